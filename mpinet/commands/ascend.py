@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Computed = Annotated[
     str,
     Typed(
-        "What is computed, or one's own, as ``path/file.py:Class`` or ``module:Class``",
+        "Operator to compute, or one's own, as ``path/file.py:Class`` or ``module:Class``",
         metavar="NAME",
         listed="mpinet.programs.operators:listed",
     ),
@@ -34,7 +34,7 @@ Computed = Annotated[
 Pairing = Annotated[
     str | None,
     Typed(
-        "How pairs are brought together: the network's own way (default; its name is in the "
+        "Schedule that brings pairs together: the network's own (default; its name is in the "
         "result), or one of these",
         metavar="NAME",
         listed="mpinet.programs.schedules:SCHEDULES",

@@ -60,16 +60,16 @@ def bench(
         Benchmarks (w1-n20), families of them (w1) or patterns (``*-n20``); default: all but the
         largest machines (scale) and searches of minutes (optimum).
     ranks : sequence of int, optional
-        Measure on so many ranks each, and start the MPI launcher for it.
+        Numbers of ranks to measure on, each started by the MPI launcher.
     size : {'small', 'full'}, optional
-        The workloads that the goals are for (full, the default), or seconds in all.
+        Size of the workloads: those of the goals (full, the default), or seconds in all (small).
     repeat : int, optional
         Rounds of every contender; default: 5; a few long ones make fewer.
     clock : {'wall', 'cpu'}, optional
-        What times the work of one process; cpu where others use the machine; default: wall.
+        Clock that times the work of one process; cpu where others use the machine; default: wall.
     booksim : str, optional
-        The binary of BookSim 2, built from its source: the rows that it is a baseline of (load)
-        measure it, too.
+        Binary of BookSim 2, built from its source: the rows that it is a baseline of (load) measure
+        it, too.
     list : bool
         Whether to list the benchmarks and measure nothing.
 

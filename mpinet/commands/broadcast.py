@@ -56,14 +56,14 @@ def broadcast(
     Parameters
     ----------
     root : int or str
-        Where it starts: a number or an address.
+        Processor where it starts: a number or an address.
     algorithm : str, optional
-        A schedule of the network, ``passes`` (a search), ``tree`` (links), ``flooding`` (busses),
-        or ``best`` (the shortest of all); default: the first that applies.
+        Schedule of the network, ``passes`` (a search), ``tree`` (links), ``flooding`` (busses), or
+        ``best`` (the shortest of all); default: the first that applies.
     schedule : bool
         Whether to give the schedule's sha256, too.
     schedule_out : str, optional
-        The file that gets the lines that ``schedule`` hashes.
+        File for the lines that ``schedule`` hashes.
     items : int
         Items of the root, sent in a pipeline where there are more than one:
         ``rarest``, ``trees`` (all ports), ``matching`` or ``cycle`` (one port); default: the

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @command(Common)
 def certify(
-    file: Annotated[File, Typed("A certificate (mpinet optimum).")],
+    file: Annotated[File, Typed("Certificate (mpinet optimum).")],
     *,
     on: Annotated[Network | None, Typed(metavar="TOPO")] = None,
     effort: Annotated[float, Typed(metavar="SECONDS", read=seconds)] = EFFORT,
@@ -37,11 +37,11 @@ def certify(
     Parameters
     ----------
     on : str or Topology, optional
-        The network that it has to be about; needed for a class of one's own, whose code is run
-        then; default: the one that it names.
+        Network that the certificate has to be about; needed for a class of one's own, whose code is
+        run then; default: the network that it names.
     effort : float
-        Work that the check may be, as estimated beforehand: the same on every computer, and about
-        so many seconds.
+        Most work of the check, as estimated beforehand: the same on every computer, and about so
+        many seconds.
     seed : int
         Changes nothing.
 

@@ -1,4 +1,4 @@
-"""The commands of the collectives: gossip, scatter, gather, exchange, reductions, circulation.
+"""Commands of the collectives: gossip, scatter, gather, exchange, reductions, circulation.
 
 Each is a function, whose signature says what it takes, and a row of `COLLECTIVES`, which says how
 its program is run.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from mpinet.commands.ascend import Pairing
 from mpinet.commands.collective import Collective, Work
@@ -30,13 +30,24 @@ from mpinet.commands.options import (
 from mpinet.commands.perform import perform
 from mpinet.commands.pipelined import Moving, Pipelined
 from mpinet.commands.result import Result
-from mpinet.commands.signature import Unpack, command
+from mpinet.commands.signature import Typed, Unpack, command
 from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
 
 if TYPE_CHECKING:
     from mpinet.machine import Machine
     from mpinet.programs.pipelines.collectives import PipelineResult
+
+
+One = Annotated[Place, Typed("Processor that has all items, or gets them: a number or an address.")]
+Spread = Annotated[
+    str | None,
+    Typed(
+        "Algorithm: ``tree`` (links), ``routed`` or ``flow`` (the fewest steps); default: the "
+        "first that applies.",
+        metavar="NAME",
+    ),
+]
 
 
 @command(Views, SavedOften, Common)
@@ -53,8 +64,9 @@ def gossip(
     Parameters
     ----------
     algorithm : str, optional
-        ``cycle`` (where the network offers one), ``tree`` (links), ``routed``; default: the first
-        of these; or ``rarest`` (links, all ports) or ``matching`` (one port), which take few steps.
+        Algorithm: ``cycle`` (where the network offers one), ``tree`` (links), ``routed``; default:
+        the first of these; or ``rarest`` (links, all ports) or ``matching`` (one port), which take
+        few steps.
     items : int
         Items of every processor, sent in a pipeline where there are more than one:
         ``rarest`` (all ports), ``matching`` or ``cycle`` (one port); default: the
@@ -79,20 +91,12 @@ def gossip(
 def scatter(
     topology: Network,
     *,
-    root: Place = 0,
-    algorithm: Algorithm = None,
+    root: One = 0,
+    algorithm: Spread = None,
     ports: Ports = "one",
     **options: Unpack[OnMachine],
 ) -> Result:
     """Bring a different item from one processor to every other (collective).
-
-    Parameters
-    ----------
-    root : int or str
-        The one processor: a number or an address.
-    algorithm : str, optional
-        ``tree`` (links), ``routed`` or ``flow`` (the fewest steps); default: the first that
-        applies.
 
     Returns
     -------
@@ -112,20 +116,12 @@ def scatter(
 def gather(
     topology: Network,
     *,
-    root: Place = 0,
-    algorithm: Algorithm = None,
+    root: One = 0,
+    algorithm: Spread = None,
     ports: Ports = "one",
     **options: Unpack[OnMachine],
 ) -> Result:
     """Bring an item from every processor to one (collective).
-
-    Parameters
-    ----------
-    root : int or str
-        The one processor: a number or an address.
-    algorithm : str, optional
-        ``tree`` (links), ``routed`` or ``flow`` (the fewest steps); default: the first that
-        applies.
 
     Returns
     -------
@@ -155,7 +151,7 @@ def exchange(
     Parameters
     ----------
     algorithm : str, optional
-        ``routed`` (default), or ``farthest`` (links): farthest target first, few steps.
+        Algorithm: ``routed`` (default), or ``farthest`` (links): farthest target first, few steps.
 
     Returns
     -------
@@ -188,9 +184,9 @@ def reduce(
     Parameters
     ----------
     root : int or str
-        Who learns it: a number or an address.
+        Processor that learns the value: a number or an address.
     algorithm : str, optional
-        The broadcast that is turned round; default: the first that applies (see broadcast). Through
+        Broadcast that is run backwards; default: the first that applies (see broadcast). Through
         switches that forward: ``paths``.
     items : int
         Items of every processor, each of which is combined with the others'; in a pipeline where
@@ -229,12 +225,12 @@ def allreduce(
     Parameters
     ----------
     topology : str or Topology
-        The network, of links.
+        Network of links.
     operator : {'min', 'max', 'sum'}
-        What becomes of two items; sums are taken modulo 2^64.
+        Operator on two items; sums are taken modulo 2^64.
     algorithm : str, optional
-        ``rarest``, ``trees`` (all ports), ``matching`` or ``cycle`` (one port), ``paths`` (through
-        switches that forward); default: the fewest steps.
+        Algorithm: ``rarest``, ``trees`` (all ports), ``matching`` or ``cycle`` (one port),
+        ``paths`` (through switches that forward); default: the fewest steps.
     items : int
         Items of every processor, each of which is combined with those of the others.
     duplex : {'full', 'half'}
@@ -271,7 +267,7 @@ def circulate(
     Parameters
     ----------
     dimensions : int, optional
-        Circulate in every subcube of so many low dimensions; default: all.
+        Number of low dimensions of the subcubes in which items circulate; default: all.
 
     Returns
     -------
@@ -289,7 +285,7 @@ def circulate(
 
 @dataclass(frozen=True)
 class Row:
-    """The programs of a collective.
+    """Programs of a collective.
 
     Attributes
     ----------
@@ -318,7 +314,7 @@ def prepare(options: argparse.Namespace) -> Job:
 
 
 def _is_pipeline(options: argparse.Namespace, topology: Topology) -> bool:
-    """Whether items go in a pipeline: several, of an allreduce, or through forwarding switches.
+    """Return whether items go in a pipeline: several, in an allreduce, or if switches forward.
 
     Where switches only forward, a reduction is a pipeline of one item.
     """
@@ -424,4 +420,4 @@ COLLECTIVES = {
     "allreduce": Row(None, moving=_allreduce_items),
     "circulate": Row(_circulate),
 }
-"""The collectives by their commands."""
+"""Programs of the collectives, by their commands."""

@@ -41,7 +41,7 @@ def compare(
     Parameters
     ----------
     topologies : sequence of str or Topology
-        The networks.
+        Networks to compare.
     only : str, optional
         Names of columns, joined by commas, such as ``diameter,bisection``; default: all but
         ``saturation`` and ``optimum``.
@@ -49,9 +49,9 @@ def compare(
         Seconds of search for an exact bisection, counted in work, and for the fewest steps of a
         broadcast (``optimum``), on the clock.
     format : {'table', 'csv', 'latex'}
-        How the result prints.
+        Format of the printed table.
     output : path, optional
-        Where that is written, too.
+        File that the table is written to, too.
 
     Returns
     -------

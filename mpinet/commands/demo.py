@@ -33,10 +33,10 @@ def demo(
     ranks : int, optional
         Ranks; default: 4, and 1 where there is no MPI launcher.
     results : path, optional
-        Write the result documents there, too.
+        Folder for the result documents.
     page : str, optional
-        A page with three pictures, where matplotlib is installed; default: demo.html, in the
-        results folder if there is one; none: no page.
+        Page with three pictures, where matplotlib is installed; default: demo.html, in the results
+        folder if there is one; none: no page.
 
     Returns
     -------

@@ -46,19 +46,19 @@ def draw(
     Parameters
     ----------
     output : path, optional
-        The picture: .svg, .pdf, .png, or .html (a page to move about in). Without one, a notebook
-        shows the result as a picture.
+        Picture to write: .svg, .pdf, .png, or .html (a page to move about in). Without one, a
+        notebook shows the result as a picture.
     path : sequence of (source, target)
-        Routes to show, between numbers or addresses; may be given several times.
+        Route to show, between numbers or addresses; may be given several times.
     routes : str, optional
-        A traffic pattern whose pairs' routes are shown.
+        Traffic pattern whose pairs' routes are shown.
     loads : str, optional
-        A traffic pattern: links are coloured by the messages over them when every pair of it sends
+        Traffic pattern: links are coloured by the messages over them when every pair of it sends
         one, metered by the machine.
     label : {'none', 'number', 'address'}
-        What stands at the nodes.
+        Text at the nodes.
     size : float
-        The picture's width in inches.
+        Width of the picture in inches.
 
     Returns
     -------

@@ -59,19 +59,19 @@ def embed(
     Parameters
     ----------
     guest : str or Topology
-        The network that is embedded.
+        Network that is embedded.
     topology : str or Topology
-        The network that it runs on, such as ``torus:8x8``.
+        Network that the guest runs on, such as ``torus:8x8``.
     images : sequence of int or 'identity', optional
-        The host processors of guest nodes 0, 1, .., or ``identity``: node x at processor x;
-        default: identity, but a ring along the host's Hamiltonian cycle where one is known.
+        Host processors of guest nodes 0, 1, .., or ``identity``: node x at processor x; default:
+        identity, but a ring along the host's Hamiltonian cycle where one is known.
     program : {'step', 'ascend', 'descend'}
-        What is emulated: one step with a message over every guest link, both ways, or ASCEND or
-        DESCEND.
+        Program that is emulated: one step with a message over every guest link, both ways, or
+        ASCEND or DESCEND.
     operator : str, optional
-        What ``ascend`` or ``descend`` computes.
+        Operator that ``ascend`` or ``descend`` computes.
     routing : str, optional
-        A routing of the host.
+        Routing of the host.
 
     Returns
     -------

@@ -51,11 +51,23 @@ class Ways(TypedDict):
 
     module: Annotated[
         Sequence[str] | None,
-        Typed("Run a module.", default=None, words=("-m",), many=REST, metavar="MODULE"),
+        Typed(
+            "Module to run instead of a script.",
+            default=None,
+            words=("-m",),
+            many=REST,
+            metavar="MODULE",
+        ),
     ]
     code: Annotated[
         Sequence[str] | None,
-        Typed("Run code as it stands.", default=None, words=("-c",), many=REST, metavar="CODE"),
+        Typed(
+            "Code to run instead of a script.",
+            default=None,
+            words=("-c",),
+            many=REST,
+            metavar="CODE",
+        ),
     ]
 
 
@@ -81,17 +93,17 @@ def exec(
     Parameters
     ----------
     script : path
-        The mpi4py script, and what it gets.
+        mpi4py script, and its arguments.
     arguments : sequence of str
-        What the script finds in ``sys.argv`` after its name.
+        Arguments that the script finds in ``sys.argv`` after its name.
     routing : str, optional
-        Brings messages to their targets; default: the network's first (see route).
+        Routing of messages to their targets; default: the network's first (see route).
     packet : int, optional
         Bytes of the packets that messages travel in; default: each is one message of the machine.
     sends : {'buffered', 'synchronous'}
         Whether sends return at once or wait for their receives.
     collectives : {'tree', 'exchange', 'binomial', 'direct'}, optional
-        Whom their messages go to; default: the machine's own broadcast tree, partners whose ranks
+        Partners in collectives; default: the machine's own broadcast tree, partners whose ranks
         differ in one bit where those are neighbours, else a binomial tree.
 
     Returns

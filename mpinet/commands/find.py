@@ -35,16 +35,16 @@ def find(
     Parameters
     ----------
     processors : str
-        How many: ``500..520``, or ``512``.
+        Number of processors: ``500..520``, or ``512``.
     degree : str, optional
-        The largest degree: ``..4``, or ``4``.
+        Largest degree: ``..4``, or ``4``.
     minimise : str
-        diameter, average, degree, links, cost (degree times diameter), processors; joined by
-        commas, the most important one first.
+        Measures to minimise, joined by commas, the most important one first: diameter, average,
+        degree, links, cost (degree times diameter), processors.
     families : str, optional
         Families to search, joined by commas; default: all.
     best : int
-        How many networks to tell.
+        Number of networks to list.
 
     Returns
     -------

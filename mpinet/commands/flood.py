@@ -35,7 +35,7 @@ def flood(
     Parameters
     ----------
     root : int or str
-        Where it starts: a number or an address.
+        Node where the flood starts: a number or an address.
 
     Returns
     -------

@@ -60,26 +60,26 @@ def load(
     Parameters
     ----------
     topology : str, Topology, or a sequence of them
-        The networks.
+        Networks to measure.
     pattern : str
-        Who sends to whom, or several patterns joined by commas.
+        Traffic pattern: who sends to whom; or several patterns, joined by commas.
     rate : float, str or sequence of float
-        Messages of a processor a step: ``R``, ``A,B,C`` or ``A..B/K``, K rates from A to B.
+        Messages per processor and step: ``R``, ``A,B,C`` or ``A..B/K``, K rates from A to B.
     flits : int or str
-        Flits of a message: ``F``, or ``F1:p1,F2:p2``, two lengths with their shares.
+        Flits per message: ``F``, or ``F1:p1,F2:p2``, two lengths with their shares.
     switching : {'wormhole', 'vct', 'saf'}
-        How messages go on: flit by flit, cut through, or stored and forwarded (saf).
+        Switching of messages: flit by flit, cut through, or stored and forwarded (saf).
     buffers : int
-        Flits that a virtual channel's buffer holds; 0: without limit.
+        Flits that the buffer of a virtual channel holds; 0: without limit.
     vcs : int, optional
-        Virtual channels of a link; default: 2, or as many as there are classes, if more.
+        Virtual channels per link; default: 2, or as many as there are classes, if more.
     policy : {'rotating', 'oldest', 'fifo'}
-        Who is granted an output.
+        Message that is granted an output first.
     classes : {'none', 'dateline', 'wrap', 'hops', 'ordered', 'own'}, optional
         Classes of channels; default: the routing's own, else the network's, with which it cannot
         come to a deadlock.
     routing : str, optional
-        A routing of the networks; default: the first of each.
+        Routing of the networks; default: the first of each.
     warmup, steps, limit : int
         Steps before the window, of the window, and that its messages are waited for.
     bursts : float or str, optional
@@ -91,9 +91,9 @@ def load(
     seeds : int
         Curves of each network and pattern, with consecutive seeds.
     plot : path, optional
-        A picture of latency over rate, .pdf, .svg or .png, with the mean's interval over seeds.
+        Picture of latency over rate, .pdf, .svg or .png, with the mean's interval over seeds.
     seed : int
-        For everything random; the first one of several.
+        Seed of everything random; with several seeds the first one.
 
     Returns
     -------

@@ -48,9 +48,9 @@ def measure(
     Parameters
     ----------
     what : str
-        Diameter, bisection, connectivity, orbits, ..: a function of `mpinet.measure`.
+        Function of `mpinet.measure`: diameter, bisection, connectivity, orbits, ..
     arguments : sequence of str
-        Its other arguments: ``node=3``, ``dead=1,2``, ``cut=0-1,2-3``.
+        Further arguments of the function: ``node=3``, ``dead=1,2``, ``cut=0-1,2-3``.
 
     Returns
     -------

@@ -36,7 +36,7 @@ def neighbors(
     Parameters
     ----------
     node : int or str
-        A number or an address.
+        Number or address of the node.
 
     Returns
     -------

@@ -29,7 +29,7 @@ def families_completed(prefix: str, **asked: object) -> list[str]:
 Network = Annotated[
     str | Topology,
     Typed(
-        "The network, such as ``torus:8x8x8`` (see: mpinet topologies).",
+        "Network, such as ``torus:8x8x8`` (see: mpinet topologies).",
         metavar="TOPO",
         complete=families_completed,
     ),

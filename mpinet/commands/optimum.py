@@ -36,7 +36,7 @@ BISECTION = "bisection"
 Sought = Literal[
     "broadcast", "reduce", "scatter", "gather", "gossip", "exchange", "allreduce", "bisection"
 ]
-"""Whose optimum is searched."""
+"""Names of the collectives and the cut whose optimum is searched."""
 
 ROOTLESS = ("gossip", "exchange", "allreduce")
 
@@ -63,19 +63,20 @@ def optimum(
     Parameters
     ----------
     collective : str
-        What takes the steps; or ``bisection``, the fewest links between two halves.
+        Collective whose steps are counted; or ``bisection``, the fewest links between two halves.
     items : int
-        Of broadcast, reduce, gossip and allreduce: items in a pipeline.
+        Items in a pipeline, of broadcast, reduce, gossip and allreduce.
     root : int or str
-        Where it starts, or ends: a number or an address. Gossip, exchange and allreduce have none.
+        Processor where the collective starts, or ends: a number or an address. Gossip, exchange and
+        allreduce have none.
     limit : float
-        Seconds to search.
+        Seconds of search.
     save, schedule : str, optional
-        The files that get the certificate and the schedule.
+        Files for the certificate and the schedule.
     by : {'eigenvalue', 'flow', 'front', 'lrat'}, optional
-        The kind of certificate of a bisection width. Default: what is found first.
+        Kind of certificate of a bisection width; default: the first that is found.
     seed : int
-        Changes nothing.
+        Ignored: a search draws nothing.
 
     Returns
     -------
@@ -144,14 +145,14 @@ def prepare(options: argparse.Namespace) -> Job:
 
 
 def _width(options: argparse.Namespace, topology: Topology) -> Job:
-    """The search for a width; refuses what is about steps."""
+    """Return the search for a width; refuse options that are about steps."""
     if options.root not in (0, "0") or options.ports != "one" or options.schedule is not None:
         raise UsageError("--root, --ports and --schedule do not apply: a bisection takes no steps.")
     return WidthOptimum(options, topology)
 
 
 class Optimum(ProvingJob):
-    """The search; rank 0 makes it, and all run the schedule."""
+    """Search of a broadcast's fewest steps: rank 0 makes it, and all ranks run the schedule."""
 
     open_fields = (
         *("lower", "upper", "lower_by", "upper_by", "exact", "bounds", "classes", "messages"),
@@ -188,7 +189,7 @@ class Optimum(ProvingJob):
         return self.both_sides(found, self._root, upper_of)
 
     def _own(self, transport: Local) -> tuple[str | None, int | None]:
-        """The network's own broadcast, or the tree, and its steps (collective)."""
+        """Run the network's own broadcast, or the tree: its name and its steps (collective)."""
         from mpinet.machine import Machine
         from mpinet.programs.broadcast import FLOODING, PASSES, TREE, broadcast, require_algorithm
 
@@ -204,7 +205,7 @@ class Optimum(ProvingJob):
         return name, found.steps if whole else None
 
     def _passes(self) -> Timetable:
-        """What passes find, alike on every rank."""
+        """Return the schedule that passes find, alike on every rank."""
         from mpinet.programs.passes import broadcast_timetable
 
         model = PortModel.named(self.options.ports)
@@ -212,7 +213,7 @@ class Optimum(ProvingJob):
 
     @staticmethod
     def _rows(search: Search) -> list[list[int] | None] | None:
-        """The columns of the timetable that a solver has found, if it has."""
+        """Return the columns of the timetable that a solver has found; None if there is none."""
         if search.upper_by != "sat" or search.timetable is None:
             return None
         table = search.timetable
@@ -246,13 +247,13 @@ class Optimum(ProvingJob):
         self.save_certificate(self.options.save, search, missing)
 
     def show(self, result: Row) -> str:
-        """Both sides, and what shows them."""
+        """Format both bounds, and what shows them."""
         why = f"{result['lower']} not decided in {self.options.limit:g} s"
         return shown(result, why)
 
 
 def _timetable(like: Timetable, columns: list[list[int] | None]) -> Timetable:
-    """A timetable of other rows."""
+    """Return a timetable with other rows."""
     import numpy as np
 
     step, sender, receiver, bus = (

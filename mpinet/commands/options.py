@@ -28,45 +28,47 @@ def seed_of(text: str) -> int:
 File = Annotated[str | Path, Typed(metavar="FILE")]
 """A file's name."""
 
-Place = Annotated[int | str, Typed("A node: its number or address.", metavar="NODE")]
+Place = Annotated[int | str, Typed("Node: its number or address.", metavar="NODE")]
 """A node by its number or address."""
 
-Recording = Annotated[File, Typed("What ``--record`` has written.")]
+Recording = Annotated[File, Typed("Recording that ``--record`` has written.")]
 
 Picture = Annotated[
     Path | str | None,
-    Typed("The picture: .pdf, .svg or .png.", words=("-o", "--output"), metavar="FILE"),
+    Typed("Picture to write: .pdf, .svg or .png.", words=("-o", "--output"), metavar="FILE"),
 ]
 """Where a picture is drawn."""
 
 RoutingName = Annotated[
-    str | None, Typed("A routing of the network; default: its first.", metavar="NAME")
+    str | None, Typed("Routing of the network; default: its first.", metavar="NAME")
 ]
-PORTS = "Ports that a processor uses in a step."
+PORTS = "Ports that a processor uses per step."
 
 Ports = Annotated[Literal["one", "all"], Typed(PORTS)]
 Switches = Annotated[
     Literal["forward", "combine"],
     Typed(
-        "What switches do with what comes in a reduction: send on each message, once, or make one "
-        "of several."
+        "Work of switches in a reduction: send on each message once (forward), or make one of "
+        "several (combine)."
     ),
 ]
 Algorithm = Annotated[str | None, Typed(metavar="NAME")]
-Operator = Annotated[Literal["min", "max", "sum"], Typed("What becomes of two items.")]
+Operator = Annotated[Literal["min", "max", "sum"], Typed("Operator on two items.")]
 
 FaultWords = Annotated[
     str | None,
-    Typed("``node:U,link:U-V,..``, or a file of such words: what is dead.", metavar="FAULTS"),
+    Typed(
+        "Dead nodes and links: ``node:U,link:U-V,..``, or a file of such words.", metavar="FAULTS"
+    ),
 ]
-Seed = Annotated[int, Typed("For everything random.", default=0, metavar="SEED", read=seed_of)]
+Seed = Annotated[int, Typed("Seed of everything random.", default=0, metavar="SEED", read=seed_of)]
 
 Hosted = Annotated[
     Literal["blocks", "clusters", "measured", "random"],
     Typed(
-        "How ranks host processors; changes no result. blocks: as even as possible; clusters: "
-        "blocks that end where the network's clusters do; measured: of these two the one by which "
-        "fewer ports lead to other ranks; random.",
+        "Mapping of processors to ranks, which changes no result. blocks: as even as possible; "
+        "clusters: blocks that end where the network's clusters do; measured: the one of these two "
+        "by which fewer ports lead to other ranks; random.",
         default="blocks",
     ),
 ]
@@ -99,23 +101,26 @@ class OnMachine(OnHosts, total=False):
 
     duplex: Annotated[
         Literal["full", "half"],
-        Typed("Messages that a link carries in a step: one each way, or one.", default="full"),
+        Typed(
+            "Messages that a link carries per step: one each way (full), or one (half).",
+            default="full",
+        ),
     ]
     record: Annotated[
         File | None,
         Typed(
-            "The file that gets what moved in which step (.npz, or .csv: movements alone); see "
-            "mpinet play and mpinet trace.",
+            "File for the movements of every step (.npz, or .csv: movements alone); see mpinet "
+            "play and mpinet trace.",
             default=None,
         ),
     ]
     record_steps: Annotated[
-        str | None, Typed("Record steps A to B alone.", default=None, metavar="A..B")
+        str | None, Typed("Steps A to B, which alone are recorded.", default=None, metavar="A..B")
     ]
     record_nodes: Annotated[
         str | None,
         Typed(
-            "Record alone what moves from or to these nodes, such as ``0..15,20``.",
+            "Nodes whose movements alone are recorded, such as ``0..15,20``.",
             default=None,
             metavar="SET",
         ),
@@ -127,15 +132,19 @@ class Views(TypedDict):
 
     draw: Annotated[
         File | None,
-        Typed("Draw link loads, and who sends when: FILE.svg, .pdf, .png or .html.", default=None),
+        Typed(
+            "Picture of link loads, and of who sends when: FILE.svg, .pdf, .png or .html.",
+            default=None,
+        ),
     ]
     play: Annotated[
-        File | None, Typed("Write a page that plays the run step by step: FILE.html.", default=None)
+        File | None, Typed("Page that plays the run step by step: FILE.html.", default=None)
     ]
     trace: Annotated[
         File | None,
         Typed(
-            "Write a trace: FILE.json for Perfetto, .paje for ViTE, .csv for a table.", default=None
+            "Trace of the run: FILE.json for Perfetto, .paje for ViTE, .csv for a table.",
+            default=None,
         ),
     ]
 
@@ -146,7 +155,7 @@ class Saved(TypedDict):
     checkpoint: Annotated[
         Path | None,
         Typed(
-            "Keep the run's state in FOLDER, which is made; mpinet resume FOLDER goes on from "
+            "Folder that keeps the run's state, and is made; mpinet resume FOLDER goes on from "
             "there. SIGTERM and SIGUSR1 write it and end with status 75.",
             default=None,
             metavar="FOLDER",
@@ -161,7 +170,7 @@ class SavedOften(Saved):
     every: Annotated[
         float | None,
         Typed(
-            "From one checkpoint to the next; default: 600, or more where the run would wait for "
+            "Seconds between two checkpoints; default: 600, or more where the run would wait for "
             "them for more than 2 % of its time.",
             default=None,
             metavar="SECONDS",
@@ -182,7 +191,7 @@ class Watched(TypedDict):
     progress: Annotated[
         bool | None,
         Typed(
-            "Show progress on standard error; ``--progress json``: a JSON object a line, for "
+            "Show progress on standard error; ``--progress json``: a JSON object per line, for "
             "programs.",
             default=None,
         ),
@@ -193,8 +202,8 @@ class Watched(TypedDict):
     watchdog: Annotated[
         float | None,
         Typed(
-            "End the job where a rank, or its launcher, has been stopped (SIGSTOP) for so long; "
-            "0: never, the default but under mpinet launch and launch/run: 60.",
+            "Seconds after which the job ends where a rank, or its launcher, is stopped (SIGSTOP); "
+            "0: never; default: 0, but 60 under mpinet launch and launch/run.",
             default=None,
             metavar="SECONDS",
             read=numerals.seconds,
@@ -213,7 +222,8 @@ class Resumed(Watched):
 
     json: Annotated[bool | None, Typed("Print one JSON document.", default=None)]
     out: Annotated[
-        Path | None, Typed("Also write FILE (.json, .csv or .jsonl).", default=None, metavar="FILE")
+        Path | None,
+        Typed("File for the result (.json, .csv or .jsonl).", default=None, metavar="FILE"),
     ]
 
 
@@ -221,6 +231,7 @@ class Common(Shown):
     """Common options."""
 
     out: Annotated[
-        Path | None, Typed("Also write FILE (.json, .csv or .jsonl).", default=None, metavar="FILE")
+        Path | None,
+        Typed("File for the result (.json, .csv or .jsonl).", default=None, metavar="FILE"),
     ]
     seed: Seed

@@ -35,9 +35,9 @@ def path(
     Parameters
     ----------
     source, target : int or str
-        Its ends: numbers or addresses.
+        Ends of the way: numbers or addresses.
     seed : int
-        For routings that draw random numbers.
+        Seed of routings that draw random numbers.
 
     Returns
     -------
@@ -61,7 +61,7 @@ def prepare(options: argparse.Namespace) -> Job:
 
 
 class Way(Job):
-    """The nodes and ports of one message's way."""
+    """Walk of one message: its nodes and ports."""
 
     def __init__(self, topology: Topology, routing: Routing, source: int, target: int):
         super().__init__()
@@ -71,7 +71,7 @@ class Way(Job):
         self._ends = source, target
 
     def run(self, transport: Local, watch: Watch) -> Row:
-        """Ask node after node."""
+        """Ask node after node for the next port."""
         nodes, ports = way(self._network, self._routing, *self._ends)
         return {
             "nodes": nodes,
@@ -83,7 +83,7 @@ class Way(Job):
         }
 
     def rows(self, result: Row) -> list[Row]:
-        """A row a node."""
+        """Return a row per node."""
         whole = {name: result[name] for name in ("hops", "header_bits", "routing")}
         ports = [*result["ports"], None]
         nodes = zip(result["nodes"], result["addresses"], ports, strict=True)
@@ -93,7 +93,7 @@ class Way(Job):
         ]
 
     def show(self, result: Row) -> str:
-        """A line a hop."""
+        """Format a line per hop."""
         ports = [*result["ports"], None]
         nodes = map(str, result["nodes"])
         rows = list(zip(nodes, result["addresses"], ports, strict=True))

@@ -1,4 +1,4 @@
-"""Doing a command in Python: from what its function was given to its result."""
+"""Run of a command in Python: from the arguments of its function to its result."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _shown(job: Job, command: str, transport: Local) -> Iterator[Watch]:
 
 
 def prepared(function: Callable[..., Result], options: argparse.Namespace) -> Job:
-    """The job for these options; refuses all that can be refused without MPI."""
+    """Return the job for these options; refuse all that can be refused without MPI."""
     with allowed(options):
         job: Job = sys.modules[function.__module__].prepare(options)
     return job
@@ -75,7 +75,7 @@ def carried_out(
 
 
 def words(function: Callable[..., Result], options: argparse.Namespace) -> Iterator[str]:
-    """The command line that does the same, without options that are as by default."""
+    """Yield the words of the command line that does the same, without options at their defaults."""
     yield from options.command.split()
     said, last = options_of(function), list[str]()
     for option in sorted(said, key=lambda one: one.typed.words != ()):
@@ -92,12 +92,12 @@ def words(function: Callable[..., Result], options: argparse.Namespace) -> Itera
 
 
 def _all_of(value: Any) -> Iterator[str]:
-    """A value's words."""
+    """Return a value's words."""
     return map(_word, value if isinstance(value, list | tuple) else [value])
 
 
 def _option(option: Option, value: Any) -> list[str]:
-    """An option that is not as by default."""
+    """Return the words of an option that is not at its default."""
     word = option.words[-1]
     if isinstance(value, bool):
         return [word if value else word.replace("--", "--no-", 1)]
@@ -109,7 +109,7 @@ def _option(option: Option, value: Any) -> list[str]:
 
 
 def _word(value: Any) -> str:
-    """A value as it is typed."""
+    """Return a value as it is typed."""
     if isinstance(value, list | tuple):
         return ",".join(map(_word, value))
     return named(value)

@@ -1,4 +1,4 @@
-"""What the commands of collectives share where they move many items (``--items``)."""
+"""Job that the commands of collectives share where they move many items (``--items``)."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 Moving = Callable[["Machine", int, argparse.Namespace], "PipelineResult"]
-"""Moves many items on a machine, from or to a root where there is one (collective)."""
+"""Function that moves many items on a machine, from or to a root if there is one (collective)."""
 
 
 class Pipelined(Collective):
-    """A collective of many items, by the command's name.
+    """Collective of many items, by the command's name.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class Pipelined(Collective):
         super().__init__(options, network, work)
 
     def _told(self, found: PipelineResult) -> Row:  # type: ignore[override]
-        """Tell the items, and how fast they could flow, too."""
+        """Return the fields of the result, with the items and how fast they could flow."""
         result = super()._told(found)
         if self.options.command == "broadcast":
             result["informed"] = found.informed
@@ -77,11 +77,11 @@ class Pipelined(Collective):
         return {"items": found.items} | result | {"bandwidth": bandwidth}
 
     def rehearse(self, dry: Dry) -> Rehearsal:
-        """Say why not."""
+        """Refuse: a pipeline's plan needs the whole network."""
         raise UsageError("--items does not apply: predict plays one rank with one item.")
 
     def show(self, result: Any) -> str:
-        """The counts; the rate in words."""
+        """Format the counts, the rate in words."""
         told = {name: value for name, value in result.items() if name != "bandwidth"}
         if result["bandwidth"] is not None:
             items, steps = result["bandwidth"]

@@ -1,4 +1,4 @@
-"""``mpinet optimum`` with ``--items``: what many items take at least, and the best pipeline."""
+"""``mpinet optimum`` with ``--items``: the fewest steps of many items, and the best pipeline."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def require_items(options: argparse.Namespace, topology: Topology) -> None:
 
 
 class PipelineOptimum(ProvingJob):
-    """Both sides: rank 0 looks for a certificate, all run the best pipeline."""
+    """Search of both bounds: rank 0 looks for a certificate, all ranks run the best pipeline."""
 
     open_fields = ("lower", "lower_by", "bounds")
 
@@ -67,7 +67,7 @@ class PipelineOptimum(ProvingJob):
         self._root = root if options.collective in ROOTED else None
 
     def run(self, transport: Local, watch: Watch) -> Row:
-        """Find a pipeline, look for what nothing beats, and run it."""
+        """Find a pipeline, search a bound that nothing beats, and run the pipeline."""
         from mpinet.machine import Machine
         from mpinet.measure.optimum.pipelined import Pipelined
         from mpinet.programs.perform import perform
@@ -103,5 +103,5 @@ class PipelineOptimum(ProvingJob):
         self.save_certificate(self.options.save, search, no_cut(self.options, self._network))
 
     def show(self, result: Row) -> str:
-        """Both sides, and what shows them."""
+        """Format both bounds, and what shows them."""
         return shown(result, "no better schedule or bound was found")

@@ -1,4 +1,4 @@
-"""``mpinet play``: a recording as a page that shows it step by step."""
+"""``mpinet play``: make a page that shows a recording step by step."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def play(
     recording: Recording,
     *,
-    output: Annotated[File, Typed("The page.", words=("-o",), metavar="FILE.html")],
+    output: Annotated[File, Typed("Page to write.", words=("-o",), metavar="FILE.html")],
 ) -> Result:
     """Make a page of a recording that shows it step by step (collective).
 
@@ -42,14 +42,14 @@ def prepare(options: argparse.Namespace) -> Job:
 
 
 class Play(Job):
-    """A recording, made into a page."""
+    """Page made of a recording."""
 
     def __init__(self, recording: Path, output: Path):
         super().__init__()
         self._recording, self._output = recording, output
 
     def run(self, transport: Local, watch: Watch) -> Row | None:
-        """Read and write, on rank 0."""
+        """Read the recording and write the page, on rank 0."""
         from mpinet.report.player import write_page
         from mpinet.report.recordings import read_recording
 

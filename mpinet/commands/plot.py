@@ -43,7 +43,7 @@ WIDTHS = (1.0, 50.0)
 """Least and largest width of a picture, in inches."""
 
 WIDTH = 5.0
-"""Of a picture whose width nobody says."""
+"""Width in inches of a picture for which none is given."""
 
 TABLE = "plot.json"
 """The file of a sweep's folder that holds the table ``[plot]`` of its plan."""
@@ -79,28 +79,28 @@ def plot(
     Parameters
     ----------
     results : Result, path or sequence of paths
-        What a sweep gave, or folders of sweeps, CSV and JSON files, put together.
+        Result of a sweep, or folders of sweeps, CSV and JSON files, put together.
     x, y : str, optional
-        Columns, such as ``rate`` and ``latency.mean``; what stands before the last dots may be
-        left out.
+        Columns, such as ``rate`` and ``latency.mean``; the last part of a name is enough if it is
+        unique.
     by : str, optional
-        Columns, joined by commas: a curve for each of their values; default: the options in which
-        rows differ that would be one point, but for the seed.
+        Columns, joined by commas, with a curve for each combination of their values; default: the
+        options in which rows of one point differ, but for the seed.
     panels : str, optional
-        A column: a panel for each of its values.
+        Column with a panel for each of its values.
     error : str, optional
-        A column over whose values is averaged, such as ``seed``.
+        Column over whose values rows are averaged, such as ``seed``.
     bars : {'confidence', 'deviation', 'range'}, optional
-        What the bars show: the mean's interval of 95 % by Student's t (the default), the sample's
+        Bars at the points: the mean's interval of 95 % by Student's t (the default), the sample's
         standard deviation, or the least and the largest value.
     where : str or sequence of str, optional
-        ``COLUMN=VALUE``: only rows at which all of these hold; may be given several times.
+        Condition ``COLUMN=VALUE`` that rows have to meet; may be given several times.
     log : str, optional
-        ``x``, ``y`` or ``x,y``: axes that are logarithmic.
+        Logarithmic axes: ``x``, ``y`` or ``x,y``.
     x_label, y_label : str, optional
-        What stands at the axes; default: the columns.
+        Texts at the axes; default: the columns.
     width : float, optional
-        The picture's width in inches; default: 5.
+        Width of the picture in inches; default: 5.
 
     Returns
     -------
@@ -140,7 +140,7 @@ def prepare(options: argparse.Namespace) -> Job:
 
 
 def table_of(plan: Mapping[str, Any]) -> dict[str, Any]:
-    """What a sweep's plan says of its plot, by the names of `plot`; empty where it says nothing.
+    """Return a sweep plan's table ``[plot]`` by the names of `plot`; empty if the plan has none.
 
     Raises
     ------
@@ -170,7 +170,7 @@ def table_of(plan: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _option_of(key: str) -> str:
-    """The option that a key of a table means."""
+    """Return the option that a table's key means."""
     names = [name for name in inspect.signature(plot).parameters if name != "results"]
     if key in names or key in ALSO:
         return ALSO.get(key, key)
@@ -180,7 +180,7 @@ def _option_of(key: str) -> str:
 
 
 def _planned(results: Any) -> dict[str, Any]:
-    """How the results' plans say that they are drawn; empty where none or several say it."""
+    """Return the plot table of the results' plans; empty where there is none, or several differ."""
     if isinstance(results, Result):
         return results.planned
     paths = [results] if isinstance(results, str | Path) else results
@@ -189,7 +189,7 @@ def _planned(results: Any) -> dict[str, Any]:
 
 
 def _kept_table(folder: Path) -> dict[str, Any]:
-    """The table in a sweep's folder."""
+    """Read the plot table in a sweep's folder."""
     file = folder / TABLE
     try:
         table = json.loads(read_text(file))
@@ -203,19 +203,19 @@ def _kept_table(folder: Path) -> dict[str, Any]:
 
 
 def _complete(options: argparse.Namespace, table: Mapping[str, Any]) -> None:
-    """Take from the table what was not given."""
+    """Take from the table the options that were not given."""
     for name, value in table.items():
         if getattr(options, name) is None:
             setattr(options, name, value)
 
 
 def _conditions(options: argparse.Namespace) -> Sequence[str]:
-    """The conditions that rows have to meet."""
+    """Return the conditions that rows have to meet."""
     return [options.where] if isinstance(options.where, str) else options.where or ()
 
 
 def _require_sound(options: argparse.Namespace) -> list[str]:
-    """Raise `UsageError` for options that no rows can have; the axes that are logarithmic."""
+    """Raise `UsageError` for options that no rows can have; return the logarithmic axes."""
     if not (options.x and options.y):
         raise UsageError(
             "plot needs x and y, the columns along and up, as in --x rate --y latency.mean, or "
@@ -230,7 +230,7 @@ def _require_sound(options: argparse.Namespace) -> list[str]:
 
 
 def _rows(options: argparse.Namespace) -> list[Row]:
-    """The rows of all results."""
+    """Return the rows of all results."""
     results = options.results
     if isinstance(results, Result):
         options.results = repr(results)
@@ -260,7 +260,7 @@ def _require_positive(axis: str, curves: Sequence[Curve]) -> None:
 
 
 class Plot(Job):
-    """Curves, drawn on rank 0."""
+    """Picture of curves, drawn on rank 0."""
 
     unit = "pictures"
 
@@ -280,7 +280,7 @@ class Plot(Job):
         self._failed = failed
 
     def run(self, transport: Local, watch: Watch) -> Row:
-        """Draw."""
+        """Draw the curves, and count the rows."""
         options = self._options
         if options.output is not None and transport.rank == 0:
             from mpinet.report.drawing.axes import plotted
@@ -299,7 +299,7 @@ class Plot(Job):
         }
 
     def rows(self, result: Row) -> list[Row]:
-        """A row a point."""
+        """Return a row per point."""
         return [
             {"panel": curve["panel"], "label": curve["label"], **dot}
             for curve in result["curves"]
@@ -307,7 +307,7 @@ class Plot(Job):
         ]
 
     def show(self, result: Row) -> str:
-        """What was drawn."""
+        """Format the counts of rows, curves and points."""
         from mpinet.report.tables import fields
 
         curves = result["curves"]
@@ -319,5 +319,5 @@ class Plot(Job):
 
 
 def _said(column: str) -> str:
-    """A column's name at an axis."""
+    """Return a column's name as an axis shows it."""
     return column.removeprefix("option.").removeprefix("model.").replace(".", " ").replace("_", " ")

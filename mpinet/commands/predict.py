@@ -1,4 +1,4 @@
-"""``mpinet predict``: what one rank of many would need and send, found out on one process."""
+"""``mpinet predict``: play one rank of many on one process; tell what it would need and send."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mpinet.machine.transport import Local
 
 LASTING = ("memory", "seconds")
-"""What of the result differs from run to run."""
+"""Fields of the result that differ from run to run."""
 
 
 def positive(text: str) -> float:
@@ -47,15 +47,15 @@ def predict(
     Parameters
     ----------
     predicted : {'ascend', 'descend', 'route', 'flood', 'broadcast'}
-        The command, whose own options are given besides.
+        Command to play; its own options are given besides.
     ranks : int
-        How many ranks there are.
+        Number of ranks.
     rank : int
-        The one to play.
+        Rank to play.
     latency : float
-        The model's microseconds until an empty message is there.
+        Latency of an empty message in the model, in microseconds.
     bandwidth : float
-        The model's 10^9 bytes a second that a rank sends.
+        Bandwidth of a rank in the model, in 10^9 bytes per second.
 
     Returns
     -------
@@ -88,7 +88,7 @@ def prepare(options: argparse.Namespace) -> Job:
 
 
 class Predict(Job):
-    """One rank of a command, played."""
+    """Rehearsal of one rank of a command."""
 
     def __init__(self, options: argparse.Namespace, job: Job):
         super().__init__()
@@ -97,7 +97,7 @@ class Predict(Job):
         self._job = job
 
     def run(self, transport: Local, watch: Watch) -> Row:
-        """Play it, and see how much memory that took."""
+        """Play the rank, and measure the memory that it took, in bytes."""
         from mpinet.bench.footprint import peak
         from mpinet.machine.dry import Dry
         from mpinet.programs.rehearsal import Cluster
@@ -118,7 +118,7 @@ class Predict(Job):
         return result
 
     def show(self, result: Row) -> str:
-        """What the rank does, then what it needs, then the model's seconds."""
+        """Format the rank's counts, its memory and the model's seconds."""
         from mpinet.report.tables import fields
 
         memory, seconds = result["memory"], result["seconds"]
@@ -130,5 +130,5 @@ class Predict(Job):
         return f"{heading} on {self.topology}\n{fields(shown)}"
 
     def lasting(self, result: Row) -> Row:
-        """The rank's messages, without this process's memory and time."""
+        """Return the rank's counts without this process's memory and time."""
         return {name: value for name, value in result.items() if name not in LASTING}

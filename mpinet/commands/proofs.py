@@ -31,7 +31,7 @@ def require_certificate_file(file: Path) -> None:
 
 
 class Search(Protocol):
-    """What a search for a bound leaves."""
+    """Outcome of a search for a bound."""
 
     certificate: dict[str, Any]
     proof: list[str] | None
@@ -39,13 +39,13 @@ class Search(Protocol):
 
     @property
     def edges_sha256(self) -> str:
-        """The hash of the network's edges."""
+        """Hash of the network's edges."""
         ...
 
 
 @dataclass(frozen=True)
 class Upper:
-    """The best schedule of a collective, and the one that the network has of its own.
+    """Best schedule of a collective, and the one that the network has of its own.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class Upper:
 
 
 class ProvingJob(Job):
-    """A job with a bound from below, which counts where the checker accepts its certificate.
+    """Job with a bound from below, which counts only if the checker accepts its certificate.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class ProvingJob(Job):
     def shared(
         self, transport: Local, search: Search, names: Sequence[str], **others: Any
     ) -> dict[str, Any]:
-        """What rank 0's search has found, by the names of its attributes (collective)."""
+        """Share what rank 0's search has found, by the names of its attributes (collective)."""
         outcome = {name: getattr(search, name) for name in names} | others
         outcome["refused"] = search.selfcheck.refused
         outcome["edges_sha256"] = search.edges_sha256 if transport.rank == 0 else ""
@@ -96,7 +96,7 @@ class ProvingJob(Job):
         return found
 
     def both_sides(self, found: Row, root: int | None, upper: Upper, **items: int) -> Row:
-        """The result on a collective: what was found (see `shared`), and the best schedule."""
+        """Return a collective's result: what was found (see `shared`), and the best schedule."""
         return {
             "collective": self.options.collective,
             **items,
@@ -133,7 +133,7 @@ class ProvingJob(Job):
             write_text(Path(self.options.schedule), csv_text(named))
 
     def lasting(self, result: Row) -> Row:
-        """All but seconds, and what more time could change."""
+        """Return all fields but seconds and those that more time could change."""
         gone = {"seconds"}
         if self._limited and not result["exact"]:
             gone |= {*self.open_fields}
@@ -141,7 +141,7 @@ class ProvingJob(Job):
 
     @staticmethod
     def refusals(found: list[Row]) -> Row:
-        """The field of a result for bounds that the checker refused; none where there are none."""
+        """Return a result's field for bounds that the checker refused; empty if there are none."""
         return {"refused": found} if found else {}
 
     @staticmethod
@@ -171,7 +171,7 @@ class ProvingJob(Job):
             raise UsageError(missing)
 
     def shortfall(self, result: Row) -> str:
-        """The sentences on what could not be shown, and on a result that is not correct."""
+        """Return the sentences on bounds that were not shown, and on an incorrect result."""
         sentences = [
             f"Not shown: a bound of {each['lower']} by {each['by']}. The search found it, its own "
             f"check refuses it, and the result above does not rest on it: {each['reason']}"
@@ -195,5 +195,5 @@ def write_certificate(
 
 
 def _beside(file: Path) -> Path:
-    """Where a certificate's proof lies."""
+    """Return the file of a certificate's proof."""
     return file.with_name(f"{file.stem}.lrat.xz")

@@ -1,4 +1,4 @@
-"""The recording of a run: what of it was asked for, its file, and what is shown of it at once."""
+"""Recordings of runs: the part that was asked for, its file, and the pictures made of it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ RANGE = re.compile(r"([0-9]{1,18})(?:\.\.([0-9]{1,18}))?")
 
 
 class Recorded:
-    """What of a run is to be recorded, if anything.
+    """Part of a run that is to be recorded, if any.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class Recorded:
         self._limits = _limits(options.record_steps, options.record_nodes, network.size)
 
     def begin(self, trace: Trace | None, least: int) -> Trace | None:
-        """The trace that the machine gets: `trace`, if nothing is to be recorded.
+        """Return the trace that the machine gets: `trace`, if nothing is to be recorded.
 
         Parameters
         ----------
@@ -93,7 +93,7 @@ class Recorded:
         return trace or Trace()
 
     def write(self, transport: Local, machine: Machine | None, model: dict[str, object]) -> None:
-        """Write what was recorded, and what shows it (collective)."""
+        """Write the recording, and the files that show it (collective)."""
         if self._limits is None or machine is None or machine.trace is None:
             return
         from mpinet.report.recordings import write_recording
@@ -121,7 +121,7 @@ class Recorded:
                     self._show(file)
 
     def _show(self, file: Path) -> None:
-        """Make of a recording all that was asked for."""
+        """Make of a recording all files that were asked for."""
         from mpinet.report.recordings import read_recording
 
         recording = read_recording(file)
@@ -131,7 +131,7 @@ class Recorded:
 
 @dataclass(frozen=True)
 class View:
-    """A file that shows a run.
+    """Kind of file that shows a run.
 
     Attributes
     ----------
@@ -192,7 +192,7 @@ VIEWS = {
 
 
 def require_views(options: argparse.Namespace, network: Topology) -> dict[str, Path]:
-    """The files that show the run, by their options.
+    """Return the files that show the run, by their options.
 
     Raises
     ------

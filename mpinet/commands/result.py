@@ -1,4 +1,4 @@
-"""What a command has found, with all that was run: its document, its rows, how a person sees it."""
+"""Results of commands: their documents, rows and pictures."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Fields(dict[str, Any]):
-    """An object of a document, whose fields are attributes, too."""
+    """Object of a document, whose fields are attributes, too."""
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -32,14 +32,14 @@ class Fields(dict[str, Any]):
 
 
 class Picture(str):
-    """An SVG picture's text, which a notebook shows as the picture."""
+    """Text of an SVG picture, which a notebook shows as the picture."""
 
     def _repr_svg_(self) -> str | None:
         return str(self) or None
 
 
 class Result:
-    """What a command has found, and all that it depends on.
+    """Result of a command, with all that it depends on.
 
     The fields of the result (see: the contract, section 3) are its attributes, and those of objects
     in it theirs: ``mpinet.route("torus:8x8").latency.mean``.
@@ -95,30 +95,30 @@ class Result:
 
     @property
     def value(self) -> Any:
-        """The result as the document has it: an object, or a list of them."""
+        """Result as the document has it: an object, or a list of them."""
         return self._document["result"]
 
     @property
     def digest(self) -> str:
-        """The result's sha256, the same for any number of ranks."""
+        """Result's sha256, the same for any number of ranks."""
         return str(self._document["digest"])
 
     @property
     def shortfall(self) -> str:
-        """The sentence on what the run did not bring to its end; empty where it did."""
+        """Sentence on what the run did not bring to its end; empty if it did."""
         return self._job.shortfall(self.value)
 
     @property
     def planned(self) -> dict[str, Any]:
-        """How `mpinet.plot` draws it where it is not told: what a sweep's plan says."""
+        """Options of `mpinet.plot` that a sweep's plan gives."""
         return dict(self._job.plot)
 
     def document(self) -> dict[str, Any]:
-        """The document that ``mpinet COMMAND .. --json`` prints."""
+        """Return the document that ``mpinet COMMAND .. --json`` prints."""
         return self._document
 
     def records(self) -> list[Row]:
-        """Flat rows with what was run and what was found, as ``--out FILE.csv`` has them."""
+        """Return flat rows with what was run and what was found, as ``--out FILE.csv`` has them."""
         return self._job.records(self._document, self._options)
 
     def draw(self, output: Path | str | None = None) -> Picture:
@@ -179,7 +179,7 @@ class Result:
         return self._job.show(self.value)
 
     def _repr_html_(self) -> str:
-        """What a notebook shows."""
+        """Return the HTML that a notebook shows."""
         run = {"command": " ".join(self._document["command"]), "digest": self.digest}
         if not isinstance(self.value, Mapping):
             return card(run, self.value)
@@ -190,7 +190,7 @@ class Result:
 
 
 def _open(value: Any) -> Any:
-    """A field's value, whose own fields are attributes."""
+    """Return a field's value, whose own fields are attributes."""
     if isinstance(value, dict):
         return Fields(value)
     return [_open(item) for item in value] if isinstance(value, list) else value
@@ -201,7 +201,7 @@ def _named(fields: Mapping[str, Any]) -> str:
 
 
 def _shown(value: Any) -> Any:
-    """An option's value as a cell has it."""
+    """Return an option's value as a table's cell has it."""
     if value is None or isinstance(value, bool | int | float | list | tuple | dict):
         return plain(value)
     return named(value)

@@ -35,8 +35,8 @@ def resume(
     Parameters
     ----------
     folder : path
-        What ``--checkpoint`` was given: the command goes on as it was typed, in the folder that it
-        was typed in, on the ranks that there are now.
+        Folder of the checkpoint. The command goes on as it was typed, in the folder where it was
+        typed, on the ranks that there are now.
 
     Returns
     -------
@@ -47,14 +47,14 @@ def resume(
 
 
 def prepare(options: argparse.Namespace) -> Job:
-    """Say why not: Python has no command line to go on with."""
+    """Refuse: Python has no command line to go on with."""
     raise UsageError("A checkpoint is of a command line: mpinet resume FOLDER goes on from it.")
 
 
 def taken_up(
     options: argparse.Namespace, parse: Callable[[Sequence[str]], argparse.Namespace]
 ) -> tuple[argparse.Namespace, dict[str, Any]]:
-    """The options to go on with, and the manifest; this process goes where they were typed.
+    """Return the options to go on with, and the manifest; enter the folder where they were typed.
 
     Parameters
     ----------

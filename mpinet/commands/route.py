@@ -73,15 +73,15 @@ def route(
     Parameters
     ----------
     pairs : str
-        Who sends to whom, such as ``transpose`` or ``random:100``.
+        Traffic pattern: who sends to whom, such as ``transpose`` or ``random:100``.
     mode : {'queued', 'ideal'}
-        Whether the port model holds, or every message hops in every step.
+        Port model that holds (queued), or a hop of every message in every step (ideal).
     policy : {'oldest', 'fifo'}
-        Which waiting message a channel takes.
+        Waiting message that a channel takes first.
     paths : bool
         Whether to give the sha256 of all paths, too.
     paths_out : str, optional
-        The file that gets the lines that ``paths`` hashes.
+        File for the lines that ``paths`` hashes.
     loads : bool, optional
         Whether to meter channel loads; default: up to 2^28 ports.
 
@@ -125,7 +125,7 @@ def prepare(options: argparse.Namespace) -> Job:
 
 
 def _paths_wanted(options: argparse.Namespace) -> bool:
-    """Whether the paths are wanted, or their hash."""
+    """Return whether the paths or their hash are wanted."""
     return options.paths or options.paths_out is not None
 
 
@@ -162,7 +162,7 @@ def parse_faults(topology: Topology, text: str | None) -> Faults:
 
 
 def _words_in(name: str) -> list[str]:
-    """The words of a file; of one that does not come to an end not all are read."""
+    """Read the words of a file; refuse one that does not come to an end."""
     try:
         with open(name) as file:
             text = file.read(MOST_READ + 1)
@@ -177,7 +177,7 @@ def _words_in(name: str) -> list[str]:
 
 
 class Route(MachineJob):
-    """Messages routed over a machine."""
+    """Routing of a traffic pattern over a machine."""
 
     def __init__(
         self,
@@ -193,7 +193,7 @@ class Route(MachineJob):
         self._faults = faults
 
     def run(self, transport: Local, watch: Watch) -> Row:
-        """Route, and hash the paths if that is wanted."""
+        """Route the messages, and hash the paths if that is wanted."""
         from mpinet.programs.route import route
         from mpinet.report.hashes import dealt_lines, hash_into, path_lines
 
@@ -212,11 +212,11 @@ class Route(MachineJob):
 
     @property
     def least_moves(self) -> int:
-        """Every message moves, but for one to its own processor."""
+        """Messages, each of which moves unless it is for its own processor."""
         return self._traffic.total
 
     def rehearse(self, dry: Dry) -> Rehearsal:
-        """Play one rank."""
+        """Play one rank of many."""
         from mpinet.programs.rehearsal import rehearse_route
 
         options = self.options
@@ -228,7 +228,7 @@ class Route(MachineJob):
         )
 
     def _machine(self, transport: Local, watch: Watch = lambda steps: None) -> Machine:
-        """The machine; it meters loads if that is wanted, or small enough."""
+        """Return the machine, which meters loads if that is wanted, or small enough."""
         options = self.options
         machine = self.make_machine(transport, watch, self._metered)
         self.model |= {"mode": options.mode, "policy": options.policy}
@@ -242,7 +242,7 @@ class Route(MachineJob):
         return self.network.size * self.network.ports <= MAX_METERED
 
     def needs(self, ranks: int) -> int:
-        """Messages, and what is written down of ports."""
+        """Return the bytes of messages, and of what is written down per port."""
         from mpinet.programs import needs
 
         words = self._routing.words
@@ -250,5 +250,5 @@ class Route(MachineJob):
         return needs.route(self.share(ranks), self._traffic.total, words, drawn, self._metered)
 
     def show(self, result: Row) -> str:
-        """The counts."""
+        """Format the counts."""
         return f"{self.options.pairs} traffic on {self.topology}\n{fields(result)}"

@@ -1,4 +1,4 @@
-"""``mpinet run``: a program of one's own on every processor."""
+"""``mpinet run``: run a program of one's own on every processor."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ def run(
     Parameters
     ----------
     program : callable or str
-        A generator function of a node, or ``FILE.py:PROGRAM``.
+        Generator function of a node, or ``FILE.py:PROGRAM``.
     arguments : sequence or mapping
-        What the program gets after its node, by place or by name. Text in a sequence is read as
+        Arguments of the program after its node, by place or by name. Text in a sequence is read as
         the command line's ``--arg`` reads it.
     routing : str, optional
-        Brings routed messages to their targets; see route.
+        Routing of routed messages to their targets; see route.
 
     Returns
     -------
@@ -82,7 +82,7 @@ def prepare(options: argparse.Namespace) -> Job:
 
 
 class Run(MachineJob):
-    """A program on every processor."""
+    """Run of a program on every processor."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class Run(MachineJob):
         self._arguments = arguments
 
     def run(self, transport: Local, watch: Watch) -> Row:
-        """Run it."""
+        """Run the program."""
         from mpinet.process import run
         from mpinet.process.outcome import legible
 
@@ -116,13 +116,13 @@ class Run(MachineJob):
         }
 
     def needs(self, ranks: int) -> int:
-        """A processor with its program, at least."""
+        """Return the bytes of the processors with their programs, at least."""
         from mpinet.process.scheduler import PROCESSOR
 
         return PROCESSOR * self.share(ranks).hosted
 
     def rows(self, result: Row) -> list[Row]:
-        """A row a processor: what it returned, and the messages that it ended without."""
+        """Return a row per processor: its value, and the messages that it has not received."""
         whole = {name: result[name] for name in result if name not in ("values", "unreceived_at")}
         left = {entry["processor"]: entry["messages"] for entry in result["unreceived_at"]}
         return [
@@ -131,7 +131,7 @@ class Run(MachineJob):
         ]
 
     def show(self, result: Row) -> str:
-        """The counts, who has not received what came, and the first values."""
+        """Format the counts, the processors with unreceived messages, and the first values."""
         counts = {name: result[name] for name in ("processors", "steps", "messages", "unreceived")}
         if result["unreceived_at"]:
             first = result["unreceived_at"][0]
@@ -149,7 +149,7 @@ class Run(MachineJob):
 
 
 def _arguments(given: Sequence[Any] | Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
-    """The program's arguments by place, and those by name."""
+    """Return the program's arguments by place, and those by name."""
     from mpinet.process.program import argument
 
     if isinstance(given, Mapping):
@@ -162,5 +162,5 @@ def _arguments(given: Sequence[Any] | Mapping[str, Any]) -> tuple[list[Any], dic
 
 
 def _as_text(value: Any) -> str:
-    """A returned value in a line."""
+    """Return a value that a program returned, in one line."""
     return "-" if value is None else str(value)

@@ -43,10 +43,10 @@ PIPELINED = ("broadcast", "gossip", "reduce", "allreduce")
 """Collectives of many items."""
 
 BYTES_A_ROW, BITS_A_PAIR = 500, 3
-"""What an export holds of every row at least, and in a reduction of who has heard of whom."""
+"""Bytes that an export holds per row at least, and bits per pair of processors in a reduction."""
 
 NAMES = {"gossip": "allgather", "exchange": "alltoall", "reducescatter": "reduce-scatter"}
-"""What other tools call our collectives: the heading of what they wrote."""
+"""Names of the collectives in other tools, for the heading of their files."""
 
 Exported = Literal["broadcast", "gossip", "scatter", "gather", "exchange", "reduce", "allreduce"]
 """Collectives whose schedules are written."""
@@ -63,11 +63,15 @@ class Reading(TypedDict, total=False):
     route: Annotated[
         bool, Typed("Whether rows go over several hops, by the network's routing.", default=False)
     ]
-    collective: Annotated[Read | None, Typed("What it is for, if no header tells.", default=None)]
-    chunks: Annotated[int | None, Typed("Chunks a unit, likewise.", default=None)]
-    root: Annotated[Place | None, Typed("The root, likewise.", default=None)]
-    bytes: Annotated[int | None, Typed("Bytes of a message of GOAL; default: any.", default=None)]
-    rounds: Annotated[int | None, Typed("How often ForestColl's trees are used.", default=None)]
+    collective: Annotated[
+        Read | None, Typed("Collective of the schedule, if no header tells.", default=None)
+    ]
+    chunks: Annotated[int | None, Typed("Chunks per unit, likewise.", default=None)]
+    root: Annotated[Place | None, Typed("Root of the collective, likewise.", default=None)]
+    bytes: Annotated[int | None, Typed("Bytes per message of GOAL; default: any.", default=None)]
+    rounds: Annotated[
+        int | None, Typed("Number of times that ForestColl's trees are used.", default=None)
+    ]
     ports: Annotated[
         Ports | None, Typed(f"{PORTS} Default: as the file's header says, else one.", default=None)
     ]
@@ -77,7 +81,7 @@ class Running(OnMachine, Reading, total=False):
     """Machine."""
 
 
-ScheduleFile = Annotated[File, Typed("CSV, NPZ, MSCCL-XML, ForestColl XML or GOAL.")]
+ScheduleFile = Annotated[File, Typed("Schedule: CSV, NPZ, MSCCL-XML, ForestColl XML or GOAL.")]
 Where = Annotated[Network, Typed(words=("--on",), dest="topology")]
 
 
@@ -115,18 +119,15 @@ def run(file: ScheduleFile, on: Where, **options: Unpack[Running]) -> Result:
 
 @command(Views, Common)
 def check(file: ScheduleFile, on: Where, **options: Unpack[Running]) -> Result:
-    """Run a schedule from a file, to be told what was checked (collective).
+    """Run a schedule from a file, and tell what was checked (collective).
 
-    A notebook shows form, wiring, ports, data and result, each with what was found. Errors and
-    result are those of `run`.
+    A notebook shows form, wiring, ports, data and result, each with what was found. The fields and
+    errors are those of `run`.
 
     Returns
     -------
     Result
-        file, format (mpinet, MSCCL, ForestColl or GOAL), collective (null where nobody says it),
-        processors, chunks, root, rows, routed, steps, messages, lower_bound, lower_by, correct
-        (null: data not checked). ``--ports`` as in the header, else one. See
-        docs/reference/schedules.
+        those of ``schedule run``.
 
     Examples
     --------
@@ -157,17 +158,17 @@ def export(
     Parameters
     ----------
     collective : str
-        Whose schedule.
+        Collective whose schedule is written.
     out : str
-        The file: .csv, .npz, .xml (MSCCL) or .goal.
+        File to write: .csv, .npz, .xml (MSCCL) or .goal.
     algorithm : str, optional
-        As for the collective's command.
+        Algorithm, as for the collective's command.
     root : int or str
-        Of a collective that has one.
+        Processor where the collective begins or ends, if it has one.
     items : int
         Items in a pipeline: of the root, of each processor, or to be combined.
     format : {'csv', 'npz', 'msccl', 'goal'}, optional
-        What is written; default: by the file's ending.
+        Format of the file; default: by its ending.
 
     Returns
     -------
@@ -234,14 +235,14 @@ def require_same_network(topology: Topology, read: Schedule) -> None:
 
 
 class RunSchedule(MachineJob):
-    """A schedule from a file, run on a machine, its data checked."""
+    """Run of a schedule from a file on a machine, its data checked."""
 
     def __init__(self, options: argparse.Namespace, network: Topology, read: Schedule):
         super().__init__(options, network)
         self._read = read
 
     def run(self, transport: Local, watch: Watch) -> Row:
-        """Run it."""
+        """Run the schedule."""
         from mpinet.programs.perform import perform
         from mpinet.programs.schedules.chunks import UNSTATED
 
@@ -267,7 +268,7 @@ class RunSchedule(MachineJob):
         }
 
     def show(self, result: Row) -> str:
-        """The counts, or for ``check`` a line for each check."""
+        """Format the counts, or for ``check`` a line per check."""
         name = result["collective"]
         if result["format"] in ("MSCCL", "ForestColl"):
             name = NAMES.get(name, name)
@@ -329,7 +330,7 @@ def _prepare_export(options: argparse.Namespace, topology: Topology) -> Job:
 
 
 class ExportSchedule(Job):
-    """A collective of mpinet, written as a schedule file by rank 0."""
+    """Export of a collective as a schedule file, written by rank 0."""
 
     def __init__(self, options: argparse.Namespace, network: Topology, root: int, format: str):
         super().__init__()
@@ -373,7 +374,7 @@ class ExportSchedule(Job):
         }
 
     def _found(self, model: PortModel) -> tuple[str, Timetable]:
-        """The algorithm, and its schedule."""
+        """Find the algorithm, and its schedule."""
         from mpinet.machine import Machine
         from mpinet.machine.transport import Local as Alone
         from mpinet.programs.pipelines.collectives import plan

@@ -1,4 +1,4 @@
-"""``mpinet show``: what a network is."""
+"""``mpinet show``: tell what a network is."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def show(
         Whether to measure distances by floods from all nodes: each rank makes its share of them on
         a machine of its own, and their steps count nowhere.
     edges : path, optional
-        Where the links are written: .graphml, .dot, .anynet (BookSim), .csv, or lines ``u v``
-        (.txt, .edges).
+        File for the links: .graphml, .dot, .anynet (BookSim), .csv, or lines ``u v`` (.txt,
+        .edges).
 
     Returns
     -------
@@ -77,7 +77,7 @@ def prepare(options: argparse.Namespace) -> Job:
 
 
 class Show(Job):
-    """Measures of a network, from its rules and by flooding."""
+    """Measurement of a network, from its rules and by flooding."""
 
     unit = "sources"
 
@@ -118,7 +118,7 @@ class Show(Job):
         return result
 
     def needs(self, ranks: int) -> int:
-        """What floods from all nodes need."""
+        """Return the bytes that floods from all nodes need."""
         if not self._options.distances:
             return 0
         from mpinet.programs.flood import floods_need, require_end
@@ -128,7 +128,7 @@ class Show(Job):
 
     @property
     def title(self) -> str:
-        """What a sentence calls the run."""
+        """Name of the run in sentences."""
         return f"A flood of {self.topology} from each of its nodes"
 
     def _edges_file(self, rank: int) -> AbstractContextManager[BinaryIO | None]:
@@ -156,7 +156,7 @@ class Show(Job):
         }
 
     def show(self, result: Row) -> str:
-        """The measures, with what the paper states beside them."""
+        """Format the measures, with the paper's statements beside them."""
         stated = result["stated"]
         measured = {
             name: f"{value}   (stated: {stated[name]})" if name in stated else value

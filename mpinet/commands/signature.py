@@ -1,4 +1,4 @@
-"""What a command's function says of its options: the one place where an option is spelt.
+"""Options of commands, read from their functions: the one place where an option is spelt.
 
 The signature gives names, types, choices and defaults, the numpydoc docstring the help. Options
 that stand in many commands are fields of a `TypedDict`, which a function takes by
@@ -59,7 +59,7 @@ REST = argparse.REMAINDER
 
 @dataclass(frozen=True)
 class Typed:
-    """What an annotation says of an option beyond its type: ``Annotated[int, Typed(..)]``.
+    """Part of an option that its type cannot say: ``Annotated[int, Typed(..)]``.
 
     Attributes
     ----------
@@ -109,7 +109,7 @@ class Typed:
 
 @dataclass(frozen=True)
 class Option:
-    """An option of a command.
+    """Option of a command.
 
     Attributes
     ----------
@@ -139,42 +139,42 @@ class Option:
 
     @property
     def dest(self) -> str:
-        """What the command calls it."""
+        """Name in the command's options."""
         return self.typed.dest or self.name
 
     @property
     def words(self) -> tuple[str, ...]:
-        """How it is typed; empty: by its place."""
+        """Words by which it is typed; empty: by its place."""
         if self.by_place:
             return ()
         return self.typed.words or (f"--{self.name.replace('_', '-')}",)
 
     @property
     def kinds(self) -> list[Any]:
-        """The types that its value may have, but for None."""
+        """Types that its value may have, but for None."""
         parts = get_args(self.hint) if get_origin(self.hint) in UNIONS else (self.hint,)
         return [kind for kind in parts if kind is not type(None)]
 
     @property
     def choices(self) -> tuple[Any, ...]:
-        """Its values, if they are listed."""
+        """Values that it may have, if they are listed."""
         listed = (get_args(kind) for kind in self.kinds if get_origin(kind) is Literal)
         return next(listed, self.typed.choices)
 
     @property
     def is_flag(self) -> bool:
-        """Whether it has no value: true where it is given."""
+        """True if it takes no word: giving it means true."""
         return bool in self.kinds
 
     @property
     def is_several(self) -> bool:
-        """Whether it is a sequence, a word or an option for each of its items."""
+        """True if it is a sequence, with a word or an option for each item."""
         sequences = (Sequence in (kind, get_origin(kind)) for kind in self.kinds)
         return any(sequences) and self.typed.read is None
 
     @property
     def metavar(self) -> str | tuple[str, ...]:
-        """What stands for its value in the help."""
+        """Word that stands for its value in the help."""
         return self.typed.metavar or self.name.rpartition("_")[2].upper()
 
 
@@ -183,7 +183,7 @@ UNIONS = (Union, UnionType)
 
 @dataclass(frozen=True)
 class Signature:
-    """What a command's function says.
+    """Signature of a command: its options, and how it is typed.
 
     Attributes
     ----------
@@ -246,18 +246,18 @@ def command(*groups: type, usage: str = "", here: bool = False) -> Callable[[Fun
 
 
 def signature_of(function: Callable[..., Any]) -> Signature:
-    """What a command's function says of its options."""
+    """Return the signature of a command's function."""
     said: Signature = vars(function)["said"]
     return said
 
 
 def options_of(function: Callable[..., Any]) -> list[Option]:
-    """The options of a command's function, as Python gives them."""
+    """Return the options of a command's function, as Python gives them."""
     return signature_of(function).options
 
 
 def fields_of(group: type, texts: Mapping[str, str] | None = None) -> list[Option]:
-    """The options that are fields of a `TypedDict`."""
+    """Return the options that are fields of a `TypedDict`."""
     hints, heading = (
         get_type_hints(group, include_extras=True),
         (group.__doc__ or "").rstrip(".").lower(),
@@ -267,7 +267,7 @@ def fields_of(group: type, texts: Mapping[str, str] | None = None) -> list[Optio
 
 
 def _option(name: str, hint: Any, default: Any, texts: Mapping[str, str], by_place: bool) -> Option:
-    """An option of an annotation."""
+    """Make an option of an annotation."""
     typed = _merged([one for one in _metadata(hint) if isinstance(one, Typed)])
     if typed.words is not None:
         by_place = not typed.words
@@ -276,7 +276,7 @@ def _option(name: str, hint: Any, default: Any, texts: Mapping[str, str], by_pla
 
 
 def _metadata(hint: Any) -> Iterator[Any]:
-    """What ``Annotated`` adds to a type, the outermost first."""
+    """Yield what ``Annotated`` adds to a type, the outermost first."""
     if get_origin(hint) is Annotated:
         yield from reversed(hint.__metadata__)
     for part in get_args(hint):
@@ -284,7 +284,7 @@ def _metadata(hint: Any) -> Iterator[Any]:
 
 
 def _merged(said: Sequence[Typed]) -> Typed:
-    """What several annotations say together; the first of them goes before the others."""
+    """Merge several annotations; the first of them goes before the others."""
     one = Typed()
     for other in reversed(said):
         named = {each.name: getattr(other, each.name) for each in fields(other)}
@@ -293,7 +293,7 @@ def _merged(said: Sequence[Typed]) -> Typed:
 
 
 def _plain(hint: Any) -> Any:
-    """A type without what ``Annotated`` adds to it or to its parts."""
+    """Strip from a type what ``Annotated`` adds to it or to its parts."""
     if get_origin(hint) is Annotated:
         return _plain(get_args(hint)[0])
     if get_origin(hint) in UNIONS:
@@ -304,7 +304,7 @@ def _plain(hint: Any) -> Any:
 def _whole(
     raw: inspect.Signature, hints: Mapping[str, Any], shared: Sequence[Option]
 ) -> inspect.Signature:
-    """A signature with the shared options one by one."""
+    """Return a signature with the shared options one by one."""
     own = [
         parameter.replace(annotation=_plain(hints[parameter.name]))
         for parameter in raw.parameters.values()
@@ -323,7 +323,7 @@ ENTRY = re.compile(r"^(\w[\w, ]*?)(?: :[^\n]*)?\n((?:    [^\n]*\n?|\n(?=    ))+)
 
 
 def described(doc: str) -> dict[str, str]:
-    """The texts of a docstring's parameters by their names."""
+    """Return the texts of a docstring's parameters by their names."""
     section = SECTION.search(inspect.cleandoc(doc))
     return {
         name: " ".join(text.split())
@@ -333,7 +333,7 @@ def described(doc: str) -> dict[str, str]:
 
 
 def returned(doc: str) -> str:
-    """What a docstring says that a result holds: its section Returns."""
+    """Return the text of a docstring's section Returns: what a result holds."""
     section = re.search(
         r"\nReturns\n-+\n[^\n]*\n((?:    [^\n]*\n?|\n(?=    ))+)", inspect.cleandoc(doc)
     )
@@ -341,7 +341,7 @@ def returned(doc: str) -> str:
 
 
 def _documented(doc: str, options: Sequence[Option], texts: Mapping[str, str]) -> str:
-    """A docstring that describes all options, in their order."""
+    """Return a docstring that describes all options, in their order."""
     doc = inspect.cleandoc(doc)
     section = SECTION.search(doc)
     own = {
@@ -365,7 +365,7 @@ def _documented(doc: str, options: Sequence[Option], texts: Mapping[str, str]) -
 
 
 def _numpydoc(option: Option) -> str:
-    """An option's type, as numpydoc writes it."""
+    """Return an option's type, as numpydoc writes it."""
     choices = option.choices
     name = (
         f"{{{', '.join(map(repr, choices))}}}" if choices else " or ".join(map(_name, option.kinds))
@@ -382,7 +382,7 @@ def _name(kind: Any) -> str:
 
 
 def listed_in_help(option: Option) -> str:
-    """What an option's help lists, loaded where it lies."""
+    """Return the text that an option's help lists, loaded where it lies."""
     if not option.typed.listed:
         return ""
     module, _, name = option.typed.listed.partition(":")
@@ -392,7 +392,7 @@ def listed_in_help(option: Option) -> str:
 
 
 def given(function: Callable[..., Any], values: Mapping[str, Any]) -> argparse.Namespace:
-    """A command's options as its function takes them, those that are not given by default.
+    """Return a command's options as its function takes them, those not given at their defaults.
 
     Parameters
     ----------
@@ -436,18 +436,18 @@ def given(function: Callable[..., Any], values: Mapping[str, Any]) -> argparse.N
 
 
 def is_typed(options: argparse.Namespace) -> bool:
-    """Whether options were typed, which have those of the command line alone, too."""
+    """Return whether options were typed: these have those of the command line alone, too."""
     return hasattr(options, "json")
 
 
 def command_of(function: Callable[..., Any]) -> str:
-    """The command that a function does: ``schedule run`` is a verb of its module's name."""
+    """Return the command that a function does: ``schedule run`` is a verb of its module's name."""
     room = function.__module__.rpartition(".")[2]
     return f"{room} {function.__name__}" if room == "schedule" else function.__name__
 
 
 def _is_of(value: Any, hint: Any) -> bool:
-    """Whether a value is of a parameter's type."""
+    """Return whether a value is of a parameter's type."""
     kind = get_origin(hint)
     if kind is Literal:
         return any(value == choice and type(value) is type(choice) for choice in get_args(hint))
@@ -466,7 +466,7 @@ WORDS = {int: "a whole number", float: "a number", str: "text", bool: "true or f
 
 
 def _described(hint: Any) -> str:
-    """A parameter's type as a person reads it."""
+    """Return a parameter's type as a person reads it."""
     kind = get_origin(hint)
     if kind is Literal:
         return " or ".join(map(str, get_args(hint)))

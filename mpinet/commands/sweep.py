@@ -60,13 +60,13 @@ def sweep(
     Parameters
     ----------
     plan : path or mapping
-        A TOML or JSON file, or what stands in one: the command's name, and a value, a list or a
-        range for each option; in a table ``plot``, how `plot` draws the results.
+        TOML or JSON file, or its content: the command's name, and a value, a list or a range for
+        each option; in a table ``plot``, how `plot` draws the results.
     folder : path, optional
-        Keeps every run at once, and at the end ``results.csv`` and ``results.json``. What is there
-        is not computed again.
+        Folder that keeps every run at once, and at the end ``results.csv`` and ``results.json``.
+        Runs that are there are not made again.
     shard : str, optional
-        ``K/N``: only the K-th of N shares of the points, 1..N.
+        Share of the points, ``K/N``: only the K-th of N shares, 1..N.
     together : bool
         Whether all ranks play each point together, instead of each its own: for machines too large
         for one rank.

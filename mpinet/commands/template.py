@@ -1,4 +1,4 @@
-"""``mpinet template``: batch scripts and host lists to begin with."""
+"""``mpinet template``: print batch scripts and host lists to begin with."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def template(
     Parameters
     ----------
     name : str
-        Which one.
+        Template to print.
     output : path, optional
-        Write a new FILE instead of printing.
+        New file to write instead of printing.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""``mpinet topologies``: the networks that can be named."""
+"""``mpinet topologies``: list the networks that can be named."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mpinet.networks.catalogue import Family
 
 MINIMISED = ("diameter", "average")
-"""By what the network of a family is chosen."""
+"""Measures by which the network of a family is chosen."""
 
 TERMINAL = 80
 """Columns that every terminal has."""
@@ -42,12 +42,12 @@ def topologies(
     Parameters
     ----------
     family : str, optional
-        Only this one.
+        Name of the only family to list.
     size : str, optional
-        ``200..300``, or ``256``: of each family the network with so many processors whose diameter
-        is least, measured.
+        Processors, ``200..300`` or ``256``: list the network of each family that has so many and
+        the least diameter, measured.
     degree : str, optional
-        The largest degree of these networks: ``..4``, or ``4``.
+        Largest degree of these networks: ``..4``, or ``4``.
 
     Returns
     -------
@@ -78,7 +78,7 @@ def prepare(options: argparse.Namespace) -> Job:
 
 
 class Topologies(Job):
-    """The catalogue, or one family of it."""
+    """List of the catalogue, or of one family."""
 
     def __init__(self, chosen: list[Family]):
         super().__init__()
@@ -89,7 +89,7 @@ class Topologies(Job):
         return self._chosen
 
     def show(self, result: list[Row]) -> str:
-        """A line a family; of a single one all that there is."""
+        """Format a line per family; all that is known if there is one alone."""
         if len(result) == 1:
             return fields(result[0] | _more(result[0]["example"]), width=TERMINAL)
         columns = ("name", "parameters", "example", "paper")
@@ -99,7 +99,7 @@ class Topologies(Job):
 
 
 def _more(example: str) -> Row:
-    """What a person wants to know of a family besides, from a network of it."""
+    """Return more lines about a family, from one of its networks."""
     from mpinet.claims.ledger import PAPERS, select
 
     network = open_topology(example)
@@ -116,17 +116,17 @@ def _more(example: str) -> Row:
 
 
 def about(family: type[Topology]) -> str:
-    """The sentence that a family's class begins with."""
+    """Return the first sentence of a family's docstring."""
     return " ".join((family.__doc__ or "").partition("\n\n")[0].split())
 
 
 def _short(text: str, most: int) -> str:
-    """A text's beginning, where all of it takes too much room."""
+    """Return a text's beginning, if all of it takes too much room."""
     return text if len(text) <= most else f"{text[: most - 3].rstrip()} .."
 
 
 class Members(Job):
-    """Of every family the network of a given size whose diameter is least."""
+    """List of the networks of a given size with the least diameter, one per family."""
 
     unit = "families"
 
@@ -152,7 +152,7 @@ class Members(Job):
         )
 
     def show(self, result: list[Row]) -> str:
-        """A line a family."""
+        """Format a line per family."""
         low, high = self._sizes
         if not result:
             return f"no family has a network of {low}..{high} processors and such a degree"

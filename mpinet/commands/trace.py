@@ -1,4 +1,4 @@
-"""``mpinet trace``: a recording as another program's trace file."""
+"""``mpinet trace``: write a recording as another program's trace file."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def trace(
     recording: Recording,
     *,
     kind: Annotated[Literal["perfetto", "paje", "csv"], Typed(words=("--as",))] = "perfetto",
-    output: Annotated[File, Typed("The trace file.", words=("-o",), metavar="OUT")],
+    output: Annotated[File, Typed("Trace file to write.", words=("-o",), metavar="OUT")],
 ) -> Result:
     """Write a recording as a trace of Perfetto, Paje or CSV (collective).
 
     Parameters
     ----------
     kind : {'perfetto', 'paje', 'csv'}
-        JSON, for Perfetto and Chrome; for ViTE; a table.
+        Format of the trace: JSON for Perfetto and Chrome, Paje for ViTE, or a table.
 
     Returns
     -------
@@ -50,14 +50,14 @@ def prepare(options: argparse.Namespace) -> Job:
 
 
 class WriteTrace(Job):
-    """A recording, written as a trace."""
+    """Export of a recording as a trace."""
 
     def __init__(self, recording: Path, kind: str, output: Path):
         super().__init__()
         self._recording, self._kind, self._output = recording, kind, output
 
     def run(self, transport: Local, watch: Watch) -> Row | None:
-        """Read and write, on rank 0."""
+        """Read the recording and write the trace, on rank 0."""
         from mpinet.report.recordings import read_recording
         from mpinet.report.traces import write_trace
 

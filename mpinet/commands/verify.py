@@ -43,15 +43,15 @@ def verify(
     claims : sequence of str
         Papers (hdn), claims, patterns of them (``GMN-T1-*``) or files; default: every paper.
     budget : {'quick', 'full'}, optional
-        How much of the grids to test; default: quick.
+        Part of the grids that is tested; default: quick.
     at : sequence of str, optional
-        Test only the points of the full grids at which the argument is so.
+        Argument that selects the points of the full grids that are tested.
     journal : path, optional
-        Write every finding down in FOLDER, and take up there what was stopped.
+        Folder that every finding is written down in; what was stopped is taken up there.
     html : path, optional
-        Also write FILE, a web page.
+        File for a web page of the result.
     document : path, optional
-        Show a result that ``--out`` has written, and measure nothing.
+        Result that ``--out`` has written: it is shown, and nothing is measured.
     list : bool
         Whether to list the claims and test none of them.
 
