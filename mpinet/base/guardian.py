@@ -43,7 +43,7 @@ RANK_VARIABLES = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID
 PLACE_VARIABLES = ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID")
 """Variables by which launchers tell a process its rank on its host."""
 
-LAUNCHERS = ("mpirun", "mpiexec", "mpiexec.hydra", "prterun", "prted", "hydra_pmi_proxy")
+LAUNCHERS = ("mpirun", "mpiexec", "mpiexec.hydra", "prterun", "prted", "orted", "hydra_pmi_proxy")
 """Programs that start ranks, and are watched with them."""
 
 GRACE, LAST = 2.0, 1.0
@@ -128,6 +128,24 @@ def setting(number: int, names: Sequence[str]) -> str | None:
         return None
     texts = (settings.get(name.encode(), b"").decode(errors="replace") for name in names)
     return next(filter(None, texts), None)
+
+
+def program_of(number: int) -> str:
+    """Return the name of a process's program; empty where there is no such process."""
+    try:
+        with open(f"/proc/{number}/comm") as file:
+            return file.read().strip()
+    except OSError:
+        return ""
+
+
+def rank_of(number: int) -> str | None:
+    """Return the rank that a process is, or was started by; None where there is none."""
+    # Under srun a launcher's daemon is a task of Slurm's itself, and has the variables of one. It
+    # waits for all that ranks have started: a guardian that waited for it would never end.
+    if program_of(number) in LAUNCHERS:
+        return None
+    return setting(number, RANK_VARIABLES)
 
 
 def send(number: int, processes: Iterable[int]) -> None:
@@ -233,7 +251,7 @@ class Guardian:
     def _ranks(self, table: dict[int, Process]) -> list[int]:
         """List the processes below the daemon that are ranks, or were started by ranks."""
         below = (number for number in descendants([self._daemon], table) if number != self._daemon)
-        return [number for number in below if setting(number, RANK_VARIABLES) is not None]
+        return [number for number in below if rank_of(number) is not None]
 
     def next_look(self) -> float:
         """Return the seconds until the next look: fewer while a young job makes its segments."""
@@ -248,7 +266,7 @@ class Guardian:
         for number in self._roots:
             while number in table:
                 number = table[number].parent
-                if _program(number) not in LAUNCHERS:
+                if program_of(number) not in LAUNCHERS:
                     break
                 found.append(number)
         return list(dict.fromkeys(found))
@@ -268,12 +286,12 @@ class Guardian:
         family = descendants(self._roots, table)
         self.remains.note(family)
         # `T` is a process stopped by a signal. Time counts only as far as this process could look.
-        for number in [*self._above(table), *family]:
-            if number in table and table[number].state == "T":
-                since = self._stopped.get(number, 0.0)
-                self._stopped[number] = since + min(seconds, 2 * self.pause)
-            else:
-                self._stopped.pop(number, None)
+        # Who is dead is stopped no more: its name would be told again after the job's end.
+        self._stopped = {
+            number: self._stopped.get(number, 0.0) + min(seconds, 2 * self.pause)
+            for number in [*self._above(table), *family]
+            if number in table and table[number].state == "T"
+        }
         late = [k for k, since in self._stopped.items() if 0 < self._limit <= since]
         if late == [self._owner] and not family:  # the job is over: nothing is lost
             send(signal.SIGCONT, late)
@@ -289,7 +307,7 @@ class Guardian:
 
     def _tell_stopped(self, number: int) -> None:
         """Report a stopped launcher; other ranks report stopped ranks (`machine.lookout`)."""
-        if setting(number, RANK_VARIABLES) is None:
+        if rank_of(number) is None:
             what = ", which runs the job," if number in self._roots else ""
             self._say(f"process {number}{what} is stopped (kill -CONT {number} lets it go on)")
 
@@ -312,7 +330,7 @@ class Guardian:
 
     def _named(self, number: int) -> str:
         """Name a process in terms that the user knows."""
-        rank = setting(number, RANK_VARIABLES)
+        rank = rank_of(number)
         if rank is not None:
             return f"rank {rank} (process {number})"
         return f"{self._name if number == self._owner else 'the launcher'} (process {number})"
@@ -352,15 +370,6 @@ class Guardian:
     def _say(self, text: str) -> None:
         with suppress(OSError):
             os.write(2, f"{self._name}: {text}\n".encode())
-
-
-def _program(number: int) -> str:
-    """Return the name of a process's program."""
-    try:
-        with open(f"/proc/{number}/comm") as file:
-            return file.read().strip()
-    except OSError:
-        return ""
 
 
 def obey(guardian: Guardian, line: str) -> bool:
@@ -499,7 +508,7 @@ def daemon_of(number: int, table: dict[int, Process]) -> int:
     """Return the process that has started this host's ranks: the nearest parent that is none."""
     while number in table:
         number = table[number].parent
-        if setting(number, RANK_VARIABLES) is None:
+        if rank_of(number) is None:
             break
     return number
 

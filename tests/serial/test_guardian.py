@@ -132,6 +132,44 @@ def test_ranks_of_a_host_are_found_by_what_has_started_them(start, capfd):
     assert other in processes() and daemon.poll() is None
 
 
+STEP = [
+    *("env", "-u", "PMI_RANK", "bash", "-c"),
+    'program=$2/hydra_pmi_proxy; ln -s "$(readlink -f "$1")" "$program"\n'
+    'SLURM_PROCID=0 "$program" "${@:3}"; :',
+    *("step", sys.executable),
+]
+"""A step of Slurm's, of which a Python is a task that the system knows as MPICH's daemon."""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="programs are known by /proc")
+def test_a_launchers_daemon_is_no_rank_where_slurm_has_numbered_it(start, tmp_path):
+    step = start([*STEP, tmp_path, *DAEMON[1:]])
+    started = list(map(int, step.said.split()))
+    table = processes()
+    daemon = guardian.daemon_of(started[1], table)
+    assert guardian.program_of(daemon) == "hydra_pmi_proxy"
+    assert table[daemon].parent == step.pid
+    made = Guardian(1.0, 60.0, "mpinet", 0, "")
+    made.watch_below(step.pid)
+    assert made.look(made.pause)
+    for number in descendants(started, processes()):
+        os.kill(number, signal.SIGKILL)
+    assert comes(lambda: not set(started) & set(processes()))
+    assert daemon in processes()
+    assert not made.look(made.pause)  # or it waited for the daemon, which waits for it
+
+
+def test_a_stopped_rank_is_told_once_while_its_script_still_runs(start, capfd):
+    script = start(WAITING)
+    job = start(WAITING)
+    stop(job)
+    made = watching(job, owner=script.pid)
+    assert not all(made.look(made.pause) for _ in range(25))
+    assert job.wait(LIMIT) == -signal.SIGKILL
+    assert not made.look(made.pause)
+    assert len(capfd.readouterr().err.splitlines()) == 1
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="the name of a claim is Linux's")
 def test_one_rank_of_a_host_watches_at_a_time():
     claim = guardian.claimed(os.getpid())
