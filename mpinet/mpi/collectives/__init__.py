@@ -9,10 +9,9 @@ prepared.
 
 from mpinet.mpi.collectives.buffers import BufferCollectives
 from mpinet.mpi.collectives.objects import ObjectCollectives
-from mpinet.mpi.collectives.persistent import PreparedCollectives
 
 
-class Collectives(ObjectCollectives, BufferCollectives, PreparedCollectives):
+class Collectives(ObjectCollectives, BufferCollectives):
     """All collectives of a communicator within a group."""
 
     __slots__ = ()

@@ -1,4 +1,8 @@
-"""Collectives of buffers: a communicator's upper-case calls."""
+"""Collectives of buffers: a communicator's upper-case calls, made from their plans.
+
+Each method here plans one collective, and `Planned` makes three calls of it: `Bcast` does the plan
+at once, `Ibcast` beside the script, `Bcast_init` whenever it is started.
+"""
 
 # ruff: noqa: N802  (mpi4py's names)
 
@@ -7,107 +11,110 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from mpinet.mpi.collectives import plans
 from mpinet.mpi.collectives.collective import Plan
 from mpinet.mpi.collectives.operators import SUM, Op
-from mpinet.mpi.collectives.planned import PlannedCollectives
-from mpinet.mpi.collectives.plans import EQUAL, TYPED, VECTOR
-from mpinet.mpi.world.calls import call
+from mpinet.mpi.collectives.planned import Planned
+from mpinet.mpi.messages.buffers import Blocks, TypedBlocks, VectorBlocks
+from mpinet.mpi.world.endpoint import Endpoint
 
 
-class BufferCollectives(PlannedCollectives):
-    """Collectives of buffers, as `mpi4py.MPI.Intracomm` has them."""
+class BufferCollectives(Endpoint):
+    """Collectives of buffers, as `mpi4py.MPI.Intracomm` has them.
+
+    Attributes
+    ----------
+    _plans : module
+        Has the plans: `plans` within a group, `intercomm_plans` between two.
+    """
 
     __slots__ = ()
 
-    @call
-    def Barrier(self) -> None:
+    _plans = plans
+
+    @Planned
+    def Barrier(self) -> Plan:
         """Wait until all members have called."""
-        self._do("Barrier", self._plans.barrier())
+        return self._plans.barrier()
 
-    @call
-    def Bcast(self, buf: Any, root: int = 0) -> None:
+    @Planned
+    def Bcast(self, buf: Any, root: int = 0) -> Plan:
         """Bring the root's buffer to all members."""
-        self._do("Bcast", self._plans.bcast(self, buf, root))
+        return self._plans.bcast(self, buf, root)
 
-    @call
-    def Gather(self, sendbuf: Any, recvbuf: Any, root: int = 0) -> None:
+    @Planned
+    def Gather(self, sendbuf: Any, recvbuf: Any, root: int = 0) -> Plan:
         """Bring a buffer of every member to the root, by rank."""
-        self._do("Gather", self._plans.gather(self, sendbuf, recvbuf, root, EQUAL))
+        return self._plans.gather(self, sendbuf, recvbuf, root, Blocks)
 
-    @call
-    def Gatherv(self, sendbuf: Any, recvbuf: Any, root: int = 0) -> None:
+    @Planned
+    def Gatherv(self, sendbuf: Any, recvbuf: Any, root: int = 0) -> Plan:
         """Bring buffers of various lengths to the root."""
-        self._do("Gatherv", self._plans.gather(self, sendbuf, recvbuf, root, VECTOR))
+        return self._plans.gather(self, sendbuf, recvbuf, root, VectorBlocks)
 
-    @call
-    def Scatter(self, sendbuf: Any, recvbuf: Any, root: int = 0) -> None:
+    @Planned
+    def Scatter(self, sendbuf: Any, recvbuf: Any, root: int = 0) -> Plan:
         """Bring a block of the root's to every member."""
-        self._do("Scatter", self._plans.scatter(self, sendbuf, recvbuf, root, EQUAL))
+        return self._plans.scatter(self, sendbuf, recvbuf, root, Blocks)
 
-    @call
-    def Scatterv(self, sendbuf: Any, recvbuf: Any, root: int = 0) -> None:
+    @Planned
+    def Scatterv(self, sendbuf: Any, recvbuf: Any, root: int = 0) -> Plan:
         """Bring a block of the root's, of any length, to every member."""
-        self._do("Scatterv", self._plans.scatter(self, sendbuf, recvbuf, root, VECTOR))
+        return self._plans.scatter(self, sendbuf, recvbuf, root, VectorBlocks)
 
-    @call
-    def Allgather(self, sendbuf: Any, recvbuf: Any) -> None:
+    @Planned
+    def Allgather(self, sendbuf: Any, recvbuf: Any) -> Plan:
         """Bring a buffer of every member to all, by rank."""
-        self._do("Allgather", self._plans.allgather(self, sendbuf, recvbuf, EQUAL))
+        return self._plans.allgather(self, sendbuf, recvbuf, Blocks)
 
-    @call
-    def Allgatherv(self, sendbuf: Any, recvbuf: Any) -> None:
+    @Planned
+    def Allgatherv(self, sendbuf: Any, recvbuf: Any) -> Plan:
         """Bring buffers of various lengths to all members."""
-        self._do("Allgatherv", self._plans.allgather(self, sendbuf, recvbuf, VECTOR))
+        return self._plans.allgather(self, sendbuf, recvbuf, VectorBlocks)
 
-    @call
-    def Alltoall(self, sendbuf: Any, recvbuf: Any) -> None:
+    @Planned
+    def Alltoall(self, sendbuf: Any, recvbuf: Any) -> Plan:
         """Bring a block of every member to every other."""
-        self._do("Alltoall", self._plans.alltoall(self, sendbuf, recvbuf, EQUAL))
+        return self._plans.alltoall(self, sendbuf, recvbuf, Blocks)
 
-    @call
-    def Alltoallv(self, sendbuf: Any, recvbuf: Any) -> None:
+    @Planned
+    def Alltoallv(self, sendbuf: Any, recvbuf: Any) -> Plan:
         """Bring a block of every member, of any length, to every other."""
-        self._do("Alltoallv", self._plans.alltoall(self, sendbuf, recvbuf, VECTOR))
+        return self._plans.alltoall(self, sendbuf, recvbuf, VectorBlocks)
 
-    @call
-    def Alltoallw(self, sendbuf: Any, recvbuf: Any) -> None:
+    @Planned
+    def Alltoallw(self, sendbuf: Any, recvbuf: Any) -> Plan:
         """Bring a block of every member, of any length and datatype, to every other."""
-        self._do("Alltoallw", self._plans.alltoall(self, sendbuf, recvbuf, TYPED))
+        return self._plans.alltoall(self, sendbuf, recvbuf, TypedBlocks)
 
-    @call
-    def Reduce(self, sendbuf: Any, recvbuf: Any, op: Op = SUM, root: int = 0) -> None:
+    @Planned
+    def Reduce(self, sendbuf: Any, recvbuf: Any, op: Op = SUM, root: int = 0) -> Plan:
         """Combine all members' buffers at the root."""
-        self._do("Reduce", self._plans.reduce(self, sendbuf, recvbuf, op, root))
+        return self._plans.reduce(self, sendbuf, recvbuf, op, root)
 
-    @call
-    def Allreduce(self, sendbuf: Any, recvbuf: Any, op: Op = SUM) -> None:
+    @Planned
+    def Allreduce(self, sendbuf: Any, recvbuf: Any, op: Op = SUM) -> Plan:
         """Combine all members' buffers for all of them."""
-        self._do("Allreduce", self._plans.allreduce(self, sendbuf, recvbuf, op))
+        return self._plans.allreduce(self, sendbuf, recvbuf, op)
 
-    @call
-    def Reduce_scatter_block(self, sendbuf: Any, recvbuf: Any, op: Op = SUM) -> None:
+    @Planned
+    def Reduce_scatter_block(self, sendbuf: Any, recvbuf: Any, op: Op = SUM) -> Plan:
         """Combine all members' buffers; each gets an equal block of the result."""
-        plan = self._plans.reduce_scatter_block(self, sendbuf, recvbuf, op)
-        self._do("Reduce_scatter_block", plan)
+        return self._plans.reduce_scatter_block(self, sendbuf, recvbuf, op)
 
-    @call
+    @Planned
     def Reduce_scatter(
         self, sendbuf: Any, recvbuf: Any, recvcounts: Sequence[int] | None = None, op: Op = SUM
-    ) -> None:
+    ) -> Plan:
         """Combine all members' buffers; each gets as much as it has room for."""
-        plan = self._plans.reduce_scatter(self, sendbuf, recvbuf, recvcounts, op)
-        self._do("Reduce_scatter", plan)
+        return self._plans.reduce_scatter(self, sendbuf, recvbuf, recvcounts, op)
 
-    @call
-    def Scan(self, sendbuf: Any, recvbuf: Any, op: Op = SUM) -> None:
+    @Planned
+    def Scan(self, sendbuf: Any, recvbuf: Any, op: Op = SUM) -> Plan:
         """Combine the buffers of all members up to the caller."""
-        self._do("Scan", self._plans.scan(self, sendbuf, recvbuf, op, True))
+        return self._plans.scan(self, sendbuf, recvbuf, op, True)
 
-    @call
-    def Exscan(self, sendbuf: Any, recvbuf: Any, op: Op = SUM) -> None:
+    @Planned
+    def Exscan(self, sendbuf: Any, recvbuf: Any, op: Op = SUM) -> Plan:
         """Combine the buffers of all members before the caller."""
-        self._do("Exscan", self._plans.scan(self, sendbuf, recvbuf, op, False))
-
-    def _do(self, kind: str, plan: Plan) -> None:
-        """Let the running processor take part in a collective."""
-        plan.do(self._collective(kind, plan.terms))
+        return self._plans.scan(self, sendbuf, recvbuf, op, False)

@@ -75,13 +75,6 @@ PLACES = 64
 """More than there are operators of MPI's own."""
 
 
-class Plan(NamedTuple):
-    """What is done in a collective call, and what all members have to say of it alike."""
-
-    do: Callable[[Any], None]
-    terms: Terms = NOTHING_ALIKE
-
-
 class Collective:
     """One collective call, as one of the members takes part in it.
 
@@ -183,6 +176,25 @@ class Collective:
     def _whole(self) -> bool:
         """Whether all processors of the machine are members."""
         return self.size == running.world.size
+
+
+class Plan(NamedTuple):
+    """What is done in a collective call, and what all members have to say alike of it.
+
+    Attributes
+    ----------
+    do : callable
+        Does it, given the member's `part` in the call; reads the memory that it sends then.
+    terms : Terms
+        What the members say.
+    """
+
+    do: Callable[[Any], None]
+    terms: Terms = NOTHING_ALIKE
+
+    def part(self, comm: Any, kind: str) -> Any:
+        """The running processor's part in its next call of a kind on a communicator."""
+        return Collective.of(comm, kind, self.terms)
 
 
 def paired(one: int, other: int) -> int:

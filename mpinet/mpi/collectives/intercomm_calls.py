@@ -7,7 +7,6 @@ from typing import Any
 
 from mpinet.mpi.collectives import intercomm_algorithms as algorithms
 from mpinet.mpi.collectives import intercomm_plans
-from mpinet.mpi.collectives.collective import Terms
 from mpinet.mpi.collectives.intercomm_algorithms import Between, known_remote_root
 from mpinet.mpi.collectives.objects import ObjectCollectives, Operator, dumped
 from mpinet.mpi.collectives.operators import SUM
@@ -22,11 +21,7 @@ class InterCollectives(IntercommEndpoint, ObjectCollectives):
 
     __slots__ = ()
 
-    _plans = intercomm_plans
-
-    def _collective(self, kind: str, terms: Terms) -> Between:
-        """The running processor's next collective, for a plan."""
-        return Between(self, kind)
+    _plans: Any = intercomm_plans
 
     @call
     def barrier(self) -> None:

@@ -22,9 +22,19 @@ from mpinet.mpi.real import REAL
 from mpinet.mpi.world.endpoint import IntercommEndpoint
 
 
+class BetweenPlan(Plan):
+    """What is done in a collective call between two groups."""
+
+    __slots__ = ()
+
+    def part(self, comm: IntercommEndpoint, kind: str) -> Between:
+        """The running processor's part in its next call of a kind on a communicator."""
+        return Between(comm, kind)
+
+
 def barrier() -> Plan:
     """Wait until all members of the other group have called."""
-    return Plan(algorithms.barrier)
+    return BetweenPlan(algorithms.barrier)
 
 
 def bcast(comm: IntercommEndpoint, buf: Any, root: int) -> Plan:
@@ -38,7 +48,7 @@ def bcast(comm: IntercommEndpoint, buf: Any, root: int) -> Plan:
         if into is not None:
             into.write(body)
 
-    return Plan(plan)
+    return BetweenPlan(plan)
 
 
 def gather(
@@ -54,7 +64,7 @@ def gather(
         if items is not None and blocks is not None:
             write(blocks, items)
 
-    return Plan(plan)
+    return BetweenPlan(plan)
 
 
 def scatter(
@@ -71,7 +81,7 @@ def scatter(
         if item is not None and own is not None:
             own.write(item)
 
-    return Plan(plan)
+    return BetweenPlan(plan)
 
 
 def allgather(comm: IntercommEndpoint, sendbuf: Any, recvbuf: Any, kind: type[Blocks]) -> Plan:
@@ -81,7 +91,7 @@ def allgather(comm: IntercommEndpoint, sendbuf: Any, recvbuf: Any, kind: type[Bl
     def plan(collective: Between) -> None:
         write(blocks, algorithms.allgather(collective, own.read()))
 
-    return Plan(plan)
+    return BetweenPlan(plan)
 
 
 def alltoall(comm: IntercommEndpoint, sendbuf: Any, recvbuf: Any, kind: type[Blocks]) -> Plan:
@@ -92,7 +102,7 @@ def alltoall(comm: IntercommEndpoint, sendbuf: Any, recvbuf: Any, kind: type[Blo
     def plan(collective: Between) -> None:
         write(into, algorithms.alltoall(collective, read(out_of, size)))
 
-    return Plan(plan)
+    return BetweenPlan(plan)
 
 
 def reduce(comm: IntercommEndpoint, sendbuf: Any, recvbuf: Any, op: Op, root: int) -> Plan:
@@ -108,7 +118,7 @@ def reduce(comm: IntercommEndpoint, sendbuf: Any, recvbuf: Any, op: Op, root: in
         if body is not None and result is not None:
             result.write(body)
 
-    return Plan(plan)
+    return BetweenPlan(plan)
 
 
 def allreduce(comm: IntercommEndpoint, sendbuf: Any, recvbuf: Any, op: Op) -> Plan:
@@ -121,7 +131,7 @@ def allreduce(comm: IntercommEndpoint, sendbuf: Any, recvbuf: Any, op: Op) -> Pl
         part = reduction.part(collective.within, own.read())
         result.write(algorithms.allreduce(collective, part, reduction.fold))
 
-    return Plan(plan)
+    return BetweenPlan(plan)
 
 
 def reduce_scatter_block(comm: IntercommEndpoint, sendbuf: Any, recvbuf: Any, op: Op) -> Plan:
@@ -136,7 +146,7 @@ def reduce_scatter_block(comm: IntercommEndpoint, sendbuf: Any, recvbuf: Any, op
         sizes = [result.nbytes] * size
         result.write(algorithms.reduce_scatter(collective, part, reduction.fold, sizes))
 
-    return Plan(plan)
+    return BetweenPlan(plan)
 
 
 def reduce_scatter(
@@ -158,7 +168,7 @@ def reduce_scatter(
         sizes = [number * own.datatype.size for number in numbers]
         result.write(algorithms.reduce_scatter(collective, part, reduction.fold, sizes))
 
-    return Plan(plan)
+    return BetweenPlan(plan)
 
 
 def scan(*arguments: Any) -> NoReturn:

@@ -17,7 +17,7 @@ from mpinet.mpi.collectives.collective import Collective, Plan, Terms, known_roo
 from mpinet.mpi.collectives.operators import Op, require_alike
 from mpinet.mpi.collectives.payloads import Fold, Part
 from mpinet.mpi.constants import instance_of
-from mpinet.mpi.messages.buffers import Blocks, Buffer, TypedBlocks, VectorBlocks
+from mpinet.mpi.messages.buffers import Blocks, Buffer
 from mpinet.mpi.real import REAL
 from mpinet.mpi.world.endpoint import Endpoint
 
@@ -291,7 +291,3 @@ def require_counts(own: Buffer, result: Buffer | None, counts: Sequence[int], ra
         raise ValueError(
             f"mismatch in receive count {result.count} and counts[{rank}] {counts[rank]}"
         )
-
-
-EQUAL, VECTOR, TYPED = Blocks, VectorBlocks, TypedBlocks
-"""How a buffer is divided into one block for every member."""

@@ -8,25 +8,90 @@ They are as many messages as there are links, all at once; the machine brings ea
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import count
 from typing import Any
 
-from mpinet.mpi.collectives.collective import paired
-from mpinet.mpi.messages.buffers import Blocks, read
+from mpinet.mpi.collectives.collective import Plan, paired
+from mpinet.mpi.collectives.planned import Planned
+from mpinet.mpi.collectives.plans import read
+from mpinet.mpi.messages.buffers import Blocks, Buffer, TypedBlocks, VectorBlocks
 from mpinet.mpi.messages.objects import dumps, loads
-from mpinet.mpi.messages.requests import Prequest, Request
-from mpinet.mpi.real import PROC_NULL, REAL
+from mpinet.mpi.real import PROC_NULL
 from mpinet.mpi.world.calls import call, running
-from mpinet.mpi.world.contexts import NEIGHBORS
+from mpinet.mpi.world.contexts import NEIGHBORS, Scope
 from mpinet.mpi.world.endpoint import Endpoint
 from mpinet.mpi.world.message import BODY
 
-Bodies = Sequence[bytes]
-Exchange = tuple[Callable[[], Bodies], Callable[[int, bytes], None]]
-"""What gives the body for each target, and what takes the body from the source in a place."""
 
-Swap = Callable[[Exchange, int, int], None]
-"""Does an exchange, given its number among the caller's, and how often it was started before."""
+class Neighborhood:
+    """One neighbor collective, as one of the members takes part in it.
+
+    It goes on when the communicator is freed, of which it needs nothing any more.
+
+    Parameters
+    ----------
+    scope : Scope
+        Where its messages are sent.
+    rank : int
+        The member's own.
+    topology : Any
+        The grid or graph.
+    turn, start : int
+        The call's number among the member's, and how often the call was started before.
+    """
+
+    __slots__ = ("_rank", "_scope", "_start", "_topology", "_turn")
+
+    def __init__(self, scope: Scope, rank: int, topology: Any, turn: int, start: int = 0):
+        self._scope = scope
+        self._rank = rank
+        self._topology = topology
+        self._turn = turn
+        self._start = start
+
+    @classmethod
+    def of(cls, comm: Endpoint) -> Neighborhood:
+        """The running processor's next neighbor collective on a communicator."""
+        state = comm._state
+        state.neighbored += 1
+        return cls(comm._scope.part(NEIGHBORS), comm.rank, state.topology, state.neighbored)
+
+    def again(self, start: int) -> Neighborhood:
+        """One start of a collective that has been prepared as this call."""
+        return Neighborhood(self._scope, self._rank, self._topology, self._turn, start)
+
+    def exchange(self, bodies: Sequence[bytes], take: Callable[[int, bytes], None]) -> None:
+        """Send a body to each target, and take one from each source.
+
+        Bodies over several links between two members find their places: on a grid those that go
+        down come from above, on a graph they keep their order.
+
+        Parameters
+        ----------
+        bodies : sequence of bytes
+            A body for each target.
+        take : callable
+            Gets the place of a source, and its body.
+        """
+        mail, topology = running.mail, self._topology
+        first = paired(self._turn, self._start) * topology.ways
+        targets = topology.targets(self._rank)
+        for place, (target, body) in enumerate(zip(targets, bodies, strict=True)):
+            if target != PROC_NULL:
+                mail.send(self._scope, target, first + topology.way(place), body)
+        for place, source in enumerate(topology.sources(self._rank)):
+            if source != PROC_NULL:
+                tag = first + topology.way_from(place)
+                take(place, mail.receive(self._scope, source, tag)[BODY])
+
+
+class ExchangePlan(Plan):
+    """What is done in a neighbor collective."""
+
+    __slots__ = ()
+
+    def part(self, comm: Endpoint, kind: str) -> Neighborhood:
+        """The running processor's part in its next neighbor collective on a communicator."""
+        return Neighborhood.of(comm)
 
 
 class NeighborCollectives(Endpoint):
@@ -83,168 +148,51 @@ class NeighborCollectives(Endpoint):
             raise ValueError(f"expecting {self.outdegree} items, got {len(items)}")
         return self._swap_objects([dumps(item) for item in items])
 
-    def _swap_objects(self, bodies: Bodies) -> list[Any]:
+    def _swap_objects(self, bodies: Sequence[bytes]) -> list[Any]:
         """Send a pickled object to each target; the sources' objects."""
         found = [None] * self.indegree
 
         def take(place: int, body: bytes) -> None:
             found[place] = loads(body)
 
-        self._swap((lambda: bodies, take), self._swap_turn())
+        Neighborhood.of(self).exchange(bodies, take)
         return found
 
     # ---- buffers
 
-    @call
-    def Neighbor_allgather(self, sendbuf: Any, recvbuf: Any) -> None:
+    @Planned
+    def Neighbor_allgather(self, sendbuf: Any, recvbuf: Any) -> Plan:
         """Bring a buffer to all neighbors."""
-        self._swap(self._swap_gathering(sendbuf, Blocks, recvbuf), self._swap_turn())
+        return self._plan_gathering(sendbuf, Blocks, recvbuf)
 
-    @call
-    def Neighbor_allgatherv(self, sendbuf: Any, recvbuf: Any) -> None:
+    @Planned
+    def Neighbor_allgatherv(self, sendbuf: Any, recvbuf: Any) -> Plan:
         """Bring a buffer to all neighbors, which send various lengths."""
-        self._swap(self._swap_gathering(sendbuf, Blocks.v, recvbuf), self._swap_turn())
+        return self._plan_gathering(sendbuf, VectorBlocks, recvbuf)
 
-    @call
-    def Neighbor_alltoall(self, sendbuf: Any, recvbuf: Any) -> None:
+    @Planned
+    def Neighbor_alltoall(self, sendbuf: Any, recvbuf: Any) -> Plan:
         """Bring a block of a buffer to each neighbor."""
-        self._swap(self._swap_blocks(Blocks, sendbuf, recvbuf), self._swap_turn())
+        return self._plan_exchange(sendbuf, Blocks, recvbuf)
 
-    @call
-    def Neighbor_alltoallv(self, sendbuf: Any, recvbuf: Any) -> None:
+    @Planned
+    def Neighbor_alltoallv(self, sendbuf: Any, recvbuf: Any) -> Plan:
         """Bring a block of a buffer to each neighbor, of various lengths."""
-        self._swap(self._swap_blocks(Blocks.v, sendbuf, recvbuf), self._swap_turn())
+        return self._plan_exchange(sendbuf, VectorBlocks, recvbuf)
 
-    @call
-    def Neighbor_alltoallw(self, sendbuf: Any, recvbuf: Any) -> None:
+    @Planned
+    def Neighbor_alltoallw(self, sendbuf: Any, recvbuf: Any) -> Plan:
         """Bring a block of a buffer to each neighbor, of various lengths and datatypes."""
-        self._swap(self._swap_blocks(Blocks.w, sendbuf, recvbuf), self._swap_turn())
+        return self._plan_exchange(sendbuf, TypedBlocks, recvbuf)
 
-    # ---- buffers, begun
-
-    @call
-    def Ineighbor_allgather(self, sendbuf: Any, recvbuf: Any) -> Request:
-        """Begin to bring a buffer to all neighbors."""
-        return self._swap_begun(self._swap_gathering(sendbuf, Blocks, recvbuf))
-
-    @call
-    def Ineighbor_allgatherv(self, sendbuf: Any, recvbuf: Any) -> Request:
-        """Begin to bring a buffer to all neighbors, which send various lengths."""
-        return self._swap_begun(self._swap_gathering(sendbuf, Blocks.v, recvbuf))
-
-    @call
-    def Ineighbor_alltoall(self, sendbuf: Any, recvbuf: Any) -> Request:
-        """Begin to bring a block of a buffer to each neighbor."""
-        return self._swap_begun(self._swap_blocks(Blocks, sendbuf, recvbuf))
-
-    @call
-    def Ineighbor_alltoallv(self, sendbuf: Any, recvbuf: Any) -> Request:
-        """Begin to bring a block of a buffer to each neighbor, of various lengths."""
-        return self._swap_begun(self._swap_blocks(Blocks.v, sendbuf, recvbuf))
-
-    @call
-    def Ineighbor_alltoallw(self, sendbuf: Any, recvbuf: Any) -> Request:
-        """Begin to bring a block of a buffer to each neighbor, of various lengths and datatypes."""
-        return self._swap_begun(self._swap_blocks(Blocks.w, sendbuf, recvbuf))
-
-    # ---- buffers, prepared
-
-    def Neighbor_allgather_init(
-        self, sendbuf: Any, recvbuf: Any, info: Any = REAL.INFO_NULL
-    ) -> Prequest:
-        """Prepare to bring a buffer to all neighbors."""
-        return self._swap_prepared(self._swap_gathering(sendbuf, Blocks, recvbuf))
-
-    def Neighbor_allgatherv_init(
-        self, sendbuf: Any, recvbuf: Any, info: Any = REAL.INFO_NULL
-    ) -> Prequest:
-        """Prepare to bring a buffer to all neighbors, which send various lengths."""
-        return self._swap_prepared(self._swap_gathering(sendbuf, Blocks.v, recvbuf))
-
-    def Neighbor_alltoall_init(
-        self, sendbuf: Any, recvbuf: Any, info: Any = REAL.INFO_NULL
-    ) -> Prequest:
-        """Prepare to bring a block of a buffer to each neighbor."""
-        return self._swap_prepared(self._swap_blocks(Blocks, sendbuf, recvbuf))
-
-    def Neighbor_alltoallv_init(
-        self, sendbuf: Any, recvbuf: Any, info: Any = REAL.INFO_NULL
-    ) -> Prequest:
-        """Prepare to bring a block of a buffer to each neighbor, of various lengths."""
-        return self._swap_prepared(self._swap_blocks(Blocks.v, sendbuf, recvbuf))
-
-    def Neighbor_alltoallw_init(
-        self, sendbuf: Any, recvbuf: Any, info: Any = REAL.INFO_NULL
-    ) -> Prequest:
-        """Prepare to bring a block of a buffer to each neighbor, of various datatypes."""
-        return self._swap_prepared(self._swap_blocks(Blocks.w, sendbuf, recvbuf))
-
-    # ---- steps of the above
-
-    def _swap_gathering(
-        self, sendbuf: Any, division: Callable[..., Blocks], recvbuf: Any
-    ) -> Exchange:
-        """One buffer for all targets, and a division of the other one for the sources."""
+    def _plan_gathering(self, sendbuf: Any, kind: type[Blocks], recvbuf: Any) -> Plan:
+        """Plan to bring one buffer to all targets, and the sources' to the blocks of another."""
         indegree, outdegree = self.degrees
-        return lambda: [read(sendbuf)] * outdegree, division(recvbuf, indegree, writable=True).write
+        own, into = Buffer(sendbuf), kind(recvbuf, indegree, True)
+        return ExchangePlan(lambda part: part.exchange([own.read()] * outdegree, into.write))
 
-    def _swap_blocks(self, division: Callable[..., Blocks], sendbuf: Any, recvbuf: Any) -> Exchange:
-        """Divisions of both buffers."""
+    def _plan_exchange(self, sendbuf: Any, kind: type[Blocks], recvbuf: Any) -> Plan:
+        """Plan to bring a block of a buffer to each target, and the sources' to another's."""
         indegree, outdegree = self.degrees
-        blocks = division(sendbuf, outdegree)
-        return (
-            lambda: [blocks.read(place) for place in range(outdegree)],
-            division(recvbuf, indegree, writable=True).write,
-        )
-
-    def _swap_begun(self, exchange: Exchange) -> Request:
-        """Begin an exchange."""
-        return _begun(self._swapping(), exchange, self._swap_turn(), 0)
-
-    def _swap_prepared(self, exchange: Exchange) -> Prequest:
-        """Prepare an exchange."""
-        swap, turn, starts = self._swapping(), self._swap_turn(), count()
-        return Prequest.repeating(lambda: _begun(swap, exchange, turn, next(starts)))
-
-    def _swap_turn(self) -> int:
-        """The number of the caller's next neighbor collective."""
-        holding = self._state
-        holding.neighbored += 1
-        return holding.neighbored
-
-    def _swap(self, exchange: Exchange, turn: int) -> None:
-        """Do an exchange."""
-        self._swapping()(exchange, turn, 0)
-
-    def _swapping(self) -> Swap:
-        """What sends a body to each target, and takes one from each source.
-
-        Bodies over several links between two members find their places: on a grid those that go
-        down come from above, on a graph they keep their order. An exchange that has been begun
-        goes on when the communicator is freed.
-        """
-        mail, rank = running.mail, self.rank
-        topology, scope = self._state.topology, self._scope.part(NEIGHBORS)
-
-        def swap(exchange: Exchange, turn: int, start: int) -> None:
-            bodies, take = exchange
-            first = paired(turn, start) * topology.ways
-            targets = topology.targets(rank)
-            for place, (target, body) in enumerate(zip(targets, bodies(), strict=True)):
-                if target != PROC_NULL:
-                    tag = first + topology.way(place)
-                    mail.send(scope, target, tag, body)
-            for place, source in enumerate(topology.sources(rank)):
-                if source != PROC_NULL:
-                    tag = first + topology.way_from(place)
-                    body = mail.receive(scope, source, tag)[BODY]
-                    take(place, body)
-
-        return swap
-
-
-def _begun(swap: Swap, exchange: Exchange, turn: int, start: int) -> Request:
-    """Begin an exchange with what is there to be sent now."""
-    bodies, take = exchange
-    sent = bodies()
-    return Request.of_fiber(lambda: swap((lambda: sent, take), turn, start))
+        out_of, into = kind(sendbuf, outdegree), kind(recvbuf, indegree, True)
+        return ExchangePlan(lambda part: part.exchange(read(out_of, outdegree), into.write))

@@ -34,28 +34,6 @@ ANCHOR = bytearray(1)
 """Memory that datatypes with displacements from nowhere are placed relative to."""
 
 
-def read(spec: Any) -> bytes:
-    """The body of a message that is sent from a specification."""
-    return Buffer(spec).read()
-
-
-def write(spec: Any, data: bytes) -> None:
-    """Put a received body into a specification.
-
-    Raises
-    ------
-    Exception
-        ``ERR_TRUNCATE``: the body is longer than the specification.
-    """
-    Buffer(spec, writable=True).write(data)
-
-
-def typed(spec: Any) -> tuple[int, Any]:
-    """Number of elements and datatype of a specification."""
-    buffer = Buffer(spec)
-    return buffer.count, buffer.datatype
-
-
 class Buffer:
     """Memory as one specification describes it.
 
@@ -134,10 +112,9 @@ class Buffer:
         return buffer
 
     def kept(self) -> Buffer:
-        """The same memory, also when the caller has freed its datatype."""
-        if self.datatype.is_predefined:
-            return self
-        return KeptBuffer.at(self._memory, self._offset, self.count, self.datatype.Dup())
+        """Return the same memory, which outlives the datatype that the caller may free."""
+        (datatype,) = with_own_datatypes(self.datatype)
+        return Buffer.at(self._memory, self._offset, self.count, datatype)
 
     def after(self, elements: int) -> Buffer:
         """As many elements again, so many elements further on."""
@@ -203,14 +180,36 @@ class Buffer:
             raise ValueError(f"message: negative count {self.count}")
 
 
-class KeptBuffer(Buffer):
-    """Memory with a datatype of its own."""
+class KeptDatatype(REAL.Datatype):  # type: ignore[misc]
+    """Duplicate of a datatype that is freed with the last who uses it."""
 
-    __slots__ = ()
+    def __new__(cls, datatype: Any) -> KeptDatatype:
+        """Duplicate a datatype."""
+        made: KeptDatatype = REAL.Datatype.__new__(cls, datatype.Dup())
+        return made
 
     def __del__(self) -> None:
         if not REAL.Is_finalized():
-            self.datatype.Free()
+            self.Free()
+
+
+def with_own_datatypes(*arguments: Any) -> list[Any]:
+    """Return a call's arguments with duplicates of the datatypes in their specifications.
+
+    MPI lets a script free a datatype as soon as a nonblocking or persistent call returns.
+    """
+    duplicates: dict[int, KeptDatatype] = {}  # a datatype's duplicate equals itself alone
+
+    def owned(given: Any) -> Any:
+        if type(given) in (list, tuple):
+            return type(given)(map(owned, given))
+        if not isinstance(given, REAL.Datatype) or given.is_predefined:
+            return given
+        if given.handle not in duplicates:
+            duplicates[given.handle] = KeptDatatype(given)
+        return duplicates[given.handle]
+
+    return [owned(each) for each in arguments]
 
 
 class Blocks:
@@ -234,16 +233,6 @@ class Blocks:
 
     def __init__(self, spec: Any, size: int, writable: bool = False):
         self._first = Buffer(spec, writable, size)
-
-    @staticmethod
-    def v(spec: Any, size: int, writable: bool = False) -> Blocks:
-        """Blocks of various lengths and places, as ``Alltoallv`` takes them."""
-        return VectorBlocks(spec, size, writable)
-
-    @staticmethod
-    def w(spec: Any, size: int, writable: bool = False) -> Blocks:
-        """Blocks of various lengths, places and datatypes, as ``Alltoallw`` takes them."""
-        return TypedBlocks(spec, size, writable)
 
     def block(self, rank: int) -> Buffer:
         """The block of a rank."""

@@ -165,7 +165,7 @@ class BufferMessages(Endpoint):
     @call
     def Bsend_init(self, buf: Any, dest: int, tag: int = 0) -> Prequest:
         """A send of memory from the attached buffer, to be started."""
-        buffer = _outgoing(buf, dest)
+        buffer = _outgoing(buf, dest, kept=True)
         return Prequest.repeating(partial(self._begin_buffered, buffer, dest, tag))
 
     @call
@@ -199,7 +199,7 @@ class BufferMessages(Endpoint):
         return Request.of(receive or HAPPENED, partial(put, receive, buffer))
 
     def _repeating_send(self, buf: Any, dest: int, tag: int, synchronous: bool) -> Prequest:
-        buffer = _outgoing(buf, dest)
+        buffer = _outgoing(buf, dest, kept=True)
         return Prequest.repeating(partial(self._begin_send, buffer, dest, tag, synchronous))
 
     def _exchange(
@@ -225,16 +225,19 @@ def put(receive: Receive | None, buffer: Buffer | None, status: Any) -> None:
         buffer.write(message[BODY])
 
 
-def _outgoing(buf: Any, dest: int) -> Buffer | None:
-    """The memory that is sent; None to `PROC_NULL`."""
-    return None if dest == PROC_NULL else Buffer(buf)
+def _outgoing(buf: Any, dest: int, kept: bool = False) -> Buffer | None:
+    """The memory that is sent, also later if it is `kept`; None to `PROC_NULL`."""
+    return None if dest == PROC_NULL else _buffer(buf, False, kept)
 
 
 def _incoming(buf: Any, source: int, kept: bool = False) -> Buffer | None:
     """The memory that is received into, later if it is `kept`; None from `PROC_NULL`."""
-    if source == PROC_NULL:
-        return None
-    buffer = Buffer(buf, writable=True)
+    return None if source == PROC_NULL else _buffer(buf, True, kept)
+
+
+def _buffer(buf: Any, writable: bool, kept: bool) -> Buffer:
+    """Return the memory of a specification; where it is `kept`, also for a freed datatype."""
+    buffer = Buffer(buf, writable)
     return buffer.kept() if kept else buffer
 
 

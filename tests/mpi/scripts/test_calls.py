@@ -3,6 +3,7 @@
 from collections import defaultdict
 from inspect import signature
 from itertools import chain
+from types import FunctionType
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from mpi.machine.ranks import everyone
 from mpi.scripts.playing import PRELUDE, played
 
 from mpinet.mpi.module import CLASSES
+from mpinet.mpi.real import REAL
 
 
 def calls():
@@ -25,13 +27,45 @@ def test_calls_take_what_their_methods_take():
     written = dict(calls())
     assert len(written) > 150
     for name, called in written.items():
-        own = signature(called, follow_wrapped=False).parameters
+        written_out = FunctionType(called.__code__, {}, name, called.__defaults__)
+        own = signature(written_out).parameters
         method = signature(called.__wrapped__).parameters
         told = [(one.name, one.kind, one.default) for one in own.values()]
         assert told == [(one.name, one.kind, one.default) for one in method.values()], name
         code = called.__code__
         used = {*code.co_varnames[len(own) :], *code.co_names}
         assert not used & set(own), f"{name} has a parameter of a name that every call uses"
+
+
+def test_collectives_that_are_begun_or_prepared_take_what_the_blocking_ones_take():
+    comm, names = CLASSES["Distgraphcomm"], dir(REAL.Distgraphcomm)
+    names = [name for name in names if {f"I{name.lower()}", f"{name}_init"} <= {*names}]
+    names = [name for name in names if not name.lower().endswith(("send", "recv"))]
+    assert len(names) == 17 + 5
+    for name in names:
+        called, begun, prepared = (
+            signature(getattr(comm, each)) for each in (name, f"I{name.lower()}", f"{name}_init")
+        )
+        taken = list(called.parameters.items())
+        assert list(begun.parameters.items()) == taken
+        *same, (more, info) = prepared.parameters.items()
+        assert (same, more, info.default) == (taken, "info", REAL.INFO_NULL)
+        given = called.return_annotation, begun.return_annotation, prepared.return_annotation
+        assert given == ("None", "Request", "Prequest")
+        said = [getattr(comm, each).__doc__ for each in (name, f"I{name.lower()}", f"{name}_init")]
+        rest = said[0][1:]
+        assert [one.removesuffix(rest)[:-1] for one in said] == ["", "Begin to ", "Prepare to "]
+
+
+def test_a_collective_that_is_prepared_is_booked_as_a_call(tmp_path):
+    script = """
+        ring = comm.Create_cart([size], [True])
+        own, found = np.zeros(1), np.zeros(2)
+        ring.Neighbor_allgather_init(own, found), ring.Bcast_init(own)
+    """
+    _, outcome = played(tmp_path, "ring:3", script)
+    kinds = {one.kind: (one.calls, one.messages) for one in outcome.kinds}
+    assert kinds["Neighbor_allgather_init"] == kinds["Bcast_init"] == (3, 0)
 
 
 @pytest.mark.parametrize("wait", ["irecv(source=0).wait()", "recv(source=0)", "barrier()"])

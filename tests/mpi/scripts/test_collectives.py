@@ -604,6 +604,66 @@ def test_prepared_collectives_match_as_prepared_in_whatever_order_they_start(tmp
             assert found[time] == [sums, 7 + time, *(beside + added), *(beside + 100)]
 
 
+def test_a_datatype_may_be_freed_when_what_uses_it_has_begun_or_is_prepared(tmp_path):
+    script = """
+    ring = comm.Create_cart([size], [True])
+    every_other = MPI.INT64_T.Create_vector(3, 1, 2)
+    def add(low, high, one):
+        high[:] = (np.frombuffer(low, int) + np.frombuffer(high, int)).tobytes()
+    added = MPI.Op.Create(add)
+    only = lambda place, number: [int(place % number == other) for other in range(number)]
+    part = lambda spec, one, way: [spec[0], only(rank + way, size), [0] * size, [one] * size]
+    near = lambda spec, one, place: [spec[0], only(place, 2), [0, 0], (one, one)]
+    twice = lambda spec: [spec[0], 1, MPI.INT64_T.Create_contiguous(3).Commit()]
+    calls = {
+        "bcast": lambda out, to, one: (comm, (to if rank else out, 0)),
+        "alltoallw": lambda out, to, one: (comm, (part(out, one, 1), part(to, one, -1))),
+        "allreduce": lambda out, to, one: (comm, (out, to, added)),
+        "neighbor_alltoallw": lambda out, to, one: (ring, (near(out, one, 0), near(to, one, 1))),
+        "neighbor_allgather": lambda out, to, one: (ring, (out, twice(to))),
+    }
+    for name, arguments in calls.items():
+        for way in ("begun", "prepared"):
+            mine, found = np.arange(6) + 10 * rank, np.full(6, -1)
+            one = every_other.Dup().Commit()
+            on, given = arguments([mine, 1, one], [found, 1, one], one)
+            if way == "begun":
+                request = getattr(on, "I" + name)(*given)
+            else:
+                request = getattr(on, name.capitalize() + "_init")(*given)
+            one.Free()
+            if way == "prepared":
+                request.Start()
+            request.Wait()
+            say((name, found.tolist()))
+    one = every_other.Dup().Commit()
+    sending = comm.Send_init([np.arange(6) + 10 * rank, 1, one], (rank + 1) % size)
+    one.Free()
+    sending.Start()
+    comm.Recv(found := np.zeros(3, int))
+    say(("send", found.tolist()))
+    """
+    said, _ = played(tmp_path, "ring:3", script)
+
+    def spread(row):
+        found = np.full(6, -1)
+        found[::2] = row
+        return found.tolist()
+
+    rows = np.arange(6)[::2] + 10 * np.arange(3)[:, np.newaxis]
+    for rank, found in said.items():
+        before, after = (rank - 1) % 3, (rank + 1) % 3
+        expected = {
+            "bcast": spread(rows[0] if rank else -1),
+            "alltoallw": spread(rows[before]),
+            "allreduce": spread(rows.sum(axis=0)),
+            "neighbor_alltoallw": spread(rows[after]),
+            "neighbor_allgather": [*rows[before].tolist(), *rows[after].tolist()],
+        }
+        assert found[:-1] == [row for row in expected.items() for _ in range(2)]
+        assert found[-1] == ("send", rows[before].tolist())
+
+
 def test_a_prepared_collective_and_one_between_its_starts_do_not_mix(tmp_path):
     script = """
     own, found = np.array([rank + 1]), np.zeros(1, int)
