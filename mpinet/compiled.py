@@ -465,7 +465,7 @@ def kernel(function: Callable[..., Any]) -> Kernel:
     return Kernel(function)
 
 
-def _text_of(function: FunctionType, callers: tuple[CodeType, ...] = ()) -> str:
+def _text_of(function: Callable[..., Any], callers: tuple[CodeType, ...] = ()) -> str:
     """Return a text that changes whenever what a function compiles to does.
 
     It is the same in every process and for every copy of the function's file.

@@ -186,10 +186,12 @@ class OpenLoop:
     def _exchanged(self) -> Ints:
         """Exchange a step's words with the other ranks; return those that came.
 
-        Two totals over all ranks ride along in one integer: whether anything moves, and above it
-        the open messages. They decide on every rank alike whether the run is over.
+        Two totals over all ranks ride along in one integer: on how many ranks anything moves, and
+        times more than there are ranks, the open messages. They decide on every rank alike whether
+        the run is over.
         """
         ledger, transport = self.ledger, self.machine.transport
+        unit = transport.size + 1
         away = ledger.away
         owners = self._crossing.owners[:away]
         counts = np.bincount(owners, minlength=transport.size)
@@ -198,9 +200,8 @@ class OpenLoop:
             dealt = np.empty_like(words)
             hop.deal(words, owners, np.cumsum(counts) - counts, dealt)
             words = dealt
-        exchanged = self.machine.exchange(words, counts, ledger.moving + (ledger.open_told << 32))
-        moving = exchanged.total & (1 << 32) - 1
-        ledger.open_everywhere = exchanged.total >> 32
+        exchanged = self.machine.exchange(words, counts, ledger.moving + unit * ledger.open_told)
+        ledger.open_everywhere, moving = divmod(exchanged.total, unit)
         ledger.quiet = 0 if moving else ledger.quiet + 1
         if ledger.quiet >= self.buffering.link_delay and (
             ledger.closed >= 0 or self.machine.sum(ledger.inside)[0]
