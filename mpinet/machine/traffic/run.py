@@ -186,9 +186,9 @@ class OpenLoop:
     def _exchanged(self) -> Ints:
         """Exchange a step's words with the other ranks; return those that came.
 
-        Two totals over all ranks ride along in one integer: on how many ranks anything moves, and
-        times more than there are ranks, the open messages. They decide on every rank alike whether
-        the run is over.
+        Two totals over all ranks ride along in one integer: the ranks on which anything moves,
+        and the open messages in units of one more than there are ranks. They decide on every rank
+        alike whether the run is over.
         """
         ledger, transport = self.ledger, self.machine.transport
         unit = transport.size + 1

@@ -34,6 +34,15 @@ def test_every_value_is_the_one_of_the_reference(number, mapping):
     assert {name: found[name] for name in known["result"]} == known["result"]
 
 
+def test_ranks_agree_on_open_messages_however_many_there_are() -> None:
+    loop, rank, ranks = open_loop(), transport().rank, transport().size
+    for moving in (0, 1):
+        loop.ledger.moving, loop.ledger.open_told = moving * (rank == 0), (rank + 1) << 40
+        loop._exchanged()
+        assert loop.ledger.open_everywhere == ranks * (ranks + 1) // 2 << 40
+        assert (loop.ledger.quiet == 0) == (moving == 1)
+
+
 LONE = {
     "torus:4x5": ("dateline", 2),
     "mesh:3x4": ("none", 2),
