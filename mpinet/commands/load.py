@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from mpinet.commands.job import Job
-from mpinet.commands.loadcurves import LoadCurves, journal_of
-from mpinet.commands.loadruns import load_of
-from mpinet.commands.opening import Network
+from mpinet.commands.job import Job, Watch
+from mpinet.commands.loadcurves import curve_table, draw_curves, pattern_table, told_deadlock
+from mpinet.commands.loadruns import VCS, journal_of, read_rates, read_seeds, settings_of
+from mpinet.commands.opening import Network, mapping_of
 from mpinet.commands.options import (
     Common,
     FaultWords,
@@ -20,10 +21,20 @@ from mpinet.commands.options import (
     SavedOften,
 )
 from mpinet.commands.perform import perform
+from mpinet.commands.plot import ENDINGS
 from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, Unpack, command
 from mpinet.errors import UsageError
+from mpinet.experiments.plan import key_of
 from mpinet.networks.topology import Topology
+from mpinet.report.drawing.figure import library
+from mpinet.report.files import require_file
+from mpinet.report.rows import Row
+
+if TYPE_CHECKING:
+    from mpinet.experiments.load import Run, Setting
+    from mpinet.machine import Machine
+    from mpinet.machine.transport import Local
 
 Rates = Annotated[str | float | int | Sequence[float], Typed(read=str, metavar="RATE")]
 
@@ -124,13 +135,168 @@ SEVERAL = re.compile(r",(?=[^0-9])")
 
 
 def prepare(options: argparse.Namespace) -> Job:
-    """Prepare one curve per network, or one for every network, pattern and seed."""
-    patterns = SEVERAL.split(options.pattern)
-    kept = journal_of(getattr(options, "out", None)) is not None
-    if len(patterns) == 1 and options.seeds == 1 and options.plot is None and not kept:
-        return load_of(options)
+    """Prepare a curve for every network, pattern and seed; refuse what does not go together."""
+    folder = journal_of(getattr(options, "out", None))
     named = options.topology
     networks = [named] if isinstance(named, str | Topology) else list(named)
     if not networks:
         raise UsageError("load needs a network.")
-    return LoadCurves(options, networks, list(dict.fromkeys(patterns)))
+    patterns, seeds = list(dict.fromkeys(SEVERAL.split(options.pattern))), read_seeds(options)
+    settings = [
+        setting
+        for pattern in patterns
+        for network in networks
+        for setting in settings_of(options, network, pattern, seeds)
+    ]
+    if options.plot is not None:
+        require_file(Path(options.plot), ENDINGS, "a plot's file")
+        library()
+    topology = settings[0].topology.name if len(networks) == 1 else None
+    return Load(options, settings, patterns, topology, folder)
+
+
+class Load(Job):
+    """Runs of open-loop traffic: a curve for every network, pattern and seed, a run for every rate.
+
+    Parameters
+    ----------
+    options : Namespace
+        What was typed.
+    settings : sequence of Setting
+        Networks under patterns, in the order of the curves.
+    patterns : sequence of str
+        The patterns.
+    topology : str, optional
+        The network, if there is only one.
+    folder : Path, optional
+        Keeps each run as it comes.
+    """
+
+    unit = "runs"
+
+    def __init__(
+        self,
+        options: argparse.Namespace,
+        settings: Sequence[Setting],
+        patterns: Sequence[str],
+        topology: str | None,
+        folder: Path | None,
+    ):
+        super().__init__()
+        self._options, self._settings, self._patterns = options, settings, patterns
+        self._several = len(patterns) > 1 or options.seeds > 1
+        self.topology, self._folder = topology, folder
+        names = ("switching", "buffers", "vcs", "policy", "crossbar", "eject", "link_delay")
+        self.model = {name: getattr(options, name) for name in names}
+
+    def needs(self, ranks: int) -> int:
+        """Bytes of the largest network's lanes; each rank hosts a small network whole."""
+        from mpinet.experiments.load import is_small
+
+        shared = 1 if is_small(self._settings) else ranks
+        return max(
+            each.buffering.needs(-(-each.topology.size // shared), each.topology.ports)
+            for each in self._settings
+        )
+
+    @property
+    def title(self) -> str:
+        """Name of the run in sentences."""
+        return f"load on {self.topology or 'these networks'}"
+
+    def run(self, transport: Local, watch: Watch) -> Row:
+        """Make the runs that are not kept yet; draw the curves."""
+        from mpinet.experiments.load import curves
+
+        def machine_of(topology: Topology, told: Callable[[int], None]) -> Machine:
+            from mpinet.machine import Machine
+
+            mapping = mapping_of(self._options, topology, transport)
+            return Machine(topology, "all", transport, mapping, watch=told)
+
+        warn = self.warn if transport.rank == 0 else unheard
+        rates = read_rates(self._options.rate)
+        made = (self._settings, rates, self._key, machine_of, transport, watch, warn)
+        found: Row = {"curves": curves(*made, self._folder)}
+        self.model["vcs"] = named_vcs(found["curves"])
+        if self._several:
+            points = [(each.pattern.name, n) for each in self._settings for n in each.seeds]
+            for curve, (pattern, seed) in zip(found["curves"], points, strict=True):
+                curve |= {"pattern": pattern, "seed": seed}
+        if self._options.plot is not None and transport.rank == 0:
+            path, panels = Path(self._options.plot), len(self._patterns) > 1
+            draw_curves(path, self.rows(found), panels, self._several)
+        return found
+
+    def _key(self, run: Run) -> str:
+        """Hash a run: its network, pattern, seed and rate, and all that they have in common."""
+        number, seed, rate = run
+        setting = self._settings[number]
+        shared = {name: value for name, value in vars(self._options).items() if name not in PASSING}
+        own = {"topology": setting.topology.name, "pattern": setting.pattern.name}
+        return key_of("load", shared | own | {"seed": seed, "rate": rate})
+
+    def lasting(self, result: Any) -> Any:
+        """Return the curves without their settings."""
+        curves = [
+            {name: value for name, value in curve.items() if name != "vcs"}
+            for curve in result["curves"]
+        ]
+        return result | {"curves": curves}
+
+    def rows(self, result: Any) -> list[Row]:
+        """Return one row per run."""
+        return [
+            {name: value for name, value in curve.items() if name != "points"}
+            | {name: value for name, value in point.items() if not isinstance(value, list)}
+            for curve in result["curves"]
+            for point in curve["points"]
+        ]
+
+    def show(self, result: Any) -> str:
+        """Format a table per network, or of several curves one per pattern."""
+        curves = result["curves"]
+        if not self._several:
+            return "\n\n".join(curve_table(curve, self._traffic(curve)) for curve in curves)
+        parts = [f"{len(curves)} curves, {len(self.rows(result))} runs"]
+        parts += [pattern_table(curves, pattern) for pattern in self._patterns]
+        if self._options.plot is not None:
+            parts.append(f"{self._options.plot}")
+        return "\n\n".join(parts)
+
+    def _traffic(self, curve: Row) -> str:
+        """Return what heads the table of a curve."""
+        heading = (
+            f"{self._options.pattern} traffic on {curve['network']}, routing {curve['routing']}, "
+            f"classes {curve['classes']}"
+        )
+        if self._options.vcs is None and curve["vcs"] != VCS:
+            heading += f", {curve['vcs']} virtual channels"
+        return heading
+
+    def shortfall(self, result: Any) -> str:
+        """Return the sentence on deadlocks; empty if there are none."""
+        curves = result["curves"]
+        stopped = [curve for curve in curves if any(p["deadlock"] for p in curve["points"])]
+        if not stopped:
+            return ""
+        first = next(point for point in stopped[0]["points"] if point["deadlock"])
+        many = f"{len(stopped)} of {len(curves)} curves end in a deadlock. "
+        return (many if self._several else "") + told_deadlock(stopped[0]["network"], first)
+
+
+PASSING = {
+    *("command", "json", "out", "plot", "progress", "watchdog", "seeds"),
+    *("checkpoint", "every"),
+}
+"""Options on which no run depends."""
+
+
+def unheard(text: str) -> None:
+    """Drop a sentence, on all ranks but 0."""
+
+
+def named_vcs(curves: Sequence[Row]) -> int | list[int]:
+    """Virtual channels of a link; a list by network if they differ."""
+    counts = [curve["vcs"] for curve in curves]
+    return counts[0] if len(set(counts)) == 1 else counts

@@ -147,11 +147,11 @@ def _saturation(subject: Subject) -> float:
         Generation(pattern.rule, pattern.params, rows=pattern.rows),
         Buffering(),
         Window(),
-        0,
+        (0,),
         Faults(network),
         vcs_named=False,
     )
-    return float(setting.run(Machine(network), 1.0)["throughput"])
+    return float(setting.run(Machine(network), 0, 1.0)["throughput"])
 
 
 COLUMNS = {

@@ -1,4 +1,4 @@
-"""Latency-throughput curves: a run of open-loop traffic for every rate."""
+"""Latency-throughput curves: a sweep of open-loop traffic, a run for every seed and rate."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from math import sqrt
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mpinet.experiments.dealing import deal
@@ -49,7 +50,7 @@ HINTED = 2**20
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """What is run on one network at several rates.
+    """Traffic on one network, which is run at several rates and for several seeds.
 
     Attributes
     ----------
@@ -67,8 +68,8 @@ class Setting:
         How links and nodes hold flits.
     window : Window
         What is measured.
-    seed : int
-        For the draws.
+    seeds : sequence of int
+        For the draws, a curve for each; the first one stands for all where loads are bounded.
     faults : Faults
         What is dead.
     vcs_named : bool
@@ -83,7 +84,7 @@ class Setting:
     generation: Generation
     buffering: Buffering
     window: Window
-    seed: int
+    seeds: Sequence[int]
     faults: Faults
     vcs_named: bool = True
 
@@ -162,8 +163,8 @@ class Setting:
         """Return the generated messages at a rate; refuse an impossible rate."""
         return replace(self.generation, rate=rate)
 
-    def run(self, machine: Machine, rate: float) -> dict[str, Any]:
-        """Run the traffic at one rate (collective)."""
+    def run(self, machine: Machine, seed: int, rate: float) -> dict[str, Any]:
+        """Run the traffic for one seed at one rate (collective)."""
         run = OpenLoop(
             machine,
             self.routing,
@@ -171,7 +172,7 @@ class Setting:
             self.router,
             self.at(rate),
             self.window,
-            self.seed,
+            seed,
             self.faults,
         )
         found = {"rate": rate} | results(run.run())
@@ -196,21 +197,42 @@ class Setting:
         """Flits per processor and step by the busiest channel; None with faults (collective)."""
         return None if self.faults else bound_of(self, self.routing)
 
+    @cached_property
+    def better_routing(self) -> str | None:
+        """Name of the routing with the highest bound, if that is above this one's (collective)."""
+        own = bound_of(self, self.routing, HINTED)
+        if own is None or bool(self.faults):
+            return None
+        best: str | None = None
+        for name in self.topology.routings:
+            if name == self.routing.name:
+                continue
+            bound = bound_of(self, self.topology.routing(name), HINTED)
+            if bound is not None and bound > own:
+                best, own = name, bound
+        return best
+
 
 def is_small(settings: Sequence[Setting]) -> bool:
     """Whether all machines are small enough that one rank makes each run alone."""
     return all(each.topology.size * each.topology.ports <= SMALL for each in settings)
 
 
+Run = tuple[int, int, float]
+"""A run of a sweep: the number of its setting, its seed and its rate."""
+
+
 def curves(
     settings: Sequence[Setting],
     rates: Sequence[float],
+    key: Callable[[Run], str],
     machine_of: Callable[[Topology, Callable[[int], None]], Machine],
     transport: Local,
     watch: Callable[..., None] = lambda *done: None,
     warn: Callable[[str], None] = lambda text: None,
+    folder: Path | None = None,
 ) -> list[dict[str, Any]]:
-    """Make a curve for each setting (collective).
+    """Make a curve for each setting and seed (collective).
 
     Runs on small machines are shared out among the ranks, each on one alone; large machines are
     hosted by all ranks. The results are the same.
@@ -218,10 +240,13 @@ def curves(
     Parameters
     ----------
     settings : sequence of Setting
-        One per network.
+        One per network and pattern.
     rates : sequence of float
         Messages per processor and step, ascending. For several of them the network is also run in
-        overload, for its saturation throughput.
+        overload, for its saturation throughput. Of a trace, whose messages have their steps, there
+        is one run.
+    key : callable
+        Name of a run in journals and checkpoints; runs of one name are made once.
     machine_of : callable
         The machine of a network, hosted by all ranks, and whom it tells the steps that it has made.
     transport : Local
@@ -230,12 +255,15 @@ def curves(
         Called with the number of runs done, of how many, and with the steps of the one under way.
     warn : callable
         Called before the first run with a sentence for each setting that can come to a deadlock.
+    folder : Path, optional
+        Keeps each run as it comes, named as ``--out``. Default: the checkpoint's journal, if the
+        ranks keep one.
     """
     # Measures of the networks use the same ranks as the runs: those of `transport`.
     with hosted_by(transport):
         for sentence in cautions(settings):
             warn(sentence)
-        return _curves(settings, rates, machine_of, transport, watch)
+        return _curves(settings, rates, key, machine_of, transport, watch, folder)
 
 
 def cautions(settings: Sequence[Setting]) -> list[str]:
@@ -252,49 +280,57 @@ def cautions(settings: Sequence[Setting]) -> list[str]:
 def _curves(
     settings: Sequence[Setting],
     rates: Sequence[float],
+    key: Callable[[Run], str],
     machine_of: Callable[[Topology, Callable[[int], None]], Machine],
     transport: Local,
     watch: Callable[..., None],
+    folder: Path | None,
 ) -> list[dict[str, Any]]:
     """Make the curves, as `curves` says, after its warnings."""
     for setting in settings:
         setting.router, setting.bound  # noqa: B018 (may be collective, and may refuse)
-    runs = {
-        f"run-{i}-{rate!r}": (i, rate)
-        for i, setting in enumerate(settings)
+    keys = {
+        (number, seed, rate): key((number, seed, rate))
+        for number, setting in enumerate(settings)
+        for seed in setting.seeds
         for rate in _wanted(setting, rates)
     }
+    runs = {name: run for run, name in keys.items()}
     numbers = {name: number for number, name in enumerate(runs)}
     together = transport.size == 1 or len(runs) == 1 or not is_small(settings)
 
     def run(name: str, ranks: Local) -> dict[str, Any]:
-        (which, rate), told = runs[name], partial(watch, numbers[name], len(runs))
+        (which, seed, rate), told = runs[name], partial(watch, numbers[name], len(runs))
         topology = settings[which].topology
         with _kept(name, transport.keeper, ranks):
             if together:
-                return settings[which].run(machine_of(topology, told), rate)
-            return settings[which].run(Machine(topology, transport=ranks, watch=told), rate)
+                return settings[which].run(machine_of(topology, told), seed, rate)
+            return settings[which].run(Machine(topology, transport=ranks, watch=told), seed, rate)
 
     def done(count: int, left: int | None) -> None:
         if left is not None:
             watch(len(runs) - left + count, len(runs))
 
-    dealt = deal(
-        [[name] for name in runs], run, transport, _journal(transport), together, done, strict=True
-    )
+    journal = _journal(transport, folder)
+    dealt = deal([[name] for name in runs], run, transport, journal, together, done, strict=True)
     if not together:
         watch(len(runs), len(runs))
     whole = json.loads(transport.share(json.dumps(dealt.found).encode()))
-    found = {run: whole[name] for name, run in runs.items()}
-    return [_curve(setting, rates, found, i) for i, setting in enumerate(settings)]
+    return [
+        _curve(setting, rates, {r: whole[keys[n, seed, r]] for r in _wanted(setting, rates)})
+        for n, setting in enumerate(settings)
+        for seed in setting.seeds
+    ]
 
 
-def _journal(transport: Local) -> Journal | None:
-    """Open this rank's journal, if the run keeps checkpoints."""
-    if transport.keeper is None:
+def _journal(transport: Local, folder: Path | None) -> Journal | None:
+    """Open this rank's journal in the folder that keeps runs, or in that of the checkpoints."""
+    option = "--out"
+    if folder is None and transport.keeper is not None:
+        folder, option = transport.keeper.journal, "--checkpoint"
+    if folder is None:
         return None
-    name = f"rank-{transport.rank}"
-    return Journal(transport.keeper.journal, name, version_of(), "--checkpoint")
+    return Journal(folder, f"rank-{transport.rank}", version_of(), option)
 
 
 @contextmanager
@@ -309,9 +345,15 @@ def _kept(name: str, keeper: Checkpointer | None, ranks: Local) -> Iterator[None
         keeper.drop(name)
 
 
+def _rates_of(setting: Setting, rates: Sequence[float]) -> Sequence[float]:
+    """The rates of a curve: of a trace, which has steps of its own, one."""
+    return rates if setting.pattern.rows is None else rates[:1]
+
+
 def _wanted(setting: Setting, rates: Sequence[float]) -> list[float]:
     """The rates to run; if there are several, with the one of overload."""
-    return sorted({*rates, *([_overload(setting)] if len(rates) > 1 else [])})
+    own = _rates_of(setting, rates)
+    return sorted({*own, *([_overload(setting)] if len(own) > 1 else [])})
 
 
 def _overload(setting: Setting) -> float:
@@ -322,23 +364,21 @@ def _overload(setting: Setting) -> float:
 
 
 def _curve(
-    setting: Setting,
-    rates: Sequence[float],
-    found: Mapping[tuple[int, float], dict[str, Any]],
-    number: int,
+    setting: Setting, rates: Sequence[float], found: Mapping[float, dict[str, Any]]
 ) -> dict[str, Any]:
     """Put together a curve: its points, bound and saturation throughput (collective)."""
-    points = [found[number, rate] for rate in sorted(rates)]
+    own = _rates_of(setting, rates)
+    points = [found[rate] for rate in sorted(own)]
     stable = [point["rate"] for point in points if not point["saturated"]]
-    several = len(rates) > 1
-    full = found[number, _overload(setting)] if several else None
+    several = len(own) > 1
+    full = found[_overload(setting)] if several else None
     return {
         "network": setting.topology.name,
         "routing": setting.routing.name,
         "classes": setting.channel_classes.name,
         "vcs": setting.router.vcs,
         "bound": setting.bound,
-        "better_routing": better_routing(setting),
+        "better_routing": setting.better_routing,
         "saturation_point": max(stable, default=None) if several else None,
         "saturation_throughput": (
             full["throughput"] if full is not None and not full["deadlock"] else None
@@ -352,20 +392,5 @@ def bound_of(setting: Setting, routing: Routing, most: int | None = None) -> flo
     ejects_one = setting.buffering.eject == "one" and setting.buffering.buffers > 0
     limits = {} if most is None else {"most": most}
     return saturation_bound(
-        setting.topology, routing, setting.pattern, setting.seed, ejects_one, **limits
+        setting.topology, routing, setting.pattern, setting.seeds[0], ejects_one, **limits
     )
-
-
-def better_routing(setting: Setting) -> str | None:
-    """Name of the network's routing with the highest bound, if above the bound of this one."""
-    own = bound_of(setting, setting.routing, HINTED)
-    if own is None or bool(setting.faults):
-        return None
-    best: str | None = None
-    for name in setting.topology.routings:
-        if name == setting.routing.name:
-            continue
-        bound = bound_of(setting, setting.topology.routing(name), HINTED)
-        if bound is not None and bound > own:
-            best, own = name, bound
-    return best

@@ -56,6 +56,11 @@ class Pattern:
     params: Ints
     rows: Ints | None = None
 
+    @property
+    def is_drawn(self) -> bool:
+        """Whether seeds decide whom a processor sends to, the same in every step."""
+        return self.rule is permutation
+
 
 @rule
 def uniform(source, seed, sequence, step, params):

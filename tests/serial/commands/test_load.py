@@ -1,4 +1,4 @@
-"""Several curves by one command: each is the curve of its own command, kept as it comes."""
+"""Several curves by one command: each is that of its own command, its runs kept as they come."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,8 @@ import pytest
 
 import mpinet
 from mpinet.cli.session import Session
-from mpinet.commands.loadruns import Load
+from mpinet.experiments import load
+from mpinet.experiments.load import Setting
 
 SHORT = {"rate": "0.1,0.3", "warmup": 20, "steps": 40}
 WORDS = "--rate 0.1,0.3 --warmup 20 --steps 40"
@@ -44,27 +45,53 @@ def test_a_plot_changes_no_result(tmp_path):
     assert "<svg" in (tmp_path / "curve.svg").read_text()
 
 
-def test_a_stopped_command_makes_only_the_curves_that_are_not_there(tmp_path, monkeypatch, capsys):
+def test_a_stopped_command_makes_only_the_runs_that_are_not_there(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    made, run = [], Load.run
+    made, run = [], Setting.run
 
-    def counted(self, *ranks):
-        made.append(self.options.seed)
-        if len(made) == 3:
+    def counted(self, machine, seed, rate):
+        made.append((seed, rate))
+        if len(made) == 5:
             raise KeyboardInterrupt
-        return run(self, *ranks)
+        return run(self, machine, seed, rate)
 
-    monkeypatch.setattr(Load, "run", counted)
+    monkeypatch.setattr(Setting, "run", counted)
     words = f"ring:6 --seeds 4 {WORDS} --out curves.jsonl"
+    every = [(seed, rate) for seed in range(4) for rate in (0.1, 0.3, 1.0)]  # 1: overload
     assert typed(words) == 130
     assert not Path("curves.jsonl").exists()
     assert typed(words) == 0
-    assert made == [0, 1, 2, 2, 3]
+    assert made == every[:5] + every[4:]
     rows = [json.loads(line) for line in Path("curves.jsonl").read_text().splitlines()]
     assert [(row["seed"], row["rate"]) for row in rows] == [
         (seed, rate) for seed in range(4) for rate in (0.1, 0.3)
     ]
-    assert typed(words) == 0 and len(made) == 5
+    assert typed(words) == 0 and len(made) == 13
+    assert (
+        typed(words.replace("--rate 0.1,0.3", "--rate 0.1,0.2").replace("seeds 4", "seeds 1")) == 0
+    )
+    assert made[13:] == [(0, 0.2)]
+
+
+def test_curves_share_what_no_seed_decides_and_only_that(monkeypatch):
+    """A permutation or a drawn processor is another one for every seed; uniform traffic is not."""
+    bounds, bound = [], load.saturation_bound
+    seen = lambda *given, **limits: bounds.append(given[3]) or bound(*given, **limits)  # noqa: E731
+    monkeypatch.setattr(load, "saturation_bound", seen)
+    short = SHORT | {"rate": 0.1, "seeds": 3}
+    for asked, shared in (
+        ({"pattern": "uniform"}, True),
+        ({"pattern": "permutation"}, False),
+        ({"pattern": "tornado", "routing": "valiant"}, False),
+    ):
+        bounds.clear()
+        curves = mpinet.load("ring:7", **asked, **short).value["curves"]
+        assert set(bounds) == ({0} if shared else {0, 1, 2})
+        for curve in curves:
+            (alone,) = mpinet.load(
+                "ring:7", **asked, **SHORT | {"rate": 0.1}, seed=curve["seed"]
+            ).value["curves"]
+            assert curve["bound"] == alone["bound"]
 
 
 def test_classes_and_virtual_channels_that_nobody_has_named_are_shown(capsys):
