@@ -84,6 +84,13 @@ _watch: ContextVar[Callable[[], AbstractContextManager[object]]] = ContextVar(
 )
 
 
+class Switch(int):
+    """A condition that `Compiled.bind` may replace in all files that import it.
+
+    Compiled code takes it for a constant: what it rules out is not compiled.
+    """
+
+
 class Compiled:
     """A plain function that Numba can compile, with the other such functions that it calls.
 
@@ -94,8 +101,8 @@ class Compiled:
     name : str, optional
         Name of a bound variant (see `bind`).
     parts : dict, optional
-        Functions and numbers that stand in for globals of `function`, and for those of the same
-        names in what it calls of its own file.
+        Functions and numbers that stand in for globals of `function`, for those of the same names
+        in what it calls of its own file, and for switches wherever it leads.
 
     Raises
     ------
@@ -133,37 +140,49 @@ class Compiled:
         Raises
         ------
         NameError
-            Neither the function nor what it calls of its own file names one of the parts.
+            Neither the function nor what it calls of its own file names one of the parts, and no
+            switch has that name.
         """
         return type(self)(self.unbound, name=name, parts={**self.parts, **parts})
 
     @cached_property
     def open_names(self) -> frozenset[str]:
-        """The globals that `bind` may replace: named here, or in a callee of the same file."""
-        scope = self.unbound.__globals__
-        named = {name for name in self.unbound.__code__.co_names if name in scope}
-        within = (part.open_names - part.parts.keys() for part in self._same_file().values())
-        return frozenset(named.union(*within))
+        """The globals that `bind` may replace: named here or in a callee that it reaches."""
+        within = (names for _, names in self._reached())
+        return frozenset(self._named().keys()).union(*within)
 
-    def _same_file(self) -> dict[str, Compiled]:
-        """Callees that `bind` may bind, too; in another file, a name means something else."""
+    @cached_property
+    def switches(self) -> frozenset[str]:
+        """The switches among the open names."""
+        own = {name for name, value in self._named().items() if isinstance(value, Switch)}
+        callees = (each for each in self._named().values() if isinstance(each, Compiled))
+        return frozenset(own).union(*(each.switches - each.parts.keys() for each in callees))
+
+    def _named(self) -> dict[str, Any]:
+        """The globals that the function names, before anything is bound."""
         scope = self.unbound.__globals__
-        named = {name: scope.get(name) for name in self.unbound.__code__.co_names}
-        return {
-            name: part
-            for name, part in named.items()
-            if isinstance(part, Compiled) and part.__module__ == self.__module__
-        }
+        return {name: scope[name] for name in self.unbound.__code__.co_names if name in scope}
+
+    def _reached(self) -> Iterator[tuple[str, frozenset[str]]]:
+        """List callees, by the globals' names, with what `bind` may replace in each.
+
+        In another file that is switches alone, for other names mean something else there.
+        """
+        for name, part in self._named().items():
+            if isinstance(part, Compiled):
+                same_file = part.__module__ == self.__module__
+                yield name, (part.open_names if same_file else part.switches) - part.parts.keys()
 
     def _bound_callees(self) -> dict[str, Compiled]:
         """Callees that name some of the parts, with these parts bound."""
         unknown = sorted(self.parts.keys() - self.open_names)
         if unknown:
             raise NameError(f"{self.unbound.__qualname__} names no {' and no '.join(unknown)}")
-        bound = {}
-        for name, part in self._same_file().items():
-            taken = self.parts.keys() & (part.open_names - part.parts.keys())
+        named, bound = self._named(), {}
+        for name, names in self._reached():
+            taken = self.parts.keys() & names
             if name not in self.parts and taken:
+                part = named[name]
                 bound[name] = part.bind(part.name, **{each: self.parts[each] for each in taken})
         return bound
 
@@ -194,7 +213,13 @@ class Compiled:
         return self._with_native_callees()
 
     def _with_native_callees(self) -> FunctionType:
-        clone = self._clone(self.function, {k: v.callee for k, v in self.callees.items()})
+        scope = self.function.__globals__
+        off = {
+            k: bool(v)
+            for k in self.function.__code__.co_names
+            if isinstance(v := scope.get(k), Switch)
+        }
+        clone = self._clone(self.function, off | {k: v.callee for k, v in self.callees.items()})
         # The cache goes by this name alone: the fingerprint in it tells edits apart, also of
         # callees in other files, and the variants that `bind` makes.
         clone.__qualname__ = f"{self.name}_{self.fingerprint}".replace(":", "_")

@@ -24,6 +24,7 @@ from mpinet.base.arguments import (
 )
 from mpinet.base.arrays import Array, Counts, Ints, ShortRows, Shorts, Table
 from mpinet.base.records import Record, Short, Word32
+from mpinet.compiled import Switch
 from mpinet.machine.state import Largest, Same, Total
 
 NONE, UNDECIDED = -1, -2
@@ -57,6 +58,12 @@ TENTHS = 10
 LANES_PER_WORD = 62
 
 KEPT = "kept"
+
+ADAPTIVE = Switch(False)
+"""Replaced by true in `advance_adaptive`: nodes choose among candidates."""
+
+UNLIMITED = Switch(False)
+"""Replaced by true in `advance_unlimited`: queues have no limit."""
 
 
 class Rules(Record):

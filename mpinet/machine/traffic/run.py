@@ -22,18 +22,12 @@ from mpinet.machine.machine import Machine
 from mpinet.machine.placement import start_of
 from mpinet.machine.state import Fields, Frame
 from mpinet.machine.traffic import layout, saved
-from mpinet.machine.traffic.conservation import check_channels, check_messages
+from mpinet.machine.traffic.arriving import take_in, take_in_unlimited
+from mpinet.machine.traffic.conservation import check_channels, check_messages, count_tails
 from mpinet.machine.traffic.deadlock import waiting_cycle
 from mpinet.machine.traffic.parameters import SHORT_INTEGERS, Buffering, Generation, Window
 from mpinet.machine.traffic.sharing import make_busses, settle
-from mpinet.machine.traffic.step import (
-    advance,
-    advance_adaptive,
-    advance_unlimited,
-    count_tails,
-    take_in,
-    take_in_unlimited,
-)
+from mpinet.machine.traffic.step import advance, advance_adaptive, advance_unlimited
 from mpinet.networks.adaptive import no_candidates
 from mpinet.networks.classes import ChannelClasses
 from mpinet.networks.routing import Routing, hop_limit
@@ -136,8 +130,9 @@ class OpenLoop:
             while not self.ended:
                 self.advance(steps)
                 frame.boundary()
-        check_messages(self)
-        check_channels(self)
+        check_messages(self.machine, self.ledger, self.tails_inside + self.waiting)
+        size = self.buffering.buffers
+        check_channels(self.machine, self.carried(), self.window.steps, self.surplus, size)
         return self
 
     @property

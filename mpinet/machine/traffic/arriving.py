@@ -1,0 +1,143 @@
+"""Phase 4 of a step: flits and credits arrive, from this rank's wires and from other ranks."""
+
+import numpy as np
+
+from mpinet.base.arrays import Table
+from mpinet.compiled import kernel, part, phase
+from mpinet.machine.traffic.counting import enter, finish
+from mpinet.machine.traffic.layout import (
+    CREDIT,
+    FIFO,
+    HEAD,
+    KIND_BITS,
+    MESSAGE_WORDS,
+    NONE,
+    SAF,
+    UNLIMITED,
+    Books,
+    Ledger,
+    Routes,
+    Rules,
+    State,
+)
+from mpinet.machine.traffic.leaving import put_due, steps_of
+from mpinet.machine.traffic.places import give_back, put_in, set_bit, taken_from
+from mpinet.machine.traffic.queues import joined
+from mpinet.machine.traffic.ways import called, port_on
+from mpinet.networks.routing import STUCK
+
+
+@phase
+def arrive(routes, rules, state, wires, books, scratch, ledger):
+    """Phase 4: let flits and credits arrive that left D - 1 steps ago (D: the link delay)."""
+    lanes, ring, occupied, nodes, channels, messages, due = (
+        state.lanes, state.ring, state.occupied, state.nodes, state.channels, state.messages,
+        state.due,
+    )  # fmt: skip
+    if UNLIMITED:
+        # Messages that arrive in one step are a list, chained by `Message.left`.
+        header = scratch.header
+        row = ledger.now % due.size
+        m = np.int64(due[row])
+        due[row] = NONE
+        while m != NONE:
+            following = np.int64(messages[m].left)
+            join(m, np.int64(messages[m].slot), header, routes, rules, state, books, ledger)
+            m = following
+        return
+    row = ledger.now % rules.delay
+    # `note_end` has counted the step: this row is the oldest, and `leave` fills it next.
+    flits, credits, wire = wires.flits, wires.credits, wires.counts[row]
+    flits_max = ledger.node_flits_max
+    for i in range(wire.flits):
+        flit = flits[row, i]
+        m, slot = np.int64(flit.message) >> 1, np.int64(flit.slot)
+        if flit.message & 1:
+            messages[m].came = ledger.now
+        put_in(m, np.int64(flit.lane), slot, rules, lanes, ring, occupied, nodes)
+        flits_max = max(flits_max, np.int64(nodes[slot].flits))
+    for i in range(wire.credits):
+        channels[credits[row, i]].credit += 1
+    ledger.inside += wire.flits
+    ledger.node_flits_max = flits_max
+    wire.flits = wire.credits = 0
+
+
+@part
+def join(m, slot, header, routes, rules, state, books, ledger):
+    """Queue a message, arrived or just born, for its next channel, or finish it at its target."""
+    message, messages = state.messages[m], state.messages
+    message.came = ledger.now
+    out = port_on(m, slot, header, routes, rules, state, ledger)
+    if ledger.wrong != 0:
+        return
+    if out >= 0:
+        queue = state.queues[slot * rules.lanes + out]
+        queue.root = joined(np.int64(queue.root), m, messages, rules.policy == FIFO)
+        set_bit(state.occupied, slot, out, rules.words)
+        return
+    last = ledger.now + message.length - 1
+    if message.hops == 0:
+        enter(state.nodes[slot], message, rules, ledger)
+    elif rules.switching == SAF:
+        last = ledger.now
+    finish(message, last, out == STUCK, rules, books.latencies, books.edges, books.batches, ledger)
+    give_back(m, state.free, ledger)
+
+
+@kernel
+def take_in(
+    words: Table,
+    routes: Routes,
+    rules: Rules,
+    state: State,
+    books: Books,
+    ledger: Ledger,
+) -> None:
+    """Let the flits and credits that other ranks have sent arrive.
+
+    Words of one rank come in the order in which they were sent: a message's flits behind its head.
+    """
+    messages, headers, lanes, channels = (
+        state.messages, state.headers, state.lanes, state.channels
+    )  # fmt: skip
+    header, routes = np.empty(routes.header_words, np.int64), called(routes)
+    i = m = 0
+    while i < words.shape[0]:
+        to, kind = words[i, 0] >> KIND_BITS, words[i, 0] & (1 << KIND_BITS) - 1
+        i += 1
+        if kind == CREDIT:
+            channels[to].credit += 1
+            continue
+        if kind == HEAD:
+            m = taken_from(state.free, ledger)
+            message = messages[m]
+            message.number, message.length = words[i, 0], words[i + 1, 0]
+            message.born, message.source = words[i + 2, 0], words[i + 3, 0]
+            message.target, message.entered = words[i + 4, 0], words[i + 5, 0]
+            message.hops, message.came = words[i + 6, 0], ledger.now
+            i += MESSAGE_WORDS
+            for j in range(headers.shape[1]):
+                headers[m, j] = words[i, 0]
+                i += 1
+        if UNLIMITED:
+            comes_in = ledger.now - 1 + steps_of(messages[m], rules)
+            if comes_in > ledger.now:
+                put_due(m, to, comes_in, messages, state.due)
+            else:
+                join(m, to, header, routes, rules, state, books, ledger)
+            continue
+        lane = lanes[to]
+        # The sender holds the lane's channel for this message until its tail.
+        if kind == HEAD:
+            lane.incoming = m
+        slot = to // rules.lanes
+        put_in(
+            np.int64(lane.incoming), to, slot, rules, lanes, state.ring, state.occupied, state.nodes
+        )
+        ledger.inside += 1
+        ledger.node_flits_max = max(ledger.node_flits_max, int(state.nodes[slot].flits))
+
+
+take_in_unlimited = take_in.bind("take_in_unlimited", UNLIMITED=True)
+"""`take_in` for unlimited queues."""

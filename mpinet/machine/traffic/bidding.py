@@ -1,0 +1,107 @@
+"""Phase 2 of a step, its first half: every front flit that can go bids for an output."""
+
+import numpy as np
+
+from mpinet.compiled import part, phase
+from mpinet.machine.traffic.choice import needed
+from mpinet.machine.traffic.layout import (
+    ADAPTIVE,
+    LANES_PER_WORD,
+    NONE,
+    SAF,
+    UNDECIDED,
+    UNLIMITED,
+    WORMHOLE,
+)
+from mpinet.machine.traffic.ways import ask
+from mpinet.networks.arithmetic import lowest_one
+
+
+@phase
+def bid(routes, rules, state, busses, bidding, scratch, ledger):
+    """Phase 2: let every lane whose front flit can go bid for an output; return the bids' number.
+
+    The bids of a node lie side by side, by ascending lane: `grant` relies on both.
+    """
+    nodes, occupied, lanes, queues, ring, channels, messages = (
+        state.nodes, state.occupied, state.lanes, state.queues, state.ring, state.channels,
+        state.messages,
+    )  # fmt: skip
+    bids, of_ports, bus_rows = bidding.bids, busses.of_ports, busses.rows
+    t, ports, vcs, count, words = ledger.now, rules.ports, rules.vcs, rules.lanes, rules.words
+    network_lanes, buffer, bussed = ports * vcs, rules.buffer, of_ports.size > 0
+    header, ways, room = scratch.header, scratch.ways, scratch.room
+    many = 0
+    for slot in range(nodes.size):
+        number, base = nodes[slot].number, slot * count
+        for word in range(words):
+            bits = occupied[slot * words + word]
+            while bits:
+                at = word * LANES_PER_WORD + lowest_one(bits)
+                bits &= bits - 1
+                v = np.int64(NONE)
+                if UNLIMITED:
+                    queue = queues[base + at]
+                    if queue.until > t:
+                        continue
+                    m, out = np.int64(queue.root), at
+                else:
+                    lane = lanes[base + at]
+                    if at < network_lanes:
+                        m = np.int64(ring[(base + at) * buffer + lane.first])
+                    else:
+                        m = np.int64(lane.incoming)
+                    # A waiting head of an adaptive routing asks anew in every step: credits change.
+                    if lane.out == UNDECIDED or (ADAPTIVE and lane.sent == 0):
+                        waits = ask(
+                            m, lane, at, slot, header, ways, room, routes, rules, state, ledger
+                        )
+                        if ledger.wrong != 0:
+                            return many
+                        if waits:
+                            continue
+                    out = np.int64(lane.out)
+                if bussed and out < ports:
+                    bus = bus_rows[of_ports[slot * ports + out]]
+                    # A message that keeps a bus until its tail is the only one to bid for it.
+                    if bus.until > t and bus.claimant != number * count + at:
+                        continue
+                if out < ports and not UNLIMITED:
+                    v = free_channel(
+                        lane, messages[m], at < network_lanes, base + out * vcs, channels, rules,
+                        routes.escape,
+                    )  # fmt: skip
+                    if v == NONE:
+                        continue
+                each = bids[many]
+                each.slot, each.lane, each.out, each.vc, each.message = slot, at, out, v, m
+                many += 1
+    return many
+
+
+@part
+def free_channel(lane, message, in_network, first, channels, rules, escape):
+    """Return the virtual channel that a lane's front flit can take, or `NONE`.
+
+    Among the free channels of its class a head takes the one with most credits, then the lowest.
+    """
+    if lane.sent > 0:
+        # Flits follow their head through the channel that it holds until the tail has left.
+        return np.int64(lane.vc) if channels[first + lane.vc].credit > 0 else np.int64(NONE)
+    need = np.int64(1)
+    if ADAPTIVE:
+        need = needed(
+            message.length, rules.buffer, rules.switching != WORMHOLE, lane.group < escape
+        )
+    elif rules.switching != WORMHOLE:
+        # The next buffer must take the whole message, so that it never stands in two channels.
+        need = message.length
+        if rules.switching == SAF and in_network and lane.filled < need:
+            return np.int64(NONE)
+    best, found = need - 1, np.int64(NONE)
+    group = lane.group * rules.vcs_of_class
+    for c in range(group, group + rules.vcs_of_class):
+        channel = channels[first + c]
+        if channel.holder == NONE and channel.credit > best:
+            best, found = np.int64(channel.credit), np.int64(c)
+    return found

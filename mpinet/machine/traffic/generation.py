@@ -1,0 +1,142 @@
+"""Phase 1 of a step: sources generate messages, which take slots or join unlimited queues."""
+
+import numpy as np
+
+from mpinet.compiled import part, phase
+from mpinet.machine.traffic.arriving import join
+from mpinet.machine.traffic.counting import book_birth
+from mpinet.machine.traffic.layout import FIFO, NONE, UNDECIDED, UNLIMITED
+from mpinet.machine.traffic.places import clear, give_back, is_set, set_bit, taken_from
+from mpinet.machine.traffic.queues import joined, without_first
+from mpinet.machine.traffic.sources import comes, flits_of, following_birth, is_among, turned
+
+
+@part
+def withdraw(rules, state, ledger):
+    """Withdraw the messages that still wait at their sources."""
+    nodes, lanes, queues, occupied, messages, free = (
+        state.nodes, state.lanes, state.queues, state.occupied, state.messages, state.free
+    )  # fmt: skip
+    network_lanes = rules.ports * rules.vcs
+    for slot in range(nodes.size):
+        node, base = nodes[slot], slot * rules.lanes
+        ledger.withdrawn += node.waiting
+        ledger.source_queue_max = max(ledger.source_queue_max, np.int64(node.waiting))
+        node.queued = node.waiting = 0
+        if UNLIMITED:
+            for at in range(network_lanes):
+                queue = queues[base + at]
+                kept, rest = np.int64(NONE), np.int64(queue.root)
+                while rest != NONE:
+                    m = rest
+                    rest = without_first(rest, messages, rules.policy == FIFO)
+                    if messages[m].hops > 0:
+                        kept = joined(kept, m, messages, rules.policy == FIFO)
+                    else:
+                        give_back(m, free, ledger)
+                queue.root = kept
+                if kept == NONE:
+                    clear(occupied, slot, at, rules.words)
+            continue
+        for at in range(network_lanes, rules.lanes):
+            lane = lanes[base + at]
+            if is_set(occupied, slot, at, rules.words) and lane.sent == 0:
+                clear(occupied, slot, at, rules.words)
+                give_back(lane.incoming, free, ledger)
+    ledger.backlog = 0
+
+
+@phase
+def generate(routes, rules, sources, state, books, scratch, ledger):
+    """Phase 1: generate messages and let them take slots of their sources, or unlimited queues."""
+    nodes, occupied, lanes, messages, headers = (
+        state.nodes, state.occupied, state.lanes, state.messages, state.headers
+    )  # fmt: skip
+    trace, target_of, pattern, start = (
+        sources.trace, sources.target, sources.params, routes.start
+    )  # fmt: skip
+    params, dead = routes.params, routes.dead
+    t, hosts, generating, bursty = ledger.now, rules.hosts, rules.generating, rules.bursty
+    vcs, network_lanes = rules.vcs, rules.ports * rules.vcs
+    traced, faulty, seed = rules.traced, dead.size > 0, rules.seed
+    header = scratch.header
+    if ledger.closed >= 0:
+        return
+    queue_max = ledger.source_queue_max
+    for slot in range(nodes.size):
+        node = nodes[slot]
+        if node.number >= hosts or (faulty and is_among(node.number, dead)):
+            continue
+        # The backlog that the last step left: this loop visits every node anyway.
+        queue_max = max(queue_max, np.int64(node.waiting))
+        births = 0
+        if traced:
+            while node.next_born < node.end and trace[node.next_born, 0] == t:
+                book_birth(trace[node.next_born, 2], rules, ledger)
+                node.next_born += 1
+                births += 1
+        else:
+            if bursty:
+                on = node.on != 0
+                node.on = turned(on, seed, node.number, t, rules.on_below, rules.off_below)
+            if (not bursty or node.on != 0) and comes(np.int64(node.dice), t, generating):
+                book_birth(length_of(node, t, rules), rules, ledger)
+                births = 1
+        if births:
+            if node.queued == 0:
+                node.first_born = t
+            node.queued += births
+            node.waiting += births
+        k = 0
+        while node.queued > 0 and (UNLIMITED or k < vcs):
+            at = network_lanes + k
+            k += 1
+            if not UNLIMITED:
+                if is_set(occupied, slot, at, rules.words):
+                    continue
+                set_bit(occupied, slot, at, rules.words)
+            m = taken_from(state.free, ledger)
+            message = messages[m]
+            draw_message(node, message, trace, target_of, pattern, rules)
+            header[:] = 0
+            if rules.numbered:
+                header[header.size - 1] = message.number
+            start(node.number, message.target, header, params)
+            for j in range(header.size):
+                headers[m, j] = header[j]
+            if UNLIMITED:
+                join(m, slot, header, routes, rules, state, books, ledger)
+            else:
+                lane = lanes[slot * rules.lanes + at]
+                lane.incoming, lane.sent, lane.came, lane.out = m, 0, t, UNDECIDED
+    ledger.source_queue_max = queue_max
+
+
+@part
+def length_of(node, step, rules):
+    """Length, in flits, of the message that a source generates in a step."""
+    return flits_of(rules.seed, node.number, step, rules.flits, rules.long_flits, rules.long_below)
+
+
+@part
+def draw_message(node, message, trace, target_of, pattern, rules):
+    """Fill in a message record with the first message that waits at a source."""
+    node.queued -= 1
+    if rules.traced:
+        row = node.next_taken
+        node.next_taken += 1
+        message.born, message.target, message.length = trace[row, 0], trace[row, 1], trace[row, 2]
+        message.number = trace[row, 3]
+    else:
+        born = np.int64(node.first_born)
+        message.born = born
+        message.target = target_of(node.number, rules.seed, np.int64(node.taken), born, pattern)
+        message.length = length_of(node, born, rules)
+        message.number = born * rules.nodes + node.number
+        node.taken += 1
+        if node.queued > 0:
+            node.first_born = following_birth(
+                born, np.int64(node.dice), rules.generating, rules.bursty, rules.seed,
+                node.number, rules.on_below, rules.off_below,
+            )  # fmt: skip
+    message.source, message.hops = node.number, 0

@@ -1,0 +1,257 @@
+"""Phase 2 of a step, its second half: each node grants bids, as outputs and inputs allow.
+
+With busses the granted bids become claims, which all members of a bus compare (`sharing.settle`).
+"""
+
+import numpy as np
+
+from mpinet.compiled import part, phase
+from mpinet.machine.traffic.layout import FIFO, FOREVER, NONE, ROTATING, UNLIMITED, WORMHOLE
+
+
+@phase
+def grant(many, rules, state, busses, bidding, scratch, ledger):
+    """Choose among the bids: write the places of those granted, and return their number."""
+    bids, chosen = bidding.bids, bidding.chosen
+    if UNLIMITED:
+        # Nobody else bids for a queue's channel, and there is no crossbar.
+        for b in range(many):
+            chosen[b] = b
+        return many
+    outputs, lanes, messages, leads = state.outputs, state.lanes, state.messages, busses.leads
+    ports, policy, switching = rules.ports, rules.policy, rules.switching
+    # By output the first bid for it; by output and input the last node (slot) in which it was
+    # taken. A node compares these stamps with its own slot, so that no node has to clear them.
+    asked, used_out, used_in = scratch.asked, scratch.used_out, scratch.used_in
+    used_out[:] = NONE
+    used_in[:] = NONE
+    granted = first = 0
+    while first < many:
+        slot, last = bids[first].slot, first + 1
+        while last < many and bids[last].slot == slot:
+            last += 1
+        if switching != WORMHOLE:
+            granted = grant_begun(
+                first, last, granted, slot, used_out, used_in, rules, bids, chosen, outputs, leads
+            )
+        if last == first + 1:
+            granted = grant_alone(
+                first, granted, slot, used_out, used_in, rules, bids, chosen, outputs, leads
+            )
+        elif policy == ROTATING:
+            granted = grant_in_turn(
+                first, last, granted, slot, asked, used_out, used_in, ledger.now % (ports + 1),
+                rules, bids, chosen, outputs, leads,
+            )  # fmt: skip
+        else:
+            granted = grant_in_order(
+                first, last, granted, slot, used_out, used_in, rules, bids, chosen, lanes, messages,
+                leads,
+            )  # fmt: skip
+        first = last
+    return granted
+
+
+@part
+def lead(leads, slot, out, ports):
+    """Return the output that a bid takes: all ports of a node on one bus count as the lowest."""
+    return np.int64(leads[slot * ports + out]) if leads.size > 0 and out < ports else np.int64(out)
+
+
+@part
+def grant_begun(
+    first, last, granted, slot, used_out, used_in, rules, bids, chosen, outputs, leads
+):  # fmt: skip
+    """Grant the bids of messages that have begun to cross, which keep output and input.
+
+    Only wormhole switching shares an output among messages, flit by flit. Where the keeper has no
+    bid in this step its output stays idle.
+    """
+    ports = rules.ports
+    for o in range(ports + 1):
+        keeper = outputs[slot * (ports + 1) + o].keeper
+        if keeper != NONE:
+            used_out[lead(leads, slot, o, ports)] = used_in[keeper // rules.vcs] = slot
+    for b in range(first, last):
+        each = bids[b]
+        each.granted = outputs[slot * (ports + 1) + each.out].keeper == each.lane
+        if each.granted != 0:
+            chosen[granted] = b
+            granted += 1
+    return granted
+
+
+@part
+def pass_turn(output, lane, count):
+    """Let an output's next search begin behind the lane that was served."""
+    output.pointer = lane + 1 if lane + 1 < count else 0
+
+
+@part
+def grant_alone(first, granted, slot, used_out, used_in, rules, bids, chosen, outputs, leads):
+    """Grant the only bid of a node, unless a message that crosses keeps its output or input.
+
+    Most nodes have one bid at low load: this is `grant_in_turn` and `grant_in_order` without their
+    searches.
+    """
+    each, ports = bids[first], rules.ports
+    if rules.switching != WORMHOLE:
+        if each.granted != 0 or (rules.one_input and used_in[each.lane // rules.vcs] == slot):
+            return granted
+        many = each.out == ports and not rules.one_eject
+        if used_out[lead(leads, slot, each.out, ports)] == slot and not many:
+            return granted
+    if rules.policy == ROTATING and (leads.size == 0 or each.out == ports):
+        pass_turn(outputs[slot * (ports + 1) + each.out], each.lane, rules.lanes)
+    chosen[granted] = first
+    return granted + 1
+
+
+@part
+def grant_in_turn(
+    first, last, granted, slot, asked, used_out, used_in, turn, rules, bids, chosen, outputs, leads
+):  # fmt: skip
+    """Let each output grant the next lane in turn, starting at another output in every step.
+
+    The rotating start matters where an input port sends one flit per step: the first output to
+    choose finds all inputs free.
+    """
+    ports, vcs, count = rules.ports, rules.vcs, rules.lanes
+    # Chain the bids for each output; backwards, so that chains ascend by lane.
+    for b in range(last - 1, first - 1, -1):
+        each = bids[b]
+        if rules.switching == WORMHOLE:
+            each.granted = 0
+        if each.granted == 0:
+            each.next = asked[each.out]
+            asked[each.out] = b
+    for i in range(ports + 1):
+        out = turn + i
+        if out > ports:
+            out -= ports + 1
+        if asked[out] == NONE:
+            continue
+        output, to = outputs[slot * (ports + 1) + out], lead(leads, slot, out, ports)
+        many = out == ports and not rules.one_eject
+        while many or used_out[to] != slot:
+            nearest, best, b = count, np.int64(NONE), asked[out]
+            while b != NONE:
+                each = bids[b]
+                taken = rules.one_input and used_in[each.lane // vcs] == slot
+                if each.granted == 0 and not taken:
+                    distance = each.lane - output.pointer
+                    if distance < 0:
+                        distance += count
+                    if distance < nearest:
+                        nearest, best = distance, np.int64(b)
+                b = int(each.next)
+            if best == NONE:
+                break
+            each = bids[best]
+            each.granted = 1
+            used_out[to] = used_in[each.lane // vcs] = slot
+            if leads.size == 0 or out == ports:
+                # A port on a bus passes its turn on when it has won the bus: see `keep_winners`.
+                pass_turn(output, each.lane, count)
+            chosen[granted] = best
+            granted += 1
+        asked[out] = NONE
+    return granted
+
+
+@part
+def grant_in_order(
+    first, last, granted, slot, used_out, used_in, rules, bids, chosen, lanes, messages, leads
+):  # fmt: skip
+    """Grant bids as outputs and inputs allow, the oldest message first (`fifo`: first come).
+
+    A message's number grows with its birth, so that the least number is the oldest; no two are
+    equal. Each round takes the best bid that is left, and drops it where output or input are taken.
+    """
+    ports, base = rules.ports, slot * rules.lanes
+    if rules.switching == WORMHOLE:
+        for b in range(first, last):
+            bids[b].granted = 0
+    while True:
+        winner = NONE
+        came = number = 0
+        for b in range(first, last):
+            each = bids[b]
+            if each.granted != 0:
+                continue
+            when = 0
+            if rules.policy == FIFO:
+                when = int(lanes[base + each.lane].came)
+            which = messages[each.message].number
+            if winner == NONE or when < came or (when == came and which < number):
+                winner, came, number = b, when, which
+        if winner == NONE:
+            return granted
+        each = bids[winner]
+        each.granted = 1
+        to, port = lead(leads, slot, each.out, ports), each.lane // rules.vcs
+        if used_out[to] == slot and (to < ports or rules.one_eject):
+            continue
+        if rules.one_input and used_in[port] == slot:
+            continue
+        used_out[to] = used_in[port] = slot
+        chosen[granted] = winner
+        granted += 1
+
+
+@phase
+def claim(rules, state, busses, bidding, ledger):
+    """Write a claim on a bus for every bid that was granted a port on one.
+
+    `sharing.settle` compares them with the claims of the bus's other members.
+    """
+    nodes, lanes, messages = state.nodes, state.lanes, state.messages
+    of_ports, rows, claims, bids, chosen = (
+        busses.of_ports, busses.rows, busses.claims, bidding.bids, bidding.chosen
+    )  # fmt: skip
+    claimed = 0
+    for i in range(ledger.granted):
+        each = bids[chosen[i]]
+        if each.out == rules.ports:
+            continue
+        message = messages[each.message]
+        node, bus = nodes[each.slot].number, rows[of_ports[each.slot * rules.ports + each.out]]
+        own = claims[claimed]
+        claimed += 1
+        own.node, own.bus, own.claimant = node, bus.number, node * rules.lanes + each.lane
+        own.first_key, own.second_key = 0, message.number
+        if UNLIMITED:
+            own.first_key = message.came if rules.policy == FIFO else 0
+            own.until = ledger.now + message.length
+            continue
+        lane = lanes[each.slot * rules.lanes + each.lane]
+        if rules.policy == ROTATING:
+            own.first_key, own.second_key = node < bus.pointer, node
+        elif rules.policy == FIFO:
+            own.first_key = lane.came
+        # As `Output.keeper` keeps an output, the message keeps the bus until its tail claims it.
+        keeps = rules.switching != WORMHOLE and lane.sent + 1 < message.length
+        own.until = FOREVER if keeps else 0
+    ledger.claims, ledger.claimed = claimed, 1
+
+
+@phase
+def keep_winners(rules, state, busses, bidding, ledger):
+    """Drop the granted bids that lost their bus; pass the turn of those that won."""
+    nodes, outputs, bids, chosen = state.nodes, state.outputs, bidding.bids, bidding.chosen
+    of_ports, rows, ports = busses.of_ports, busses.rows, rules.ports
+    kept = 0
+    for i in range(ledger.granted):
+        each = bids[chosen[i]]
+        if each.out < ports:
+            claimant = nodes[each.slot].number * rules.lanes + each.lane
+            if rows[of_ports[each.slot * ports + each.out]].won != claimant:
+                continue
+            output = outputs[each.slot * (ports + 1) + each.out]
+            if rules.policy == ROTATING and (
+                rules.switching == WORMHOLE or output.keeper != each.lane
+            ):
+                pass_turn(output, each.lane, rules.lanes)
+        chosen[kept] = chosen[i]
+        kept += 1
+    ledger.granted, ledger.claimed = kept, 0

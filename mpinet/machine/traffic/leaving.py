@@ -1,0 +1,176 @@
+"""Phase 3 of a step: granted flits leave on wires, as words for other ranks, or for good."""
+
+import numpy as np
+
+from mpinet.compiled import part, phase
+from mpinet.machine.traffic.counting import enter, finish
+from mpinet.machine.traffic.layout import (
+    BODY,
+    CREDIT,
+    DRAINED,
+    FIFO,
+    HEAD,
+    KIND_BITS,
+    NONE,
+    SAF,
+    UNDECIDED,
+    UNLIMITED,
+    WORMHOLE,
+)
+from mpinet.machine.traffic.places import clear, give_back
+from mpinet.machine.traffic.queues import without_first
+
+
+@phase
+def leave(rules, state, wires, bidding, books, crossing, ledger):
+    """Phase 3: move each granted flit from its lane onto a wire, or eject it.
+
+    Each flit that leaves a buffer returns a credit to the channel behind that buffer. Flits and
+    credits for nodes of other ranks become words in `crossing`.
+    """
+    nodes, lanes, queues, channels, outputs, links, messages, free = (
+        state.nodes, state.lanes, state.queues, state.channels, state.outputs, state.links,
+        state.messages, state.free,
+    )  # fmt: skip
+    occupied, due, headers, bids, chosen, loads, words, owners = (
+        state.occupied, state.due, state.headers, bidding.bids, bidding.chosen, books.loads,
+        crossing.words, crossing.owners,
+    )  # fmt: skip
+    latencies, edges, batches = books.latencies, books.edges, books.batches
+    row = ledger.now % rules.delay
+    flits, credits, wire = wires.flits, wires.credits, wires.counts[row]
+    t, ports, vcs, network_lanes = ledger.now, rules.ports, rules.vcs, rules.ports * rules.vcs
+    measuring = rules.warmup <= t < rules.window_end
+    made = returned = gone = moved = ledger.away = 0
+    for i in range(ledger.granted):
+        each = bids[chosen[i]]
+        slot, out, m = np.int64(each.slot), np.int64(each.out), np.int64(each.message)
+        at, v, base = np.int64(each.lane), np.int64(each.vc), slot * rules.lanes
+        node, message = nodes[slot], messages[m]
+        if UNLIMITED:
+            moved += message.length
+            leave_whole(
+                m, at, slot, node, queues[base + at], links[slot * ports + at], rules, messages,
+                headers, occupied, free, due, loads, words, owners, ledger,
+            )  # fmt: skip
+            continue
+        lane = lanes[base + at]
+        lane.sent += 1
+        head, tail = lane.sent == 1, lane.sent == message.length
+        moved += 1
+        if at < network_lanes:
+            gone += 1
+            node.flits -= 1
+            lane.filled -= 1
+            lane.first = lane.first + 1 if lane.first + 1 < rules.buffer else 0
+            port = at // vcs
+            behind, place = links[slot * ports + port], at - port * vcs
+            if behind.owner == rules.rank:
+                credits[row, returned] = behind.lane + place
+                returned += 1
+            else:
+                send(
+                    (behind.lane + place) << KIND_BITS | CREDIT, behind.owner, words, owners, ledger
+                )
+        elif head:
+            enter(node, message, rules, ledger)
+        if lane.filled == 0 if at < network_lanes else tail:
+            clear(occupied, slot, at, rules.words)
+        if rules.switching != WORMHOLE and (out < ports or rules.one_eject):
+            outputs[slot * (ports + 1) + out].keeper = NONE if tail else at
+        if out < ports:
+            channel, link = channels[base + out * vcs + v], links[slot * ports + out]
+            channel.credit -= 1
+            # Held: the message has the channel from its head to its tail, so that flits
+            # of two messages never mix in a lane, and a body flit needs no name.
+            channel.holder = NONE if tail else at
+            message.hops += head
+            if measuring:
+                loads[slot * ports + out] += np.uint32(1)
+            if link.owner == rules.rank:
+                flit = flits[row, made]
+                made += 1
+                flit.lane, flit.slot, flit.message = link.lane + v, link.slot, m << 1 | head
+            else:
+                send_flit(
+                    m, head, link.lane + v, link.owner, messages, headers, words, owners, ledger
+                )
+        elif tail:
+            finish(message, t, lane.group == DRAINED, rules, latencies, edges, batches, ledger)
+        if tail:
+            lane.out, lane.sent = UNDECIDED, 0
+            # Beyond the last lane on this rank nobody here needs the message's record.
+            if out == ports or links[slot * ports + out].owner != rules.rank:
+                give_back(m, free, ledger)
+        else:
+            lane.vc = v
+    wire.flits, wire.credits = made, returned
+    ledger.moves += moved
+    ledger.inside -= gone
+    if moved and not UNLIMITED:
+        ledger.last_move = t
+
+
+@part
+def leave_whole(
+    m, at, slot, node, queue, link, rules, messages, headers, occupied, free, due, loads, words,
+    owners, ledger,
+):  # fmt: skip
+    """Send the first message of an unlimited queue; its channel is busy one step per flit."""
+    message, t = messages[m], ledger.now
+    queue.root, queue.until = without_first(m, messages, rules.policy == FIFO), t + message.length
+    if queue.root == NONE:
+        clear(occupied, slot, at, rules.words)
+    if message.hops == 0:
+        enter(node, message, rules, ledger)
+    message.hops += 1
+    ledger.last_move = max(ledger.last_move, t + message.length - 1)
+    within = min(t + message.length, rules.window_end) - max(t, rules.warmup)
+    if within > 0:
+        loads[slot * rules.ports + at] += np.uint32(within)
+    if link.owner == rules.rank:
+        put_due(m, link.slot, t + steps_of(message, rules), messages, due)
+    else:
+        send_flit(m, True, link.slot, link.owner, messages, headers, words, owners, ledger)
+        give_back(m, free, ledger)
+
+
+@part
+def steps_of(message, rules):
+    """Steps until a message can leave the next node: its length if stored there, else 1."""
+    return message.length if rules.switching == SAF else 1
+
+
+@part
+def put_due(m, slot, step, messages, due):
+    """Put a whole message on its way to a node, to arrive in `step`."""
+    message, row = messages[m], step % due.size
+    message.slot, message.left = slot, due[row]
+    due[row] = m
+
+
+@part
+def send(word, owner, words, owners, ledger):
+    """Append a word for another rank."""
+    words[ledger.away, 0], owners[ledger.away] = word, owner
+    ledger.away += 1
+
+
+@part
+def send_flit(m, head, to, owner, messages, headers, words, owners, ledger):
+    """Append a flit for another rank: the lane (or slot) it goes to; after a head, its message.
+
+    A body flit is one word: the receiver knows from the head which message comes into the lane.
+    """
+    send(np.int64(to) << KIND_BITS | (HEAD if head else BODY), owner, words, owners, ledger)
+    if not head:
+        return
+    message = messages[m]
+    ledger.crossed += 1
+    for word in (
+        message.number, message.length, message.born, message.source, message.target,
+        message.entered, message.hops,
+    ):  # fmt: skip
+        send(word, owner, words, owners, ledger)
+    for j in range(headers.shape[1]):
+        send(headers[m, j], owner, words, owners, ledger)
