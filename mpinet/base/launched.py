@@ -4,7 +4,8 @@ import os
 import re
 from typing import Any
 
-from mpinet.base.guardian import RANK_VARIABLES, is_watched, watch_ranks
+from mpinet.base.guardian.processes import RANK_VARIABLES
+from mpinet.base.guardian.ranks import is_watched, watch_ranks
 from mpinet.base.numerals import seconds
 from mpinet.errors import UsageError
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Stands in for ssh under a launcher, so that a lost host ends the job, and a lost job its hosts.
 #   onhost.sh SSH-OPTION .. -- HOST COMMAND ..     starts the launcher's daemon on another host
-# There mpinet/base/guardian.py runs it, and ends it when nothing is heard from here. MPINET_PROOF marks the
+# There mpinet/base/guardian runs it, and ends it when nothing is heard from here. MPINET_PROOF marks the
 # job's processes, and MPINET_RUN is the process that is told of a loss.
 set -uo pipefail
 
@@ -23,7 +23,7 @@ quoted() { printf "'%s'" "${1//\'/\'\\\'\'}"; }
 options+=(-T -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=2 -o ServerAliveCountMax=3)
 said=${MPINET_PROOF:=/tmp/mpinet-$$}.ssh.$$
 guardian=$(readlink -f "${BASH_SOURCE[0]}")
-guardian=${guardian%/*/*}/base/guardian.py
+guardian=${guardian%/*/*}/base/guardian/__main__.py
 python=${MPINET_PYTHON:-python3}
 there="test -r $(quoted "$guardian") || exit 127; exec $(quoted "$python") -I -S $(quoted "$guardian")"
 there+=" --there $(quoted "$MPINET_PROOF") $(quoted "${MPINET_SHARED:-}") $(quoted "$*")"

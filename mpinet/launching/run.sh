@@ -282,7 +282,7 @@ fi
 
 # ---- the job
 
-# What watches the job (mpinet/base/guardian.py), and ends it: also where this script is killed, which it
+# What watches the job (mpinet/base/guardian), and ends it: also where this script is killed, which it
 # hears by the end of its input, and where processes have been stopped for too long.
 guardian=''
 ask() { # WORDS: of the guardian; it exits when it has done so
@@ -322,7 +322,7 @@ set -m # process groups of their own: Ctrl-C reaches the job once, through end_j
 exec 9>/dev/null
 trap : PIPE # a guardian that is gone must not end this script
 if [ -n "$MPINET_PYTHON" ] && mkfifo "$own/alive" 2>/dev/null; then
-  "$MPINET_PYTHON" -I -S "${BASH_SOURCE[0]%/*}/../base/guardian.py" "$watchdog" "$patience" "$me" $$ \
+  "$MPINET_PYTHON" -I -S "${BASH_SOURCE[0]%/*}/../base/guardian/__main__.py" "$watchdog" "$patience" "$me" $$ \
     <"$own/alive" >/dev/null &
   guardian=$!
   exec 9>"$own/alive" # open as long as this script lives

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from mpinet import errors
 from mpinet.base.arrays import Array, Ints
-from mpinet.base.guardian import die_with_parent
+from mpinet.base.guardian.processes import die_with_parent
 from mpinet.base.launched import guarded, launched_ranks
 from mpinet.errors import MpinetError, TransportError, UsageError
 from mpinet.machine.lookout import Lookout

@@ -9,8 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from mpinet.base import guardian
-from mpinet.base.guardian import Guardian, descendants, is_watched, processes
+from mpinet.base.guardian import remains
+from mpinet.base.guardian.processes import by_ps, descendants, processes, program_of
+from mpinet.base.guardian.ranks import PROGRAM, claimed, daemon_of, is_watched
+from mpinet.base.guardian.remains import segments
+from mpinet.base.guardian.watch import Guardian
 
 LIMIT = 60  # seconds after which something hangs, on a busy machine, too
 WAITING = [sys.executable, "-S", "-c", "import time; print(flush=True); time.sleep(600)"]
@@ -73,7 +76,7 @@ def test_processes_are_known_with_parents_and_states(start):
 def test_ps_tells_the_same(start):
     job = start(PARENT)
     assert comes(lambda: processes()[job.pid].state == "S")  # it waits for its child
-    table = {number: (parent, state[:1]) for number, parent, state in guardian._by_ps()}
+    table = {number: (parent, state[:1]) for number, parent, state in by_ps()}
     child = int(job.said)
     assert table[job.pid] == (os.getpid(), "S") and table[child][0] == job.pid
 
@@ -118,7 +121,7 @@ def test_ranks_of_a_host_are_found_by_what_has_started_them(start, capfd):
     other, first, second = map(int, daemon.said.split())
     assert comes(lambda: len(descendants([first, second], processes())) == 4)
     child = max(descendants([first], processes()))
-    assert guardian.daemon_of(child, processes()) == daemon.pid
+    assert daemon_of(child, processes()) == daemon.pid
     made = Guardian(1.0, 60.0, "mpinet", 0, "")
     made.watch_below(daemon.pid)
     assert made.look(made.pause)
@@ -146,8 +149,8 @@ def test_a_launchers_daemon_is_no_rank_where_slurm_has_numbered_it(start, tmp_pa
     step = start([*STEP, tmp_path, *DAEMON[1:]])
     started = list(map(int, step.said.split()))
     table = processes()
-    daemon = guardian.daemon_of(started[1], table)
-    assert guardian.program_of(daemon) == "hydra_pmi_proxy"
+    daemon = daemon_of(started[1], table)
+    assert program_of(daemon) == "hydra_pmi_proxy"
     assert table[daemon].parent == step.pid
     made = Guardian(1.0, 60.0, "mpinet", 0, "")
     made.watch_below(step.pid)
@@ -172,11 +175,11 @@ def test_a_stopped_rank_is_told_once_while_its_script_still_runs(start, capfd):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the name of a claim is Linux's")
 def test_one_rank_of_a_host_watches_at_a_time():
-    claim = guardian.claimed(os.getpid())
+    claim = claimed(os.getpid())
     with claim:
-        assert guardian.claimed(os.getpid()) is None
-        guardian.claimed(os.getpid() + 1).close()
-    guardian.claimed(os.getpid()).close()
+        assert claimed(os.getpid()) is None
+        claimed(os.getpid() + 1).close()
+    claimed(os.getpid()).close()
 
 
 def test_a_rank_that_computes_or_waits_is_never_ended(start, capfd):
@@ -239,8 +242,8 @@ def test_a_killed_job_leaves_no_segment_that_it_alone_has_mapped(start, shared):
     names = [shared(name) for name in ("mpich_shm_a", "sm_segment.b", "own-data-c")]
     job, other = start([*MAPS, *names]), start([*MAPS, *names[1:]])
     made = watching(job)
-    made.look(made.pause)
-    assert set(guardian.segments(job.pid)) == set(names[:2])
+    made.note()
+    assert set(segments(job.pid)) == set(names[:2])
     job.kill()
     job.wait(LIMIT)
     made.remains.remove()
@@ -255,7 +258,7 @@ def test_a_segment_of_the_same_name_that_was_made_since_is_left(start, shared):
     name = shared("mpich_shm_d")
     job = start([*MAPS, name])
     made = watching(job)
-    made.look(made.pause)
+    made.note()
     os.rename(name, f"{name}.before")
     assert shared("mpich_shm_d") == name
     job.kill()
@@ -263,6 +266,37 @@ def test_a_segment_of_the_same_name_that_was_made_since_is_left(start, shared):
     made.remains.remove()
     assert os.path.exists(name)
     os.unlink(f"{name}.before")
+
+
+def test_what_processes_map_is_read_only_while_a_segment_is_new(tmp_path, monkeypatch):
+    monkeypatch.setattr(remains, "SHARED", str(tmp_path))
+    made, read = remains.Remains(), []
+
+    def reads():
+        read.clear()
+        for _ in range(50):
+            made.note_new(lambda: read.append("once more") or [])
+        return len(read)
+
+    assert reads() == 0
+    for name, times in [("mpich_shm_a", remains.READS), ("own-data", 0), ("osc_b", remains.READS)]:
+        (tmp_path / name).touch()
+        assert (name, reads()) == (name, times)
+    (tmp_path / "osc_b").rename(tmp_path / "psm2_shm.c")
+    assert reads() == remains.READS
+
+
+def test_a_watchdog_of_the_ranks_alone_leaves_no_segment(start, shared):
+    name = shared("sm_segment.h")
+    job = start([*MAPS, name])
+    watching = subprocess.Popen([sys.executable, "-I", "-S", PROGRAM, "0.5"], stdin=subprocess.PIPE)
+    watching.stdin.write(f"below {os.getpid()}\n".encode())
+    watching.stdin.flush()
+    stop(job)
+    assert watching.wait(LIMIT) == 0
+    watching.stdin.close()
+    assert job.wait(LIMIT) == -signal.SIGKILL
+    assert not os.path.exists(name)
 
 
 def test_a_job_s_own_folders_are_deleted_when_its_script_is_gone(start, tmp_path):
@@ -278,7 +312,7 @@ def test_a_job_s_own_folders_are_deleted_when_its_script_is_gone(start, tmp_path
 
 def guarded(job, mark=None):
     """The program itself, watching a job for a script that then dies."""
-    words = [sys.executable, "-I", "-S", guardian.__file__, "0", "60", "launch/run"]
+    words = [sys.executable, "-I", "-S", PROGRAM, "0", "60", "launch/run"]
     watching = subprocess.Popen(
         [*words, str(os.getpid())],
         env={"MPINET_PROOF": mark} if mark else {},

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from mpinet.base.guardian import RANK_VARIABLES
+from mpinet.base.guardian.processes import RANK_VARIABLES
 from mpinet.cli import session
 from mpinet.cli.session import Session
 from mpinet.networks.catalogue import FAMILIES

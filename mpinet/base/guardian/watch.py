@@ -1,0 +1,345 @@
+"""The watch over a job: looks, tells, and ends it."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import select
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from itertools import takewhile
+
+from .processes import (
+    LAUNCHERS,
+    Process,
+    ancestors,
+    descendants,
+    gone,
+    processes,
+    program_of,
+    rank_of,
+    send,
+    setting,
+)
+from .remains import Remains
+
+GRACE, LAST = 2.0, 1.0
+"""Seconds that processes have between a signal and SIGKILL, and to vanish after that; where nobody
+waits for what they may still say, the second holds for both."""
+
+OWN_LOOKS = 20
+"""Number of looks in the time after which a stopped process ends the job."""
+
+FIRST_LOOK, OFTEN = 0.1, 10
+"""Fewest seconds between two looks for segments; they grow to the job's age divided by `OFTEN`."""
+
+LINGER = 0.02, 0.25
+"""Fewest and most seconds between two looks at ranks that outlive the one that waits for them."""
+
+SILENCE = 8.0
+"""Seconds without a sign of life from the launching host after which it is taken for lost
+(--there).
+"""
+
+REMOTE_FOLDERS = ("PRTE_MCA_prte_remote_tmpdir_base", "OMPI_MCA_orte_remote_tmpdir_base")
+"""Variables that tell Open MPI's daemons, of version 5 and 4, the folder for a session's files."""
+
+
+class Guardian:
+    """Watches a job's processes, and ends the job if one is stopped for too long.
+
+    Parameters
+    ----------
+    limit : float
+        Seconds after which a stopped process ends the job; 0: never.
+    patience : float
+        Seconds after which it is told that the launcher is stopped.
+    name : str
+        Who tells.
+    owner : int
+        The script that waits for the job, to be woken where it is stopped; 0: there is none.
+    mark : str
+        What the environment of all processes of the job has in ``MPINET_PROOF``, if anything.
+    """
+
+    def __init__(self, limit: float, patience: float, name: str, owner: int, mark: str):
+        self._limit, self._patience = limit, patience
+        self._name, self._owner, self._mark = name, owner, mark
+        self._roots: list[int] = []
+        self._daemon = 0
+        self._stopped: dict[int, float] = {}
+        self._told: set[int] = set()
+        self._began = self._looked = time.monotonic()
+        self.remains = Remains()
+        waits = min(limit or patience, patience)
+        self.pause = min(5.0, max(0.05, waits / OWN_LOOKS))
+
+    def watch(self, roots: Sequence[int]) -> None:
+        """Watch these processes and their descendants from now on."""
+        self._roots = list(roots)
+
+    def watch_below(self, daemon: int) -> None:
+        """Watch the ranks that this process has started or will start, from now on."""
+        self._daemon = daemon
+
+    def _ranks(self, table: dict[int, Process]) -> list[int]:
+        """List the processes below the daemon that are ranks, or were started by ranks."""
+        below = (number for number in descendants([self._daemon], table) if number != self._daemon)
+        return [number for number in below if rank_of(number) is not None]
+
+    def _family(self, table: dict[int, Process]) -> list[int]:
+        """List all processes of the job that are watched."""
+        if self._daemon:
+            self._roots = self._ranks(table)
+        return descendants(self._roots, table)
+
+    def next_look(self) -> float:
+        """Return the seconds until `attend`: fewer while a young job makes its segments."""
+        age = time.monotonic() - self._began
+        return min(self.pause, max(FIRST_LOOK, age / OFTEN))
+
+    def attend(self) -> bool:
+        """Note new segments, and `look` where it is time; return whether anything is left."""
+        self.note()
+        return time.monotonic() - self._looked < self.pause or self._look_again()
+
+    def _look_again(self) -> bool:
+        """Look, and take the time since the last look for what is seen."""
+        before, self._looked = self._looked, time.monotonic()
+        return self.look(self._looked - before)
+
+    def note(self) -> None:
+        """Note what the job's processes would leave behind."""
+        self.remains.note_new(lambda: self._family(processes()))
+
+    def _above(self, table: dict[int, Process]) -> list[int]:
+        """List the launchers of the ranks that no other guardian watches."""
+        if self._owner:
+            return [self._owner]
+        found: dict[int, None] = {}
+        for root in self._roots:
+            above = ancestors(root, table)
+            found.update(
+                dict.fromkeys(takewhile(lambda number: program_of(number) in LAUNCHERS, above))
+            )
+        return list(found)
+
+    def look(self, seconds: float) -> bool:
+        """Look once; return whether anything is left to watch.
+
+        Parameters
+        ----------
+        seconds : float
+            Since the last look. Longer than two pauses is not believed: this process was itself
+            kept from looking, as where a batch system suspends a whole job.
+        """
+        table = processes()
+        family = self._family(table)
+        # `T` is a process stopped by a signal. Time counts only as far as this process could look.
+        # Who is dead is stopped no more: its name would be told again after the job's end.
+        self._stopped = {
+            number: self._stopped.get(number, 0.0) + min(seconds, 2 * self.pause)
+            for number in [*self._above(table), *family]
+            if number in table and table[number].state == "T"
+        }
+        late = [k for k, since in self._stopped.items() if 0 < self._limit <= since]
+        if late == [self._owner] and not family:  # the job is over: nothing is lost
+            send(signal.SIGCONT, late)
+            return False
+        if late:
+            self._end_for(late, table, family)
+            return False
+        for number, since in self._stopped.items():
+            if since >= self._patience and number not in self._told:
+                self._told.add(number)
+                self._tell_stopped(number)
+        return bool(family)
+
+    def _tell_stopped(self, number: int) -> None:
+        """Report a stopped launcher; other ranks report stopped ranks (`machine.lookout`)."""
+        if rank_of(number) is None:
+            what = ", which runs the job," if number in self._roots else ""
+            self._say(f"process {number}{what} is stopped (kill -CONT {number} lets it go on)")
+
+    def _end_for(self, late: list[int], table: dict[int, Process], family: list[int]) -> None:
+        """End the job because of processes that have been stopped for too long."""
+        named = " and ".join(self._named(number) for number in late)
+        have = "has" if len(late) == 1 else "have"
+        self._say(
+            f"{named} on {platform.node()} {have} been stopped for {self._limit:g} s: the job is "
+            "ended (--watchdog 0 waits without end)"
+        )
+        # A stopped process obeys no other signal. The script of ``launch/run`` has to live on: it
+        # tells the end of the job, and is woken when the rest is gone.
+        self.remains.note(family)
+        send(signal.SIGKILL, [number for number in late if number != self._owner])
+        if self._owner:
+            self.end(signal.SIGTERM, family)
+            send(signal.SIGCONT, [self._owner])
+            return
+        if not gone(family, GRACE):  # the launcher ends a job of which a rank is dead
+            send(signal.SIGKILL, family)
+            gone(family, LAST)
+
+    def _named(self, number: int) -> str:
+        """Name a process in terms that the user knows."""
+        rank = rank_of(number)
+        if rank is not None:
+            return f"rank {rank} (process {number})"
+        return f"{self._name if number == self._owner else 'the launcher'} (process {number})"
+
+    def end(self, number: int, family: Sequence[int] = (), grace: float = GRACE) -> None:
+        """Send a signal to the watched processes; kill those left after `grace` seconds."""
+        family = [*family, *descendants(self._roots, processes())]
+        self.remains.note(family)
+        send(number, self._roots)
+        if not gone(family, grace):
+            send(signal.SIGKILL, family)
+            gone(family, LAST)
+        self.end_orphans()
+
+    def marked(self) -> list[int]:
+        """List the job's processes except this one, known by their environment alone."""
+        if not self._mark:
+            return []
+        others = (number for number in processes() if number != os.getpid())
+        return [number for number in others if setting(number, ["MPINET_PROOF"]) == self._mark]
+
+    def end_orphans(self) -> None:
+        """Kill the job's processes that have lost their launcher, and delete what they leave."""
+        left = self.marked()
+        self.remains.note(left)
+        send(signal.SIGKILL, left)
+        gone(left, LAST)
+        self.remains.remove()
+
+    def linger(self) -> None:
+        """Keep looking until all ranks are gone, as the first of them has asked."""
+        began, (shortest, longest) = time.monotonic(), LINGER
+        while self._look_again():
+            self.note()
+            lasted = time.monotonic() - began
+            time.sleep(min(self.pause, longest, max(shortest, lasted / OFTEN)))
+        self.remains.remove()
+
+    def _say(self, text: str) -> None:
+        with suppress(OSError):
+            os.write(2, f"{self._name}: {text}\n".encode())
+
+
+def obey(guardian: Guardian, line: str) -> bool:
+    """Carry out one request; return whether to go on."""
+    word, _, rest = line.partition(" ")
+    if word == "watch":
+        guardian.watch([int(number) for number in rest.split()])
+        return True
+    if word == "below":
+        guardian.watch_below(int(rest))
+        return True
+    if word == "folder":
+        guardian.remains.add(rest)
+        return True
+    if word == "end":
+        guardian.end(int(rest))
+    elif word == "orphans":
+        guardian.end_orphans()
+    else:
+        guardian.remains.remove()
+    return False
+
+
+def keep(guardian: Guardian, launched: bool) -> None:
+    """Read and look until there is nothing to do any more."""
+    # Requests come as lines on standard input, whose end says that the other side is gone.
+    heard = b""
+    while True:
+        ready, _, _ = select.select([0], [], [], guardian.next_look())
+        if ready:
+            text = os.read(0, 4096)
+            heard += text
+            *lines, heard = heard.split(b"\n")
+            for line in lines:
+                if not obey(guardian, os.fsdecode(line)):
+                    return
+            if not text:
+                break
+        if not guardian.attend() and not launched:
+            guardian.remains.remove()
+            return
+    if launched:
+        guardian.end(signal.SIGTERM, grace=LAST)
+    else:
+        guardian.linger()
+
+
+def run_there(mark: str, shared: str, command: str) -> int:
+    """Run a launcher's daemon on a host other than the launcher's, until the launcher falls silent.
+
+    Parameters
+    ----------
+    mark : str
+        What the environment of all processes of the job has in ``MPINET_PROOF``.
+    shared : str
+        The job's own folder for shared memory, to be made here, too; empty: there is none.
+    command : str
+        Starts the daemon.
+
+    Returns
+    -------
+    int
+        The daemon's exit status; 0 where nobody is there to hear it.
+    """
+    import subprocess
+    import tempfile
+
+    os.environ["MPINET_PROOF"] = mark
+    guardian = Guardian(0, 60, "mpinet", 0, mark)
+    own = tempfile.mkdtemp(prefix="mpinet-run-")
+    guardian.remains.add(own)
+    if not re.search(r"[po]rte_(remote_)?tmpdir_base", command):  # the user's own
+        os.environ.update(dict.fromkeys(REMOTE_FOLDERS, own))
+    with suppress(OSError):  # hosts may share it: then who has made it deletes it
+        os.mkdir(shared, 0o700)
+        guardian.remains.add(shared)
+    # A daemon's end wakes `select` through this pipe, instead of after the pause.
+    ends, wakes = os.pipe()
+    os.set_blocking(wakes, False)
+    signal.set_wakeup_fd(wakes, warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    daemon = subprocess.Popen(["bash", "-c", command], stdin=subprocess.DEVNULL)
+    heard = time.monotonic()
+    while daemon.poll() is None or (daemon.returncode == 0 and guardian.marked()):
+        ready, _, _ = select.select([0, ends], [], [], guardian.next_look())
+        if ends in ready:
+            os.read(ends, 4096)
+        if 0 in ready and os.read(0, 4096):
+            heard = time.monotonic()
+        elif 0 in ready or time.monotonic() - heard > SILENCE:
+            guardian.end_orphans()
+            return 0
+        guardian.remains.note_new(guardian.marked)
+    guardian.end_orphans()
+    return daemon.returncode if daemon.returncode >= 0 else 128 - daemon.returncode
+
+
+def main(words: Sequence[str]) -> None:
+    """Watch a job's processes, with the settings given on the command line.
+
+    Parameters
+    ----------
+    words : sequence of str
+        Limit; then, of ``launch/run`` alone, patience, name, and the script's process. Or
+        ``--there``, and what `run_there` takes.
+    """
+    if words[:1] == ["--there"]:
+        sys.exit(run_there(*words[1:]))
+    limit, patience, name, owner = [*words, *("0", "60", "mpinet", "0")[len(words) :]]
+    # Signals meant for the whole job reach this process, too; it has to outlive the ranks.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1):
+        signal.signal(number, signal.SIG_IGN)
+    mark = os.environ.get("MPINET_PROOF", "") if int(owner) else ""
+    keep(Guardian(float(limit), float(patience), name, int(owner), mark), int(owner) > 0)
