@@ -20,7 +20,7 @@ from mpinet.mpi.world.atexit_hooks import at_end_of_processors, call_last, garba
 from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.loading import loading
 from mpinet.mpi.world.naming import Naming
-from mpinet.mpi.world.process_state import own_random_numbers
+from mpinet.mpi.world.privacy import own_random_numbers
 from mpinet.mpi.world.processor import Processor
 from mpinet.mpi.world.serving import servers_watched
 from mpinet.mpi.world.settings import own_settings
@@ -104,7 +104,7 @@ def _run(world: World, whole: Source, arguments: Sequence[str]) -> None:
         _interpreter(whole.folder),
         at_end_of_processors(),
         emulated(world),
-        own_random_numbers(world),
+        own_random_numbers(lambda: world.turns.current),
         own_settings(world),
         loading(world),
         streams(world),

@@ -47,13 +47,13 @@ class Planned:
             return beside(planned, planned.part(comm, begun))
 
         def prepare(comm: Endpoint, *arguments: Any) -> Prequest:
-            *arguments, _ = arguments  # hints change nothing
-            planned = plan(comm, *with_own_datatypes(*arguments))
+            # The last argument holds hints, which change nothing.
+            planned = plan(comm, *with_own_datatypes(*arguments[:-1]))
             part, starts = planned.part(comm, prepared), count()
             return Prequest.repeating(lambda: beside(planned, part.again(next(starts))))
 
-        first, *rest = plan.__doc__ or " "
-        said = first.lower() + "".join(rest)
+        said = plan.__doc__ or ""
+        said = said[:1].lower() + said[1:]
         setattr(owner, name, self._call(do, name, plan.__doc__))
         setattr(owner, begun, self._call(begin, begun, f"Begin to {said}"))
         setattr(owner, prepared, self._call(prepare, prepared, f"Prepare to {said}", INFO))

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, NoReturn
+from collections.abc import Iterator, Sequence
+from typing import NoReturn
 
 import numpy as np
 
 from mpinet.errors import Deadlock
+from mpinet.machine import Machine
 from mpinet.mpi.real import ANY_SOURCE
-from mpinet.mpi.world.contexts import PAIRS, PARTS
+from mpinet.mpi.world.contexts import PAIRS, PARTS, Contexts
 from mpinet.mpi.world.events import Event, Receive, awaited_by
 from mpinet.mpi.world.failure import named
-from mpinet.mpi.world.mismatch import differing
+from mpinet.mpi.world.mismatch import Calls, differing
 from mpinet.mpi.world.processor import Processor
 from mpinet.process.deadlock import SHOWN, all_waiting, cycle_or_chain
 from mpinet.process.telling import agreed, gathered_of
-
-if TYPE_CHECKING:
-    from mpinet.mpi.world.world import World
 
 NOBODY = -1
 
@@ -26,36 +24,51 @@ NAMED = 3
 """Most things that one processor waits for which are named."""
 
 
-def explain(world: World, polling: int) -> NoReturn:
-    """Say why processors wait in vain (collective, when nothing is under way).
+def explain(
+    machine: Machine,
+    contexts: Contexts,
+    calls: Calls,
+    here: Sequence[Processor],
+    step: int,
+    polling: int,
+) -> NoReturn:
+    """Raise the error that says why processors wait in vain (collective).
 
     Parameters
     ----------
-    world : World
-        The run.
+    machine : Machine
+        The machine, on which nothing is under way.
+    contexts : Contexts
+        What numbers of contexts on this rank stand for.
+    calls : Calls
+        The collectives that this rank's processors have called.
+    here : sequence of Processor
+        This rank's processors that have not ended.
+    step : int
+        Steps that the machine has made.
     polling : int
-        Processors that ask again and again whether something has come.
+        Processors, on all ranks, that ask again and again whether something has come.
 
     Raises
     ------
     Deadlock
         The same text on every rank.
     """
-    machine, transport = world.machine, world.machine.transport
-    here = [processor for processor in world.turns.processors if processor is not None]
+    transport = machine.transport
     stuck = all_waiting(machine, [processor.id for processor in here])
-    calls = differing(world, here)
-    if calls:
-        heading = _heading(world.transit.now, int(np.count_nonzero(stuck)), polling, 0)
-        raise Deadlock("\n".join([f"{heading} They call collectives that do not match:", *calls]))
-    waits = {each.id: (_next(world, each, stuck), each.awaited is None) for each in here}
+    different = differing(machine, contexts, calls, here)
+    if different:
+        heading = _heading(step, int(np.count_nonzero(stuck)), polling, 0)
+        text = f"{heading} They call collectives that do not match:"
+        raise Deadlock("\n".join([text, *different]))
+    waits = {each.id: (_next(contexts, each, stuck), each.awaited is None) for each in here}
     waits = gathered_of(transport, waits)
     chain, closed = _chain(waits) if waits else ([], False)
     chain, closed, total = agreed(transport, (chain, closed, len(waits)))
     shown = set(chain[:SHOWN])
-    own = {each.id: _line(world, each, stuck) for each in here if each.id in shown}
+    own = {each.id: _line(machine, contexts, each, stuck) for each in here if each.id in shown}
     lines = gathered_of(transport, own)
-    heading = _heading(world.transit.now, total, polling, len(chain) if closed else 0)
+    heading = _heading(step, total, polling, len(chain) if closed else 0)
     rest = [f"  .. and {len(chain) - SHOWN} more"] if len(chain) > SHOWN else []
     parts = [heading, *(lines[number] for number in chain[:SHOWN] if number in lines), *rest]
     raise Deadlock(agreed(transport, "\n".join(parts)))
@@ -91,25 +104,25 @@ def _heading(step: int, total: int, polling: int, cycle: int) -> str:
     return f"{heading} {cycle} wait for one another in a cycle:" if cycle else heading
 
 
-def _peers(world: World, processor: Processor) -> Iterator[int]:
+def _peers(contexts: Contexts, processor: Processor) -> Iterator[int]:
     """The processors whose doing a processor waits for; all others if anybody's will do."""
     for event in awaited_by(processor):
-        members = world.contexts.members(event.place, processor.id)
+        members = contexts.members(event.place, processor.id)
         if event.peer == ANY_SOURCE:
             yield from (peer for peer in members if peer != processor.id)
         elif 0 <= event.peer < len(members):
             yield members[event.peer]
 
 
-def _next(world: World, processor: Processor, stuck: np.ndarray) -> int:
+def _next(contexts: Contexts, processor: Processor, stuck: np.ndarray) -> int:
     """Whom a processor waits for: the first who waits, too, otherwise the first."""
-    waiting = next((peer for peer in _peers(world, processor) if stuck[peer]), None)
-    return next(_peers(world, processor), NOBODY) if waiting is None else waiting
+    waiting = next((peer for peer in _peers(contexts, processor) if stuck[peer]), None)
+    return next(_peers(contexts, processor), NOBODY) if waiting is None else waiting
 
 
-def _line(world: World, processor: Processor, stuck: np.ndarray) -> str:
+def _line(machine: Machine, contexts: Contexts, processor: Processor, stuck: np.ndarray) -> str:
     """What one processor waits for, and where."""
-    name = named(world.machine.topology, processor.id)
+    name = named(machine.topology, processor.id)
     account = processor.account
     where = "outside of calls" if account is None else account.place
     kind = "" if account is None else f" in {account.kind}"
@@ -121,7 +134,7 @@ def _line(world: World, processor: Processor, stuck: np.ndarray) -> str:
         awaited += f" or {len(events) - NAMED} more"
     return (
         f"  processor {name}, {where}: waits{kind} since step {processor.since} for {awaited}"
-        f"{_over(world, processor, stuck)}{_come(processor)}"
+        f"{_over(contexts, processor, stuck)}{_come(processor)}"
     )
 
 
@@ -132,9 +145,9 @@ def _said(event: Event) -> str:
     return event.said
 
 
-def _over(world: World, processor: Processor, stuck: np.ndarray) -> str:
+def _over(contexts: Contexts, processor: Processor, stuck: np.ndarray) -> str:
     """Who will not do any more what a processor waits for."""
-    peers = list(dict.fromkeys(_peers(world, processor)))
+    peers = list(dict.fromkeys(_peers(contexts, processor)))
     if not peers or any(stuck[peer] for peer in peers):
         return ""
     if len(peers) == 1:

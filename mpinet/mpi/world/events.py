@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from mpinet.mpi.real import ANY_SOURCE, ANY_TAG, PROC_NULL
+from mpinet.mpi.world.message import Envelope, Message
 
-if TYPE_CHECKING:
-    from mpinet.mpi.world.message import Envelope, Message
-    from mpinet.mpi.world.processor import Fiber, Processor
+
+class Waiter(Protocol):
+    """Who waits for events, as they know it: a processor, or a helper fiber of one.
+
+    Attributes
+    ----------
+    awaited : Event, tuple of Event or None
+        What it waits for, one of them.
+    """
+
+    awaited: Event | tuple[Event, ...] | None
 
 
 class Event:
@@ -16,7 +25,7 @@ class Event:
 
     Attributes
     ----------
-    owner : Processor
+    owner : Waiter
         Whose event it is.
     done : bool
         Whether it has happened.
@@ -24,7 +33,7 @@ class Event:
 
     __slots__ = ("done", "owner")
 
-    def __init__(self, owner: Processor):
+    def __init__(self, owner: Waiter):
         self.owner = owner
         self.done = False
 
@@ -73,7 +82,7 @@ class Receive(Event):
 
     number: int
 
-    def __init__(self, owner: Processor, envelope: Envelope):
+    def __init__(self, owner: Waiter, envelope: Envelope):
         self.owner = owner
         self.done = False
         self.envelope = envelope
@@ -131,7 +140,7 @@ class Acknowledgement(Event):
 
     __slots__ = ("context", "target")
 
-    def __init__(self, owner: Processor, context: int, target: int):
+    def __init__(self, owner: Waiter, context: int, target: int):
         super().__init__(owner)
         self.context = context
         self.target = target
@@ -157,7 +166,7 @@ class Completion(Event):
 
     Attributes
     ----------
-    fiber : Fiber
+    fiber : Waiter
         What is done.
     error : Exception or None
         Why it has failed; the script's, which finds out when it asks for the end.
@@ -165,7 +174,7 @@ class Completion(Event):
 
     __slots__ = ("error", "fiber")
 
-    def __init__(self, owner: Processor, fiber: Fiber):
+    def __init__(self, owner: Waiter, fiber: Waiter):
         super().__init__(owner)
         self.fiber = fiber
         self.error: Exception | None = None
@@ -213,9 +222,9 @@ class Promise(Event):
         return 0
 
 
-def awaited_by(processor: Processor) -> tuple[Event, ...]:
+def awaited_by(waiter: Waiter) -> tuple[Event, ...]:
     """What a processor waits for, in its script or beside it."""
-    awaited = processor.awaited
+    awaited = waiter.awaited
     if awaited is None:
         return ()
     found: tuple[Event, ...] = ()

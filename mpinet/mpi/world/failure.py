@@ -15,13 +15,13 @@ OWN = frozenset({"greenlet", "importlib", "mpi4py", "mpinet", "runpy"})
 """Packages whose frames are not the script's business."""
 
 
-class Aborted(BaseException):
-    """A script has called MPI's ``Abort``.
+class Ended(BaseException):
+    """A script ends the run otherwise than by coming to its end.
 
     Parameters
     ----------
     code : int
-        What it has given.
+        The status that it has given.
     """
 
     def __init__(self, code: int):
@@ -29,18 +29,12 @@ class Aborted(BaseException):
         self.code = code
 
 
-class Left(BaseException):
-    """A script has ended its process by ``os._exit``, without a word to MPI.
+class Aborted(Ended):
+    """A script has called MPI's ``Abort``."""
 
-    Parameters
-    ----------
-    code : int
-        What it has given.
-    """
 
-    def __init__(self, code: int):
-        super().__init__(code)
-        self.code = code
+class Left(Ended):
+    """A script has ended its process by ``os._exit``, without a word to MPI."""
 
 
 def status_of(error: BaseException) -> int:
@@ -48,7 +42,7 @@ def status_of(error: BaseException) -> int:
 
     To leave without MPI's end is a failure for launchers, whatever the process says.
     """
-    code = getattr(error, "code", None) if isinstance(error, SystemExit | Aborted | Left) else None
+    code = getattr(error, "code", None) if isinstance(error, SystemExit | Ended) else None
     if not isinstance(code, int):
         return 1
     return code % 256 or int(isinstance(error, Left))

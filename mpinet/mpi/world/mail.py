@@ -186,9 +186,10 @@ class Mail:
         here.posted.add(receive)
 
     def cancel(self, receive: Receive) -> None:
-        """Cancel a receive that has not matched yet."""
-        if not receive.done and receive.owner.posted is not None:
-            receive.owner.posted.cancel(receive)
+        """Cancel a receive of the running processor that has not matched yet."""
+        posted = self._turns.current.posted
+        if not receive.done and posted is not None:
+            posted.cancel(receive)
             self._turns.happened(receive)
 
     def probe(self, receive: Receive) -> Message | None:

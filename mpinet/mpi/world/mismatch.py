@@ -8,18 +8,17 @@ somebody waits in vain.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from mpinet.machine import Machine
+from mpinet.machine.transport import Local
 from mpinet.mpi.world.accounts import Account
-from mpinet.mpi.world.contexts import COLLECTIVES, PARTS
+from mpinet.mpi.world.contexts import COLLECTIVES, PARTS, Contexts
 from mpinet.mpi.world.events import Receive, awaited_by
 from mpinet.mpi.world.failure import named
+from mpinet.mpi.world.processor import Processor
 from mpinet.process.deadlock import SHOWN
 from mpinet.process.telling import agreed, gathered
-
-if TYPE_CHECKING:
-    from mpinet.mpi.world.processor import Processor
-    from mpinet.mpi.world.world import World
 
 KEPT = 4096
 """Collectives of a rank that are known at least."""
@@ -62,21 +61,21 @@ class Calls:
             self._old, self._new = self._new, {}
         self._new[key] = call
 
-    def keys(self, world: World, messages: set[str]) -> list[str]:
+    def keys(self, contexts: Contexts, messages: set[str]) -> list[str]:
         """Which collectives messages belong to that are waited for or have come."""
         return sorted(
             {
-                _key(world, context, call.number)
+                _key(contexts, context, call.number)
                 for (context, tag), call in self._all().items()
-                if _key(world, context, tag) in messages
+                if _key(contexts, context, tag) in messages
             }
         )
 
-    def told(self, world: World, asked: set[str]) -> list[tuple[str, int, str, str]]:
+    def told(self, contexts: Contexts, asked: set[str]) -> list[tuple[str, int, str, str]]:
         """Of collectives that are asked for: which, who has called them, where, and what."""
         rows = []
         for (context, _), call in self._all().items():
-            key = _key(world, context, call.number)
+            key = _key(contexts, context, call.number)
             if key in asked:
                 said = " ".join((call.account.kind, *call.terms))
                 rows.append((key, call.processor, call.account.place, said))
@@ -86,26 +85,38 @@ class Calls:
         return self._old | self._new
 
 
-def differing(world: World, processors: Iterable[Processor]) -> list[str]:
-    """Lines about the first collective that members have called differently; none if none is.
+def differing(
+    machine: Machine, contexts: Contexts, calls: Calls, processors: Iterable[Processor]
+) -> list[str]:
+    """Return lines about the first collective that members have called differently (collective).
 
     Parameters
     ----------
-    world : World
-        The run (collective, when nothing is under way).
+    machine : Machine
+        The machine, on which nothing is under way.
+    contexts : Contexts
+        What tags on this rank stand for.
+    calls : Calls
+        The collectives that this rank's processors have called.
     processors : iterable of Processor
         Those of this rank that wait.
+
+    Returns
+    -------
+    list of str
+        A line for each way to call it; none where all collectives match.
     """
-    transport, calls = world.machine.transport, world.collectives
-    messages = {_key(world, context, tag) for context, tag in _messages(processors)}
-    asked = _united(world, calls.keys(world, _united(world, sorted(messages))))
+    transport = machine.transport
+    messages = {_key(contexts, context, tag) for context, tag in _messages(processors)}
+    keys = calls.keys(contexts, _united(transport, sorted(messages)))
+    asked = _united(transport, keys)
     found: dict[str, dict[str, tuple[int, str]]] = {}
-    for rows in gathered(transport, calls.told(world, asked)):
+    for rows in gathered(transport, calls.told(contexts, asked)):
         for key, processor, place, said in rows:
             caller = found.setdefault(key, {}).setdefault(said, (processor, place))
             found[key][said] = min(caller, (processor, place))
     different = (callers for _, callers in sorted(found.items()) if len(callers) > 1)
-    topology = world.machine.topology
+    topology = machine.topology
     lines = [
         f"  processor {named(topology, processor)}, {place}: {said}"
         for said, (processor, place) in sorted(
@@ -126,13 +137,12 @@ def _messages(processors: Iterable[Processor]) -> Iterator[tuple[int, int]]:
                 yield context, tag
 
 
-def _united(world: World, own: list[str]) -> set[str]:
-    """What any rank says, on every rank (collective)."""
-    transport = world.machine.transport
+def _united(transport: Local, own: list[str]) -> set[str]:
+    """Return what any rank says, on every rank (collective)."""
     everything = {each for said in gathered(transport, own) for each in said}
     return set(agreed(transport, sorted(everything)))
 
 
-def _key(world: World, context: int, number: int) -> str:
+def _key(contexts: Contexts, context: int, number: int) -> str:
     """A collective's name, the same on all ranks; sorted by its number."""
-    return f"{number:020} {world.contexts.name(context)!r}"
+    return f"{number:020} {contexts.name(context)!r}"

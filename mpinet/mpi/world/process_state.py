@@ -10,19 +10,21 @@ from __future__ import annotations
 
 import random
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from mpinet.mpi.world.installed import Installed, package_of
 
-if TYPE_CHECKING:
-    from mpinet.mpi.world.processor import Processor
-    from mpinet.mpi.world.settings import Setting
-    from mpinet.mpi.world.world import World
+class Setting(Protocol):
+    """Something that can be changed for the whole interpreter (`settings`); hashable."""
+
+    def get(self) -> Any:
+        """Return what is in place."""
+
+    def put(self, value: Any) -> None:
+        """Put something in its place."""
 
 
 class ProcessState:
@@ -110,114 +112,3 @@ GENERATORS = {
     "random": Generator(random, random.getstate, random.setstate),
     "numpy": Generator(np.random, np.random.get_state, np.random.set_state),
 }
-
-
-class Privacy:
-    """Tells what processors have of their own from what they share.
-
-    Attributes
-    ----------
-    installed : Installed
-        Tells which installed modules are every processor's own.
-    present : int
-        Modules that are there while no processor runs.
-    stdout, stderr : file
-        The streams of processors that have replaced none.
-    settings : dict from Setting
-        The settings of processors that have set nothing for themselves, of those that some have.
-    """
-
-    def __init__(self) -> None:
-        self.installed = Installed()
-        self._shared: set[str] = set()
-        self._parts: dict[str, list[str]] = {}
-        self._share(list(sys.modules))
-        self.present = len(sys.modules)
-        self.stdout, self.stderr = sys.stdout, sys.stderr
-        self.settings: dict[Setting, Any] = {}
-
-    def leave(self, processor: Processor) -> None:
-        """Take away what is a processor's own, now that it stops."""
-        own = processor.own
-        if len(sys.modules) != self.present + (0 if own is None else len(own.modules)):
-            own = self._sorted(processor)
-        if sys.stdout is not self.stdout or sys.stderr is not self.stderr:
-            own = processor.own = own or ProcessState()
-            own.streams = {"stdout": sys.stdout, "stderr": sys.stderr}
-            sys.stdout, sys.stderr = self.stdout, self.stderr
-        elif own is not None:
-            own.streams = {}
-        if own is not None:
-            own.leave(self.settings)
-
-    def change(self, processor: Processor, setting: Setting) -> None:
-        """Let the running processor have a setting of its own, which is about to be changed."""
-        own = processor.own = processor.own or ProcessState()
-        if setting not in own.settings:
-            self.settings[setting] = setting.get()
-            own.settings[setting] = None
-
-    def shares(self, name: str) -> bool:
-        """Whether processors share a module, of which one has the turn that loaded it behind it."""
-        return name in self._shared
-
-    def parts(self, package: str) -> list[str]:
-        """The names, in a package, of its modules that processors share."""
-        return self._parts.get(package, [])
-
-    def claim(self, packages: Iterable[str]) -> None:
-        """Let every processor load packages for itself, and those that have parts of them.
-
-        What was loaded in this turn is the running processor's alone as yet; what others share by
-        now stays shared.
-        """
-        claimed = set(packages)
-        while claimed:
-            for package in claimed:
-                self.installed.claim(package)
-            new = [name for name in sys.modules if name not in self._shared]
-            claimed = {package_of(name) for name in new if self.installed.refers(name)}
-
-    def _sorted(self, processor: Processor) -> ProcessState | None:
-        """What a processor has of its own, with what it has imported since it was called."""
-        new = [name for name in sys.modules if name not in self._shared]
-        owns = self.installed.owns
-        found = {name: sys.modules[name] for name in new if owns(sys.modules[name], name)}
-        self._share([name for name in new if name not in found])
-        self.present = len(sys.modules) - len(found)
-        if found:
-            processor.own = processor.own or ProcessState()
-            processor.own.modules = found
-        return processor.own
-
-    def _share(self, names: Iterable[str]) -> None:
-        """Let processors share modules."""
-        self._shared.update(names)
-        for name in names:
-            package, _, part = name.rpartition(".")
-            self._parts.setdefault(package, []).append(part)
-
-
-@contextmanager
-def own_random_numbers(world: World) -> Iterator[None]:
-    """Within it, a processor that seeds random numbers draws its own from then on."""
-    seeds = {name: generator.module.seed for name, generator in GENERATORS.items()}
-    states = {name: generator.state() for name, generator in GENERATORS.items()}
-
-    def seeding(name: str) -> Callable[..., Any]:
-        def seed(*arguments: Any, **named: Any) -> Any:
-            here = world.turns.current
-            here.own = here.own or ProcessState()
-            here.own.states.setdefault(name, None)
-            return seeds[name](*arguments, **named)
-
-        return seed
-
-    for name, generator in GENERATORS.items():
-        generator.module.seed = seeding(name)
-    try:
-        yield
-    finally:
-        for name, generator in GENERATORS.items():
-            generator.module.seed = seeds[name]
-            generator.restore(states[name])

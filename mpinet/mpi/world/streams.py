@@ -7,12 +7,11 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
 from greenlet import getcurrent
 
-if TYPE_CHECKING:
-    from mpinet.mpi.world.world import World
+from mpinet.mpi.world.world import World
 
 
 class Printing(io.TextIOBase):

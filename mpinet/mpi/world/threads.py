@@ -13,18 +13,16 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Thread, current_thread, get_ident, main_thread
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 from weakref import WeakKeyDictionary
 
 from greenlet import getcurrent
 
 from mpinet.errors import UsageError
+from mpinet.mpi.world.exits import Exits
 from mpinet.mpi.world.failure import Left, script_line
-
-if TYPE_CHECKING:
-    from mpinet.mpi.world.exits import Exits
-    from mpinet.mpi.world.processor import Processor
-    from mpinet.mpi.world.turns import Turns
+from mpinet.mpi.world.processor import Processor
+from mpinet.mpi.world.turns import Turns
 
 SIGNAL = signal.SIGURG
 """Wakes a processor that waits for its thread: a signal that has no effect on whom it is new to."""

@@ -19,7 +19,7 @@ from mpinet.mpi.world.atexit_hooks import release_objects
 from mpinet.mpi.world.events import Completion, Event
 from mpinet.mpi.world.exits import Exits
 from mpinet.mpi.world.failure import script_line
-from mpinet.mpi.world.process_state import Privacy
+from mpinet.mpi.world.privacy import Privacy
 from mpinet.mpi.world.processor import Fiber, Processor
 
 POLLS_A_ROUND = 100
@@ -180,7 +180,7 @@ class Turns:
     def happened(self, event: Event) -> None:
         """Mark an event as done; if its owner awaits it, the owner is ready."""
         event.done = True
-        owner = event.owner
+        owner: Processor = event.owner  # type: ignore[assignment]
         awaited = owner.awaited
         if awaited is event or (type(awaited) is tuple and event in awaited):
             owner.awaited = None

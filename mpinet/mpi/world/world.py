@@ -201,7 +201,11 @@ class World:
         polls = in_vain * total.polling * POLLS_A_ROUND
         starved = in_vain > PATIENCE or polls > POLLS_IN_VAIN
         if total.running and (starved or not total.polling):
-            deadlock.explain(self, total.polling)
+            here = [processor for processor in turns.processors if processor is not None]
+            now = self.transit.now
+            deadlock.explain(
+                self.machine, self.contexts, self.collectives, here, now, total.polling
+            )
         return total.running > 0
 
     def tree(self, root: int) -> Any:
