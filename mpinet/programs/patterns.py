@@ -7,24 +7,22 @@ Draws are keyed by the source and the step, so that any rank may make them again
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from io import StringIO
 from pathlib import Path
 
 import numpy as np
 
 from mpinet.base.arguments import ScheduleRule
 from mpinet.base.arrays import Ints
-from mpinet.base.files import read_text
 from mpinet.base.numerals import is_whole, quoted
 from mpinet.compiled import Rule, inlined, kernel, rule
 from mpinet.draws import below, draw32, scaled, shuffled
-from mpinet.errors import FileError, UsageError
+from mpinet.errors import UsageError
 from mpinet.machine.traffic.layout import SPOT_STREAM, TARGET_STREAM
 from mpinet.networks.topology import Topology
+from mpinet.programs.userlines import csv_lines, processor_named
 
 OWN = 2
 """Where a pattern's own parameters begin, behind the numbers of processors and of its own words."""
@@ -232,17 +230,8 @@ def _spot(topology: Topology, text: str, argument: str) -> Pattern:
         percent = -1.0
     if not 0 <= percent <= 100:
         raise UsageError(f"{quoted(text)}: give hotspot:NODE,PERCENT, as in hotspot:0,20.")
-    node = topology.find(words[0])
-    _require_host(topology, node, text)
+    node = processor_named(topology, words[0], text)
     return _made(text, hotspot, topology, [node, below(percent / 100)])
-
-
-def _require_host(topology: Topology, node: int, where: str) -> None:
-    if node >= topology.hosts:
-        raise UsageError(
-            f"{where}: node {node} of {topology.name} is a switch; processors are "
-            f"0..{topology.hosts - 1}."
-        )
 
 
 HEADING = ["step", "source", "target", "flits"]
@@ -259,27 +248,19 @@ def read_trace(topology: Topology, path: Path) -> Ints:
     ndarray of int64, shape (k, 4)
         By step, then source, then line.
     """
-    try:
-        file = StringIO(read_text(path), newline="")
-        rows = [row for row in csv.reader(file) if row and not row[0].lstrip().startswith("#")]
-    except OSError as error:
-        raise FileError(f"Cannot read {path}: {error.strerror}.") from None
-    except (UnicodeDecodeError, csv.Error):
-        raise UsageError(f"{path} is not a CSV file.") from None
-    columns = [field.strip() for field in rows[0]] if rows else []
+    rows = csv_lines(path)
+    columns = rows[0] if rows else []
     headed = set(HEADING) <= set(columns)
     rows = rows[headed:]
     read = np.empty((len(rows), 4), np.int64)
     for number, row in enumerate(rows):
-        fields = [field.strip() for field in row]
-        if headed and len(fields) == len(columns):
-            fields = [fields[columns.index(name)] for name in HEADING]
+        fields = row
+        if headed and len(row) == len(columns):
+            fields = [row[columns.index(name)] for name in HEADING]
         step, flits = fields[:1], fields[3:]
         if len(fields) != 4 or not all(is_whole(each) for each in [*step, *flits]):
             raise UsageError(f"{path}: {','.join(row)!r} is not a line 'step,source,target,flits'.")
-        ends = [topology.find(field) for field in fields[1:3]]
-        for node in ends:
-            _require_host(topology, node, str(path))
+        ends = [processor_named(topology, field, str(path)) for field in fields[1:3]]
         read[number] = [int(step[0]), *ends, int(flits[0])]
         if read[number, 3] < 1:
             raise UsageError(f"{path}: {','.join(row)!r}: a message has at least one flit.")

@@ -6,25 +6,23 @@ or the processor's number.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from io import StringIO
 from pathlib import Path
 
 import numpy as np
 
 from mpinet.base.arrays import Ints, Table
-from mpinet.base.files import read_text
 from mpinet.base.memory import require_memory
 from mpinet.base.numerals import is_whole, quoted
 from mpinet.compiled import kernel
 from mpinet.draws import draw, shuffled, uniform_permutation
-from mpinet.errors import FileError, UsageError
+from mpinet.errors import UsageError
 from mpinet.machine import Machine
 from mpinet.machine.router import DRAWN_AT_ONCE
 from mpinet.networks.topology import Topology
+from mpinet.programs.userlines import csv_lines, processor_named
 
 PATTERNS = (
     "all|permutation|randperm|random:K|transpose|bitreversal|complement|hotspot:NODE|FILE.csv"
@@ -96,7 +94,7 @@ def traffic(topology: Topology, pattern: str, seed: int = 0) -> Traffic:
         width = _bits_of(topology, pattern)
         return _one_each(topology, lambda hosts: BIT_PATTERNS[pattern](hosts, width))
     if name == "hotspot" and argument:
-        return _to_one(topology, _host(topology, argument, "hotspot"))
+        return _to_one(topology, processor_named(topology, argument, "hotspot"))
     if name == "random" and argument:
         return _random(topology, _count(argument), seed)
     if pattern.endswith(".csv"):
@@ -213,31 +211,15 @@ def read_pairs(topology: Topology, path: Path) -> Ints:
     ndarray of int64, shape (k, 2)
         Sources and targets; a node is given by its number or address.
     """
-    try:
-        file = StringIO(read_text(path), newline="")
-        rows = [row for row in csv.reader(file) if row and not row[0].lstrip().startswith("#")]
-    except OSError as error:
-        raise FileError(f"Cannot read {path}: {error.strerror}.") from None
-    except (UnicodeDecodeError, csv.Error):
-        raise UsageError(f"{path} is not a CSV file.") from None
-    if rows and [field.strip() for field in rows[0][:2]] == ["source", "target"]:
+    rows = csv_lines(path)
+    if rows and rows[0][:2] == ["source", "target"]:
         rows = rows[1:]
     pairs = np.empty((len(rows), 2), np.int64)
     for number, row in enumerate(rows):
         if len(row) != 2:
             raise UsageError(f"{path}: {','.join(row)!r} is not a line 'source,target'.")
-        pairs[number] = [_host(topology, field.strip(), str(path)) for field in row]
+        pairs[number] = [processor_named(topology, field, str(path)) for field in row]
     return pairs
-
-
-def _host(topology: Topology, text: str, where: str) -> int:
-    node = topology.find(text)
-    if node >= topology.hosts:
-        raise UsageError(
-            f"{where}: node {node} of {topology.name} is a switch; processors are "
-            f"0..{topology.hosts - 1}."
-        )
-    return node
 
 
 def _count(text: str) -> int:

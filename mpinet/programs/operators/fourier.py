@@ -121,8 +121,32 @@ def _apply(
     return new_low.reshape(low.shape), new_high.reshape(low.shape)
 
 
+@inlined
+def turned(root_of_pair, value):
+    """Return a number, turned by its pair's root of unity."""
+    return root_of_pair * value
+
+
+@inlined
+def unturned(root_of_pair, value):
+    """Return a number as it is."""
+    return value
+
+
+@inlined
+def before(root_of_pair, value):
+    """Stand-in for what is done with the high number before it is added and subtracted."""
+    raise NotImplementedError
+
+
+@inlined
+def after(root_of_pair, value):
+    """Stand-in for what is done with the difference."""
+    raise NotImplementedError
+
+
 @kernel
-def rotate_then_cross(
+def cross_pairs(
     fine: Complexes,
     coarse: Complexes,
     i: RowViews,
@@ -131,37 +155,18 @@ def rotate_then_cross(
     new_low: ComplexRows,
     new_high: ComplexRows,
 ) -> None:
-    """Decimation in time, (u + w v, u - w v): v is turned by the root w that belongs to i."""
+    """Write the butterfly of each pair, which has the root of number i."""
     mask = fine.size * coarse.size - 1
     for row in range(i.shape[0]):
         for k in range(i.shape[1]):
-            u = low[row, k]
-            v = root(fine, coarse, i[row, k] & mask) * high[row, k]
+            turn = root(fine, coarse, i[row, k] & mask)
+            u, v = low[row, k], before(turn, high[row, k])
             new_low[row, k] = u + v
-            new_high[row, k] = u - v
+            new_high[row, k] = after(turn, u - v)
 
 
 @kernel
-def cross_then_rotate(
-    fine: Complexes,
-    coarse: Complexes,
-    i: RowViews,
-    low: ComplexViews,
-    high: ComplexViews,
-    new_low: ComplexRows,
-    new_high: ComplexRows,
-) -> None:
-    """Decimation in frequency, (u + v, w (u - v)): the difference is turned by the root of i."""
-    mask = fine.size * coarse.size - 1
-    for row in range(i.shape[0]):
-        for k in range(i.shape[1]):
-            u, v = low[row, k], high[row, k]
-            new_low[row, k] = u + v
-            new_high[row, k] = root(fine, coarse, i[row, k] & mask) * (u - v)
-
-
-@kernel
-def rotate_then_cross_runs(
+def cross_runs(
     fine: Complexes,
     coarse: Complexes,
     low: Complexes,
@@ -171,7 +176,7 @@ def rotate_then_cross_runs(
     pitch: int,
     run: int,
 ) -> None:
-    """`rotate_then_cross` of runs of pairs, in place; all runs begin with the same root."""
+    """Put the butterflies of runs of pairs in the pairs' places; all runs begin with one root."""
     roots = np.empty_like(fine)
     turn = first & (fine.size * coarse.size - 1)
     done = 0
@@ -180,36 +185,9 @@ def rotate_then_cross_runs(
         for group in range(groups):
             begin = group * pitch + done
             for k in range(piece):
-                u = low[begin + k]
-                v = roots[k] * high[begin + k]
+                u, v = low[begin + k], before(roots[k], high[begin + k])
                 low[begin + k] = u + v
-                high[begin + k] = u - v
-        done += piece
-
-
-@kernel
-def cross_then_rotate_runs(
-    fine: Complexes,
-    coarse: Complexes,
-    low: Complexes,
-    high: Complexes,
-    first: int,
-    groups: int,
-    pitch: int,
-    run: int,
-) -> None:
-    """`cross_then_rotate` of runs of pairs, in place; all runs begin with the same root."""
-    roots = np.empty_like(fine)
-    turn = first & (fine.size * coarse.size - 1)
-    done = 0
-    while done < run:
-        piece = write_roots(fine, coarse, turn + done, run - done, roots)
-        for group in range(groups):
-            begin = group * pitch + done
-            for k in range(piece):
-                u, v = low[begin + k], high[begin + k]
-                low[begin + k] = u + v
-                high[begin + k] = roots[k] * (u - v)
+                high[begin + k] = after(roots[k], u - v)
         done += piece
 
 
@@ -222,3 +200,15 @@ def write_roots(fine, coarse, first, most, roots):
     for k in range(count):
         roots[k] = turn * fine[begin + k]
     return count
+
+
+IN_TIME = {"before": turned, "after": unturned}
+"""Decimation in time, (u + w v, u - w v): v is turned by the root w of the pair."""
+
+IN_FREQUENCY = {"before": unturned, "after": turned}
+"""Decimation in frequency, (u + v, w (u - v)): the difference is turned."""
+
+rotate_then_cross = cross_pairs.bind("rotate_then_cross", **IN_TIME)
+rotate_then_cross_runs = cross_runs.bind("rotate_then_cross_runs", **IN_TIME)
+cross_then_rotate = cross_pairs.bind("cross_then_rotate", **IN_FREQUENCY)
+cross_then_rotate_runs = cross_runs.bind("cross_then_rotate_runs", **IN_FREQUENCY)

@@ -1,0 +1,55 @@
+"""Lines of CSV files that users write: traces and pairs of processors."""
+
+from __future__ import annotations
+
+import csv
+from io import StringIO
+from pathlib import Path
+
+from mpinet.base.files import read_text
+from mpinet.errors import FileError, UsageError
+from mpinet.networks.topology import Topology
+
+
+def csv_lines(path: Path) -> list[list[str]]:
+    """Read the fields of each line of a CSV file, without empty lines and comments (``#``).
+
+    Raises
+    ------
+    FileError, UsageError
+        The file cannot be read, or is not a CSV file.
+    """
+    try:
+        file = StringIO(read_text(path), newline="")
+        rows = [row for row in csv.reader(file) if row and not row[0].lstrip().startswith("#")]
+    except OSError as error:
+        raise FileError(f"Cannot read {path}: {error.strerror}.") from None
+    except (UnicodeDecodeError, csv.Error):
+        raise UsageError(f"{path} is not a CSV file.") from None
+    return [[field.strip() for field in row] for row in rows]
+
+
+def processor_named(topology: Topology, text: str, where: str) -> int:
+    """Find the processor with this number or address.
+
+    Parameters
+    ----------
+    topology : Topology
+        The network.
+    text : str
+        A number or an address.
+    where : str
+        What the sentence of an error begins with: the file or option that names the processor.
+
+    Raises
+    ------
+    NodeError, UsageError
+        There is no such node, or it is a switch.
+    """
+    node = topology.find(text)
+    if node >= topology.hosts:
+        raise UsageError(
+            f"{where}: node {node} of {topology.name} is a switch; processors are "
+            f"0..{topology.hosts - 1}."
+        )
+    return node
