@@ -18,7 +18,12 @@ from types import FunctionType
 from typing import IO, Any
 
 import numba
-from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.caching import (
+    FunctionCache,
+    IndexDataCacheFile,
+    InTreeCacheLocator,
+    UserWideCacheLocator,
+)
 from numba.core.typeinfer import register_dispatcher
 
 from mpinet.base.locks import locked
@@ -30,8 +35,8 @@ Compiling = Callable[[], AbstractContextManager[object]]
 SEAL = sha256().digest_size
 """Number of bytes that follow a file's own."""
 
-FORM = "1"
-"""Number of the files' form; it changes whenever code of before can no longer be loaded."""
+FORM = f"1.{numba.__version__}"
+"""Name of the files' form; it changes whenever code of before can no longer be loaded."""
 
 PATIENCE = 60.0
 """Seconds of waiting for another process's compilation, after which a process compiles itself."""
@@ -151,10 +156,21 @@ def _careful(locator: Any) -> Any:
 NUMBAS: Any = FunctionCache._impl_class
 
 
-class Places(NUMBAS):  # type: ignore[misc]
-    """Folders for the code of a function: its files are loaded with pickle and run."""
+def _shared_first(locators: list[Any]) -> list[Any]:
+    """Put the user's own folder before that beside the sources, of which every copy has one."""
+    others = [each for each in locators if each is not UserWideCacheLocator]
+    others.insert(others.index(InTreeCacheLocator), UserWideCacheLocator)
+    return others
 
-    _locator_classes = tuple(_careful(each) for each in NUMBAS._locator_classes)
+
+class Places(NUMBAS):  # type: ignore[misc]
+    """Folders for the code of a function: its files are loaded with pickle and run.
+
+    `NUMBA_CACHE_DIR`, then the user's folder for what programs keep, which serves all copies of
+    the package and of users' files, then ``__pycache__`` beside the sources.
+    """
+
+    _locator_classes = tuple(map(_careful, _shared_first(NUMBAS._locator_classes)))
 
 
 class Cache(FunctionCache):

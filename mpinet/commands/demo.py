@@ -1,4 +1,4 @@
-"""``mpinet demo``: four jobs on several ranks, held against closed forms; pictures."""
+"""``mpinet demo``: four runs on several ranks, held against closed forms; pictures."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
-from mpinet.base.files import require_writable
+from mpinet.base.files import require_writable, write_text
 from mpinet.commands.demopage import is_demo_page, write_demo_page
 from mpinet.commands.signature import Typed, command
+from mpinet.compiled import numba
 from mpinet.errors import FileError, UsageError
-from mpinet.launching.demo import HEADING, JOBS, run
+from mpinet.launching.demo import HEADING, JOBS, documents
 from mpinet.launching.launcher import find_launcher
 from mpinet.report.drawing.figure import library
 from mpinet.report.output import Output
@@ -53,11 +54,19 @@ def demo(
             raise FileError(f"--results {folder}: {error.strerror}.") from None
     pictures = _page(page, folder)
     output, rows = Output(sys.stdout, "the standard output"), []
+    on = "1 rank" if ranks == 1 else f"{ranks} ranks"
+    output.write(f"{len(JOBS)} runs on {on}; the first compiles what is not yet kept\n")
+    sys.stdout.flush()
+    numba()  # compiles the modules once that every rank is about to import
+    found = documents(ranks)
     for job in JOBS:
         front = f"mpinet launch -n {ranks}" if ranks > 1 else "mpinet"
         output.write(f"$ {front} {job.arguments}\n")
         sys.stdout.flush()
-        rows.append(run(job, ranks, folder))
+        document = next(found)
+        if document is not None and folder is not None:
+            write_text(folder / f"{job.command}.json", document)
+        rows.append(job.row(document))
     output.write(f"\n{table(rows, HEADING)}\n")
     if pictures is not None:
         sys.stdout.flush()

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from itertools import repeat
 from typing import Any
 
-from mpinet.base.files import write_text
 from mpinet.errors import MpinetError
-from mpinet.launching.launcher import launch
+from mpinet.launching.launcher import launch_lines
 
 Result = dict[str, Any]
 
@@ -39,6 +38,19 @@ class Job:
     measured: Callable[[Result], str]
     closed_form: str
     agrees: Callable[[Result], bool]
+
+    @property
+    def command(self) -> str:
+        """Name of the command."""
+        return self.arguments.split()[0]
+
+    def row(self, document: str | None) -> tuple[str, str, str, str]:
+        """Return its row under `HEADING`: ``NO`` if it disagrees, or failed and has no document."""
+        if document is None:
+            return self.title, "failed", self.closed_form, "NO"
+        result = json.loads(document)["result"]
+        agrees = "yes" if self.agrees(result) else "NO"
+        return self.title, self.measured(result), self.closed_form, agrees
 
 
 JOBS = (
@@ -75,26 +87,21 @@ JOBS = (
 HEADING = ("job", "measured", "closed form", "agrees")
 
 
-def run(job: Job, ranks: int, folder: Path | None = None) -> tuple[str, str, str, str]:
-    """Run a job; return its row under `HEADING`, with ``NO`` if it failed or disagrees.
+def documents(ranks: int) -> Iterator[str | None]:
+    """Run the jobs one after the other on the same ranks; yield each one's document, or None.
 
     Parameters
     ----------
-    job : Job
-        What to run.
     ranks : int
-        On how many ranks.
-    folder : Path, optional
-        The folder for its result document.
+        How many.
     """
-    words = [sys.executable, "-m", "mpinet", *job.arguments.split(), "--json"]
+    lines: list[str] = []
     try:
-        text = launch(ranks, words)
+        for line in launch_lines(ranks, [sys.executable, "-m", "mpinet.cli.demojobs"]):
+            lines.append(line)
+            if line.startswith("}"):  # the only one that is not indented, but for the first
+                yield "".join(lines)
+                lines.clear()
     except MpinetError as error:
         print(f"mpinet demo: {error}", file=sys.stderr)
-        return job.title, "failed", job.closed_form, "NO"
-    if folder is not None:
-        write_text(folder / f"{job.arguments.split()[0]}.json", text)
-    result = json.loads(text)["result"]
-    agrees = "yes" if job.agrees(result) else "NO"
-    return job.title, job.measured(result), job.closed_form, agrees
+    yield from repeat(None)

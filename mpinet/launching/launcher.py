@@ -6,8 +6,9 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from mpinet.errors import MpinetError, UsageError
 
@@ -99,10 +100,29 @@ def launch(ranks: int, words: Sequence[str], settings: Mapping[str, str] | None 
     MpinetError
         The command failed.
     """
+    return start(_words_on(ranks, words), settings)
+
+
+def launch_lines(ranks: int, words: Sequence[str]) -> Iterator[str]:
+    """Run a command as `launch` does; yield each line of its standard output when it comes."""
+    words = _words_on(ranks, words)
+    with TemporaryFile("w+") as said:
+        with subprocess.Popen(
+            words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=said, text=True
+        ) as job:
+            assert job.stdout is not None
+            yield from job.stdout
+        if job.returncode != 0:
+            said.seek(0)
+            raise _failed(words, job.returncode, said.read())
+
+
+def _words_on(ranks: int, words: Sequence[str]) -> list[str]:
+    """Words that run a command on so many ranks."""
     if ranks == 1:
-        return start(words, settings)
+        return list(words)
     options = ["-n", str(ranks), "--mpirun", find_launcher()]
-    return start(script_words("mpinet launch", [], [*options, *words]), settings)
+    return script_words("mpinet launch", [], [*options, *words])
 
 
 def start(words: Sequence[str], settings: Mapping[str, str] | None = None) -> str:
@@ -115,8 +135,11 @@ def start(words: Sequence[str], settings: Mapping[str, str] | None = None) -> st
         text=True,
     )
     if done.returncode != 0:
-        said = (done.stderr or done.stdout).strip().splitlines()[-SAID_LINES:]
-        raise MpinetError(
-            f"{' '.join(words)} ended with status {done.returncode}: {' '.join(said)}"
-        )
+        raise _failed(words, done.returncode, done.stderr or done.stdout)
     return done.stdout
+
+
+def _failed(words: Sequence[str], status: int, said: str) -> MpinetError:
+    """Return the error of a command that ended with a status, having said this."""
+    last = " ".join(said.strip().splitlines()[-SAID_LINES:])
+    return MpinetError(f"{' '.join(words)} ended with status {status}: {last}")

@@ -136,8 +136,10 @@ print(total(np.arange(3)), sum(total.native.stats.cache_misses.values()))
 
 
 def test_code_is_kept_by_what_it_is_made_of_not_by_the_file_it_stands_in(tmp_path: Path) -> None:
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    environment.pop("NUMBA_DISABLE_JIT", None)
+    home = str(tmp_path / "home")  # the copies share what is in it, without being told to
+    environment = {**os.environ, "HOME": home, "XDG_CACHE_HOME": f"{home}/.cache"}
+    for name in ("NUMBA_DISABLE_JIT", "NUMBA_CACHE_DIR"):
+        environment.pop(name, None)
 
     def told(folder: str, most: int = 100, **filled: object) -> list[int]:
         place = tmp_path / folder

@@ -17,17 +17,24 @@ def fail(*_) -> str:
     raise MpinetError("it went wrong")
 
 
-def test_a_job_that_disagrees_with_its_closed_form_says_no(monkeypatch, tmp_path: Path) -> None:
-    (job,) = (job for job in demo.JOBS if job.arguments.startswith("broadcast"))
+def test_a_job_that_disagrees_with_its_closed_form_says_no() -> None:
+    (job,) = (job for job in demo.JOBS if job.command == "broadcast")
     for steps, agrees in ((48, "yes"), (47, "NO")):
         document = json.dumps({"result": {"steps": steps, "informed": 32**3}})
-        monkeypatch.setattr(demo, "launch", lambda *_, text=document: text)
-        assert demo.run(job, 1, tmp_path)[-1] == agrees
-        assert (tmp_path / "broadcast.json").read_text() == document
+        assert job.row(document)[-1] == agrees
+    assert job.row(None)[-1] == "NO"
+
+
+def test_a_demo_keeps_each_jobs_document(tmp_path: Path) -> None:
+    assert Session(["demo", "-n", "1", "--results", str(tmp_path), "--page", "none"]).run() == 0
+    for job in demo.JOBS:
+        document = json.loads((tmp_path / f"{job.command}.json").read_text())
+        assert document["command"][:-1] == ["mpinet", *job.arguments.split()]
+        assert job.agrees(document["result"])
 
 
 def test_a_demo_with_a_failed_job_ends_with_1(monkeypatch, capsys) -> None:
-    monkeypatch.setattr(demo, "launch", fail)
+    monkeypatch.setattr(demo, "launch_lines", fail)
     assert Session(["demo", "-n", "1", "--page", "none"]).run() == 1
     said = capsys.readouterr()
     assert said.out.count(" NO") == len(demo.JOBS) and "it went wrong" in said.err
@@ -43,7 +50,7 @@ def test_a_demos_page_has_three_pictures_and_a_line_for_every_message(tmp_path: 
 
 
 def test_a_demo_overwrites_its_own_page_alone(monkeypatch, capsys, tmp_path: Path) -> None:
-    monkeypatch.setattr(demo, "launch", fail)
+    monkeypatch.setattr(demo, "launch_lines", fail)
     monkeypatch.chdir(tmp_path)
     page = tmp_path / "demo.html"
     page.write_text("somebody's work")
