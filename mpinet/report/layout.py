@@ -12,13 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.base.arrays import Flags, Ints
+from mpinet.base.arrays import Ints
 from mpinet.errors import UsageError
 from mpinet.measure.wiring import as_topology, edges
 from mpinet.networks.product import Product
 from mpinet.networks.topology import Topology
 from mpinet.report.shapes import (
-    WINDOW,
     Points,
     apart,
     circle,
@@ -45,10 +44,6 @@ BOW = 0.4
 
 MOST_NODES = 20_000
 """Most nodes of a network that is laid out: a larger picture is a blot."""
-
-
-MOST_LOOKS = 200_000_000
-"""Most pairs of a link and a node for which links swerve round nodes."""
 
 
 def layout(topology: Topology | str, most: int = MOST_NODES) -> Points:
@@ -129,10 +124,15 @@ def at_corners(network: Topology) -> Points:
 
 def product(network: Product) -> Points:
     """Place two lines as a grid; else a small copy of the first factor at each of the second's."""
-    sides = [_side(factor) for factor in network.factors]
-    if all(sides):
-        return grid([side for side in reversed(sides) if side])
+    if sides := line_sides(network):
+        return grid(sides)
     return nested(places(network.second), tilted(places(network.first)))
+
+
+def line_sides(network: Product) -> list[int] | None:
+    """Sides of a product of two lines, as `grid` takes them; None for other products."""
+    sides = [_side(factor) for factor in reversed(network.factors)]
+    return [side for side in sides if side] if all(sides) else None
 
 
 def _side(factor: Topology) -> int | None:
@@ -228,8 +228,14 @@ def _groups(network: Topology, inside: Points) -> Points:
 
 
 def slim_fly(network: Any) -> Points:
-    """Place processors with one first coordinate on a small circle, half of them on each side."""
-    return nested(circle(2 * network.q), circle(network.q), turned=True)
+    """Place two columns of q blocks: processors with one first coordinate on a small circle.
+
+    The halves of a graph of McKay, Miller and Siran: links within them stay within blocks, and a
+    block of the left half has one link to every processor of a block of the right one.
+    """
+    q = network.q
+    left = nested(grid([q, 1]), circle(q))
+    return np.concatenate([left, left + np.array([0.9 * q, 0.0])])
 
 
 def polar_fly(network: Any) -> Points:
@@ -420,45 +426,3 @@ LAYOUTS: dict[str, Callable[[Any], Points]] = {
     "gbsn": blocks,
 }
 """Layouts by family; networks of other families are laid out by distances."""
-
-
-def bends(points: Points, links: Ints) -> Points:
-    """Choose the swerves of links so that they do not run over a third node.
-
-    Parameters
-    ----------
-    points : ndarray of float64, shape (N, 2)
-        Places of the nodes.
-    links : ndarray of int64, shape (L, 2)
-        Ends of the links.
-
-    Returns
-    -------
-    ndarray of float64, shape (L,)
-        What a link's middle lies to the left of the straight way from its first end to its second;
-        0 where nothing is on the way.
-    """
-    bent = np.zeros(len(links))
-    if len(points) < 3 or len(points) * len(links) > MOST_LOOKS:
-        return bent
-    room = nearest(points)
-    rows = max(1, WINDOW // len(points))
-    for begin in range(0, len(links), rows):
-        part = links[begin : begin + rows]
-        met = _nodes_met(points, part, 0.2 * room)
-        bent[begin : begin + rows][met] = 0.45 * room
-    return bent
-
-
-def _nodes_met(points: Points, links: Ints, near: float) -> Flags:
-    """Whether each link runs over a third node."""
-    start = points[links[:, 0]]
-    way = points[links[:, 1]] - start
-    length = np.maximum(np.hypot(*way.T), 1e-12)
-    along = way / length[:, np.newaxis]
-    relative = points[np.newaxis] - start[:, np.newaxis]
-    ahead = (relative * along[:, np.newaxis]).sum(axis=2)
-    beside = relative[..., 1] * along[:, :1] - relative[..., 0] * along[:, 1:]
-    inside = (ahead > near) & (ahead < length[:, np.newaxis] - near)
-    met: Flags = (inside & (np.abs(beside) < near)).any(axis=1)
-    return met

@@ -65,13 +65,15 @@ def cube(dimensions: int) -> Points:
     return points
 
 
+CUBE = ((1.0, 0.0), (0.0, 1.0), (0.44, 0.36), (1.9, 0.75), (-0.4, 2.0), (3.8, 0.5), (-0.3, 4.1))
+"""Offsets from a processor to its neighbours in the first dimensions of a hypercube, found by a
+search for those that keep links away from third processors."""
+
+
 def _cube_step(dimension: int) -> Points:
     """Offset from a processor to its neighbour in a dimension."""
-    if dimension < 3:
-        return np.array([(1.0, 0.0), (0.0, 1.0), (0.44, 0.36)][dimension])
-    doublings, upwards = divmod(dimension - 3, 2)
-    scale = 2.15**doublings
-    return scale * np.array([(1.9, 0.5), (-0.45, 2.1)][upwards])
+    doublings = max(0, (dimension - len(CUBE)) // 2 + 1)
+    return 2.15**doublings * np.array(CUBE[dimension - 2 * doublings])
 
 
 def polygons(digits: Sequence[int], turned: bool = False) -> Points:
@@ -130,15 +132,14 @@ def nearest(points: Points) -> float:
     """Least distance between two points; 1 for a single one."""
     if len(points) < 2:
         return 1.0
-    order = np.lexsort(points.T)
-    least = np.inf
-    rows = max(1, WINDOW // len(points))
-    for begin in range(0, len(points), rows):
-        part = points[order[begin : begin + rows]]
-        apart = np.hypot(*(part[:, np.newaxis] - points[order]).transpose(2, 0, 1))
-        apart[np.arange(len(part)), begin + np.arange(len(part))] = np.inf
-        least = min(least, apart.min())
-    return float(least)
+    along = points @ np.array([np.cos(0.7), np.sin(0.7)])  # in line with no row of a grid
+    order = np.argsort(along, kind="stable")
+    along, ordered = along[order], points[order]
+    least, ahead = np.inf, 1
+    while ahead < len(points) and (along[ahead:] - along[:-ahead]).min() < least:
+        least = min(least, float(np.hypot(*(ordered[ahead:] - ordered[:-ahead]).T).min()))
+        ahead += 1
+    return least
 
 
 def centred(points: Points) -> Points:

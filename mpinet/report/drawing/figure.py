@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from mpinet.base.arrays import Ints
 from mpinet.errors import UsageError
 from mpinet.report.drawing.scene import Scene, pulled
 from mpinet.report.shapes import Points, nearest
@@ -22,11 +23,20 @@ LINK, NODE, SWITCH, BUS, INK = "#8796a8", "#1c5d99", "#c8662b", "#5b6b7a", "#1b2
 HEAT = ["#cfd9e4", "#f0b43c", "#d0412c", "#4d0b1d"]
 """Colours of links from idle to most loaded."""
 
+KINDS = [LINK, "#c8862b", "#2e8b6f"]
+"""Colours of the kinds of links (`mpinet.report.lines.kinds_of_links`)."""
+
+MOST_VECTORS = 5000
+"""Most links, nodes or movements that an SVG or PDF draws as lines; of more it holds pixels."""
+
 ROUTES = ["#c2185b", "#00897b", "#6a3fb5", "#e07b00", "#2e7d32", "#0277bd"]
 """Colours of routes, in turn."""
 
+AT_ONCE = 2000
+"""Links that are drawn as one path."""
+
 MARGIN = 0.14
-"""Margin around the network, in inches."""
+"""Margin around the network, in inches; a picture with labels has that of `_margin`."""
 
 PLAIN: dict[str, dict[str, Any]] = {
     "svg": {"Date": None, "Creator": "mpinet"},
@@ -115,9 +125,16 @@ def figure(shown: Scene, width: float = 6.0) -> Any:
 
 def height_of(shown: Scene, width: float) -> float:
     """Height in inches of a picture of this width."""
-    spread = np.ptp(shown.points, axis=0) + 2 * shown.bends.max(initial=0)
+    spread = np.ptp(shown.points, axis=0) + 2 * shown.aside
     shape = float(np.clip(spread[1] / max(spread[0], 1e-9), 0.2, 2.0))
-    return shape * (width - _beside(shown, width) - 2 * MARGIN) + 2 * MARGIN
+    margin = _margin(shown)
+    return shape * (width - _beside(shown, width) - 2 * margin) + 2 * margin
+
+
+def _margin(shown: Scene) -> float:
+    """Margin in inches that leaves room for half of the longest label, up to an inch."""
+    longest = max(map(len, shown.labels), default=0)
+    return MARGIN + (max(0.1, min(1.0, 0.03 * longest)) if longest else 0.0)
 
 
 def _beside(shown: Scene, width: float) -> float:
@@ -133,16 +150,17 @@ def paint(made: Any, shown: Scene, width: float, height: float) -> None:
     scale = 72 * (width - beside) / (axes.get_xlim()[1] - axes.get_xlim()[0])
     _draw_links(made, axes, shown, beside / width)
     for number, route in enumerate(shown.routes):
-        _draw_route(axes, shown, route, ROUTES[number % len(ROUTES)])
+        _draw_route(axes, shown, route, ROUTES[number % len(ROUTES)], scale)
     _draw_nodes(axes, shown, scale)
 
 
 def _frame(axes: Any, shown: Scene, width: float, height: float) -> None:
     """Set limits so that all of it fits, equally scaled both ways, into this size in inches."""
-    aside = shown.bends.max(initial=0)
+    aside = shown.aside
     low, high = shown.points.min(axis=0) - aside, shown.points.max(axis=0) + aside
     middle, reach = (low + high) / 2, (high - low) / 2
-    inch = max(reach[0] / (width / 2 - MARGIN), reach[1] / (height / 2 - MARGIN), 0.1)
+    margin = _margin(shown)
+    inch = max(reach[0] / (width / 2 - margin), reach[1] / (height / 2 - margin), 0.1)
     axes.set_xlim(middle[0] - inch * width / 2, middle[0] + inch * width / 2)
     axes.set_ylim(middle[1] - inch * height / 2, middle[1] + inch * height / 2)
     axes.set_axis_off()
@@ -152,19 +170,19 @@ def _draw_links(made: Any, axes: Any, shown: Scene, beside: float) -> None:
     count = max(1, len(shown.links))
     thick = float(np.clip(28 / np.sqrt(count), 0.25, 1.3))
     options: dict[str, Any] = {"facecolors": "none", "zorder": 1}
-    paths = _paths(shown, shown.points[shown.links])
-    collection = library("matplotlib.collections").PathCollection
+    options["rasterized"] = is_many(shown)
     if shown.loads is None:
-        axes.add_collection(collection(paths, edgecolors=LINK, linewidths=thick, **options))
+        for kind in np.unique(shown.kinds):
+            those = np.flatnonzero(shown.kinds == kind)
+            style = options | {"linewidths": thick * (2 if kind else 1)}
+            _add_lines(axes, shown, those, edgecolors=KINDS[kind], **style)
         return
     colours = library("matplotlib.colors")
     heat = colours.LinearSegmentedColormap.from_list("heat", HEAT)
     most = int(shown.loads.max(initial=1)) or 1
-    order = np.argsort(shown.loads, kind="stable")  # the most loaded ones on top
-    shades = heat(shown.loads[order] / most)
-    widths = thick * (1 + 1.5 * shown.loads[order] / most)
-    ordered = [paths[place] for place in order]
-    axes.add_collection(collection(ordered, edgecolors=shades, linewidths=widths, **options))
+    for load in np.unique(shown.loads):  # the most loaded ones on top
+        those, width = np.flatnonzero(shown.loads == load), thick * (1 + 1.5 * load / most)
+        _add_lines(axes, shown, those, edgecolors=[heat(load / most)], linewidths=width, **options)
     bar = made.add_axes((1 - beside * 0.8, 0.12, beside * 0.2, 0.76))
     mappable = library("matplotlib.cm").ScalarMappable(colours.Normalize(0, most), heat)
     what = "messages over the bus" if shown.busses else "messages over the link, busier direction"
@@ -173,33 +191,65 @@ def _draw_links(made: Any, axes: Any, shown: Scene, beside: float) -> None:
     bar.tick_params(labelsize=8)
 
 
-def _paths(shown: Scene, ends: Points) -> list[Any]:
-    """Paths of straight lines and curves."""
+def _add_lines(axes: Any, shown: Scene, which: Ints, **style: Any) -> None:
+    """Add links of one look: straight lines, curves, and pairs of stubs."""
     path = library("matplotlib.path").Path
-    control = pulled(ends, shown.bends)
-    made = []
-    for (start, end), middle, bend in zip(ends, control, shown.bends, strict=True):
-        if bend == 0:
-            made.append(path([start, end], [path.MOVETO, path.LINETO]))
-        else:
-            made.append(path([start, middle, end], [path.MOVETO, path.CURVE3, path.CURVE3]))
-    return made
+    paths = []
+    for begin in range(0, len(which), AT_ONCE):
+        those = which[begin : begin + AT_ONCE]
+        ends, bent = shown.points[shown.links[those]], shown.bends[those] != 0
+        out, cut = shown.stubs[those], shown.stubs[those].any(axis=1)
+        start, end = ends[:, 0], ends[:, 1]
+        control = pulled(ends, shown.bends[those])
+        straight, curve = [path.MOVETO, path.LINETO], [path.MOVETO, path.CURVE3, path.CURVE3]
+        parts = [
+            (np.stack([start, end], 1)[~bent & ~cut], straight),
+            (np.stack([start, control, end], 1)[bent], curve),
+            (np.stack([start, start + out, end, end - out], 1)[cut], 2 * straight),
+        ]
+        corners = np.concatenate([points.reshape(-1, 2) for points, _ in parts])
+        codes = np.concatenate([np.tile(kinds, len(points)) for points, kinds in parts])
+        paths.append(path(corners, codes.astype(np.uint8)))
+    axes.add_collection(library("matplotlib.collections").PathCollection(paths, **style))
 
 
-def _draw_route(axes: Any, shown: Scene, route: list[int], colour: str) -> None:
+def _draw_route(axes: Any, shown: Scene, route: list[int], colour: str, scale: float) -> None:
     """Draw a route: a thick line, an arrow on every hop, and a ring at the target."""
+    edge = 0.5 * _across(shown, shown.points[: shown.hosts], scale) / scale
     path = library("matplotlib.path").Path
     patch = library("matplotlib.patches").FancyArrowPatch
     for u, v in itertools.pairwise(route):
         start, end = shown.points[[u, v]]
-        middle = pulled(shown.points[[[u, v]]], np.array([shown.bend(u, v)]))[0]
+        bend, stub = shown.way(u, v)
+        middle = pulled(shown.points[[[u, v]]], np.array([bend]))[0]
+        style = {"color": colour, "linewidth": 2.2, "alpha": 0.9, "zorder": 2}
+        if stub.any():  # out here, and in again over there
+            axes.add_patch(patch(path=path([start, start + stub]), arrowstyle="-", **style))
+            start, middle = end - stub, end - stub / 2
+        end = end - min(edge, 0.3 * np.hypot(*(end - start))) * _direction(middle, end)
         curve = path([start, middle, end], [path.MOVETO, path.CURVE3, path.CURVE3])
         head = "-" if v >= shown.nodes else "-|>"
-        style = {"color": colour, "linewidth": 2.2, "alpha": 0.9, "zorder": 2}
         axes.add_patch(patch(path=curve, arrowstyle=head, mutation_scale=11, **style))
     for stop, filled in ((route[0], colour), (route[-1], "none")):
         place = shown.points[stop]
         axes.scatter(*place, s=90, facecolors=filled, edgecolors=colour, linewidths=2, zorder=2.5)
+
+
+def is_many(shown: Scene) -> bool:
+    """Whether a picture has too many links or nodes for lines in a file."""
+    return max(len(shown.links), shown.nodes) > MOST_VECTORS
+
+
+def _direction(start: Points, end: Points) -> Points:
+    """Way of length 1 from one point to another."""
+    way: Points = (end - start) / max(float(np.hypot(*(end - start))), 1e-12)
+    return way
+
+
+def _across(shown: Scene, points: Points, scale: float) -> float:
+    """Diameter in points of a node among these, with `scale` points per unit of the picture."""
+    room = nearest(points) * scale if len(points) > 1 else np.inf
+    return float(np.clip(0.45 * room, 1.2, 16 if shown.labels else 9))
 
 
 def _draw_nodes(axes: Any, shown: Scene, scale: float) -> None:
@@ -210,9 +260,9 @@ def _draw_nodes(axes: Any, shown: Scene, scale: float) -> None:
         if begin == end:
             continue
         points = shown.points[begin:end]
-        room = nearest(points) * scale if len(points) > 1 else np.inf
-        across = float(np.clip(0.45 * room, 1.2, 16 if shown.labels else 9))
-        styles = {"linewidths": min(0.8, across / 8), "edgecolors": "white", "zorder": 3}
+        across = _across(shown, points, scale)
+        styles: dict[str, Any] = {"linewidths": min(0.8, across / 8), "edgecolors": "white"}
+        styles |= {"zorder": 3, "rasterized": is_many(shown)}
         axes.scatter(*points.T, s=(part * across) ** 2, c=colour, marker=marker, **styles)
         for text, place in zip(shown.labels[begin:end], points, strict=False):
             _draw_label(axes, text, place, across)
@@ -229,5 +279,6 @@ def _draw_label(axes: Any, text: str, place: Points, across: float) -> None:
         axes.annotate(text, place, zorder=4, **style)
         return
     size = float(np.clip(0.8 * across, 3.5, 8))
-    aside = {"xytext": (0, across / 2 + 1), "textcoords": "offset points"}
-    axes.annotate(text, place, ha="center", fontsize=size, color=INK, zorder=4, **aside)
+    halo = library("matplotlib.patheffects").withStroke(linewidth=2.2, foreground="white")
+    style = {"xytext": (0, across / 2 + 1), "textcoords": "offset points", "path_effects": [halo]}
+    axes.annotate(text, place, ha="center", fontsize=size, color=INK, zorder=4, **style)

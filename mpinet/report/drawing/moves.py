@@ -10,7 +10,7 @@ import numpy as np
 
 from mpinet.base.arrays import Ints
 from mpinet.networks.topology import Topology
-from mpinet.report.drawing.figure import NODE, height_of, library, paint
+from mpinet.report.drawing.figure import MOST_VECTORS, NODE, height_of, library, paint
 from mpinet.report.drawing.files import write_picture
 from mpinet.report.drawing.scene import Scene, scene, with_moves
 from mpinet.report.recordings import Recording
@@ -56,7 +56,9 @@ def _figure(shown: Scene, moves: Mapping[str, Ints], steps: int) -> Any:
     ends = np.stack([moves["step"], moves["receiver"]], axis=1)
     thick = float(np.clip(20 / np.sqrt(len(begins) + 1), 0.2, 1.5))
     lines = library("matplotlib.collections").LineCollection
-    axes.add_collection(lines(np.stack([begins, ends], axis=1), colors=NODE, linewidths=thick))
+    style: dict[str, Any] = {"colors": NODE, "linewidths": thick}
+    style["rasterized"] = len(begins) > MOST_VECTORS
+    axes.add_collection(lines(np.stack([begins, ends], axis=1), **style))
     axes.set_xlim(0, max(1, steps))
     axes.set_ylim(-0.5, shown.nodes - 0.5)
     whole = library("matplotlib.ticker").MaxNLocator

@@ -8,12 +8,15 @@ from itertools import pairwise
 
 import numpy as np
 
-from mpinet.report.drawing.figure import HEAT, ROUTES
+from mpinet.report.drawing.figure import HEAT, KINDS, ROUTES
 from mpinet.report.drawing.scene import Scene, pulled
 from mpinet.report.shapes import Points, nearest
 
 SIDE = 1000
 """Length of the drawing's longer side, in its own units."""
+
+DOWN = np.array([1.0, -1.0])
+"""Turns ways in the plane to those of a drawing, whose y points downwards."""
 
 
 def page(shown: Scene) -> str:
@@ -51,8 +54,7 @@ def drawing(shown: Scene, width: int | None = None) -> str:
     width : int, optional
         In pixels; default: as wide as the page. A drawing with a width has its own colours.
     """
-    low = shown.points.min(axis=0) - shown.bends.max(initial=0)
-    high = shown.points.max(axis=0) + shown.bends.max(initial=0)
+    low, high = shown.points.min(axis=0) - shown.aside, shown.points.max(axis=0) + shown.aside
     scale = SIDE / max(float((high - low).max()), 1e-9)
     points = (shown.points - low) * scale
     points[:, 1] = (high[1] - low[1]) * scale - points[:, 1]
@@ -80,7 +82,7 @@ def drawing(shown: Scene, width: int | None = None) -> str:
 
 OWN = (
     ".links{stroke:#8796a8}.nodes{fill:#1c5d99}.switch{fill:#c8662b}.bus{fill:#5b6b7a}"
-    "text{font:12px sans-serif;fill:#445}"
+    "text{font:12px sans-serif;fill:#445;paint-order:stroke;stroke:#fff;stroke-width:3px}"
 )
 """Colours of a drawing outside a page, for light and dark backgrounds."""
 
@@ -103,13 +105,18 @@ def _caption(shown: Scene) -> str:
 def _lines(shown: Scene, points: Points, scale: float) -> list[str]:
     ends = points[shown.links]
     control = pulled(ends, -shown.bends * scale)  # y points downwards here
+    out = shown.stubs * DOWN * scale
+    cut = [bool(stub.any()) for stub in shown.stubs]
     most = int(shown.loads.max(initial=0)) if shown.loads is not None else 0
     lines = []
-    for at, ((u, v), (start, end)) in enumerate(zip(shown.links.tolist(), ends, strict=True)):
+    for at in np.argsort(shown.kinds, kind="stable").tolist():
+        (u, v), (start, end) = shown.links[at].tolist(), ends[at]
         way = f"M{_at(start)}L{_at(end)}"
         if shown.bends[at]:
             way = f"M{_at(start)}Q{_at(control[at])} {_at(end)}"
-        heat = ""
+        elif cut[at]:
+            way = f"M{_at(start)}L{_at(start + out[at])}M{_at(end)}L{_at(end - out[at])}"
+        heat = f' stroke="{KINDS[shown.kinds[at]]}"' if shown.kinds[at] else ""
         if shown.loads is not None and most:
             load = int(shown.loads[at])
             heat = f' stroke="{_shade(load / most)}" data-load="{load}"'
@@ -120,7 +127,12 @@ def _lines(shown: Scene, points: Points, scale: float) -> list[str]:
 def _route(shown: Scene, points: Points, scale: float, route: list[int], number: int) -> str:
     way = f"M{_at(points[route[0]])}"
     for u, v in pairwise(route):
-        control = pulled(points[[[u, v]]], -np.array([shown.bend(u, v)]) * scale)
+        bend, stub = shown.way(u, v)
+        if stub.any():
+            out = stub * DOWN * scale
+            way += f"L{_at(points[u] + out)}M{_at(points[v] - out)}L{_at(points[v])}"
+            continue
+        control = pulled(points[[[u, v]]], -np.array([bend]) * scale)
         way += f"Q{_at(control[0])} {_at(points[v])}"
     colour = ROUTES[number % len(ROUTES)]
     name = " to ".join(escape(shown.addresses[stop]) for stop in (route[0], route[-1]))

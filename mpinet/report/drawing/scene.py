@@ -16,7 +16,8 @@ from mpinet.measure.wiring import as_topology, edges, incidences
 from mpinet.networks.routing import Routing, path
 from mpinet.networks.topology import Topology
 from mpinet.programs.traffic import traffic
-from mpinet.report.layout import bends, layout, require_drawable
+from mpinet.report.layout import layout, require_drawable
+from mpinet.report.lines import bends, kinds_of_links, stubs
 from mpinet.report.shapes import Points, nearest
 
 MOST_LINKS = 100_000
@@ -45,7 +46,11 @@ class Scene:
     links : ndarray of int64, shape (L, 2)
         Lines: links, or a processor and a bus it is on.
     bends : ndarray of float64, shape (L,)
-        As `mpinet.report.layout.bends`.
+        As `mpinet.report.lines.bends`.
+    stubs : ndarray of float64, shape (L, 2)
+        As `mpinet.report.lines.stubs`.
+    kinds : ndarray of int64, shape (L,)
+        As `mpinet.report.lines.kinds_of_links`.
     loads : ndarray of int64, shape (L,), or None
         Messages over each link: the more loaded direction; over each bus.
     routes : list of list of int
@@ -62,6 +67,8 @@ class Scene:
     nodes: int
     links: Ints
     bends: Floats
+    stubs: Points
+    kinds: Ints
     loads: Ints | None = None
     routes: list[list[int]] = field(default_factory=list)
     labels: list[str] = field(default_factory=list)
@@ -72,13 +79,17 @@ class Scene:
         """Number of busses in the picture."""
         return len(self.points) - self.nodes
 
-    def bend(self, u: int, v: int) -> float:
-        """Swerve of the link to the left on the way from u to v, in units of the picture."""
-        for at in np.flatnonzero((self.links == (u, v)).all(axis=1)):
-            return float(self.bends[at])
-        for at in np.flatnonzero((self.links == (v, u)).all(axis=1)):
-            return -float(self.bends[at])
-        return 0.0
+    @property
+    def aside(self) -> float:
+        """How far links reach beyond the nodes at most, in units of the picture."""
+        return max(float(self.bends.max(initial=0)), float(np.abs(self.stubs).max(initial=0)))
+
+    def way(self, u: int, v: int) -> tuple[float, Points]:
+        """Swerve of the link to the left on the way from u to v, and its stub at u (or zeros)."""
+        for sign, ends in ((1, (u, v)), (-1, (v, u))):
+            for at in np.flatnonzero((self.links == ends).all(axis=1)):
+                return sign * float(self.bends[at]), sign * self.stubs[at]
+        return 0.0, np.zeros(2)
 
 
 def pulled(ends: Points, bends: Floats) -> Points:
@@ -124,7 +135,7 @@ def scene(
     """
     network = as_topology(topology)
     require_scene(network, routes, label, seed)
-    points, lines, aside = _wiring(network)
+    points, lines, aside, ring_ends, kinds = _wiring(network)
     found: Loads | None = None
     if load is not None:
         found = loads(network, _routing(network, routing, seed), load, seed)
@@ -139,6 +150,8 @@ def scene(
         nodes=network.size,
         links=lines,
         bends=aside,
+        stubs=ring_ends,
+        kinds=kinds,
         loads=_line_loads(network, lines, found) if found else None,
         routes=[_stops(network, way, *pair) for pair in ends if way],
         labels=labels[label],
@@ -164,8 +177,8 @@ def require_scene(network: Topology, routes: str | None, label: str, seed: int =
         )
 
 
-def _wiring(network: Topology) -> tuple[Points, Ints, Floats]:
-    """Places, lines, and their swerves."""
+def _wiring(network: Topology) -> tuple[Points, Ints, Floats, Points, Ints]:
+    """Places, lines, their swerves, their stubs, and their kinds."""
     points = layout(network)
     if network.links:
         lines = edges(network)
@@ -173,10 +186,16 @@ def _wiring(network: Topology) -> tuple[Points, Ints, Floats]:
             raise UsageError(
                 f"{network.name} has {len(lines):,} links: a picture shows {MOST_LINKS:,} at most."
             )
-        return points, lines, bends(points, lines)
+        ring_ends = stubs(network, points, lines)
+        whole = ~ring_ends.any(axis=1)
+        aside = np.zeros(len(lines))
+        aside[whole] = bends(points, lines[whole])
+        return points, lines, aside, ring_ends, kinds_of_links(network, lines)
     pairs = incidences(network)
     lines = np.stack([pairs[:, 0], network.size + pairs[:, 1]], axis=1)
-    return np.concatenate([points, _bus_places(points, pairs)]), lines, np.zeros(len(lines))
+    plain = np.zeros((len(lines), 2))
+    kinds = np.zeros(len(lines), np.int64)
+    return np.concatenate([points, _bus_places(points, pairs)]), lines, plain[:, 0], plain, kinds
 
 
 def _bus_places(points: Points, pairs: Ints) -> Points:

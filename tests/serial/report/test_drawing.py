@@ -5,6 +5,7 @@ import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from itertools import pairwise
 
+import networkx
 import pytest
 
 import mpinet
@@ -132,3 +133,32 @@ def test_what_the_font_lacks_is_told_in_a_sentence(capsys, recwarn):
     said = capsys.readouterr().err
     assert said == "mpinet: boxes stand for what the font lacks: '\\t', '\\u4e2d'.\n"
     assert not recwarn.list
+
+
+def test_a_link_that_closes_a_ring_and_a_route_over_it_are_drawn_as_two_stubs():
+    shown = scene("torus:4x5", paths=[(0, 4)])
+    drawn = marks(drawing(shown))
+    stubs = {(int(m["data-u"]), int(m["data-v"])) for m in drawn if m.get("d", "").count("M") == 2
+             and "data-u" in m}  # fmt: skip
+    graph, grid = (networkx.grid_2d_graph(4, 5, periodic=closed) for closed in (True, False))
+    closing = {frozenset(link) for link in graph.edges} - {frozenset(link) for link in grid.edges}
+    assert stubs == {tuple(sorted(5 * i + j for i, j in link)) for link in closing}
+    (route,) = [m for m in drawn if m.get("stroke-width") == "5"]
+    assert shown.routes == [[0, 4]] and route["d"].count("M") == 2
+
+
+def test_a_file_of_many_links_holds_them_as_pixels(tmp_path):
+    sizes = {}
+    for side in (12, 60):
+        file = tmp_path / f"{side}.svg"
+        mpinet.draw(f"torus:{side}x{side}", output=file)
+        sizes[side] = file.read_text().count("<image")
+        assert file.stat().st_size < 500_000
+    assert sizes[12] == 0 and sizes[60] > 0
+
+
+def test_labels_have_halos_and_are_whole(tmp_path):
+    file = tmp_path / "h.svg"
+    mpinet.draw("hypercube:4", label="address", output=file)
+    assert "paint-order:stroke" in drawing(scene("ring:12", label="number"), 240)
+    assert file.read_text().count("stroke: #ffffff; stroke-width: 2.2") >= 16

@@ -9,8 +9,9 @@ import mpinet
 from mpinet.errors import UsageError
 from mpinet.measure import distance_matrix, edges
 from mpinet.networks.graph import from_networkx
-from mpinet.report.layout import bends, layout, places
-from mpinet.report.shapes import cube, grid
+from mpinet.report.layout import layout, places
+from mpinet.report.lines import bends, kinds_of_links, stubs
+from mpinet.report.shapes import cube, grid, nearest
 from mpinet.report.stress import stress_layout
 
 
@@ -56,7 +57,7 @@ def test_a_turned_ring_is_the_ring(name):
         **{"snowflake:3,3": 3, "busstar:5,2": 5, "stargraph:5": 5, "arrangement:5,2": 5},
         **{"petersen": 5, "dualcube:3": 8, "rdn:5,1": 10, "roadrunner:3,2,2": 3},
         **{"gbsn:1,m=4-4-4-4,a=1": 4, "hexcell:3": 6, "clens:3,4": 4, "pancake:4": 4},
-        **{"slimfly:5": 10, "bubblesort:4": 4},
+        **{"bubblesort:4": 4},
     }.items(),
 )
 def test_turned_clusters_are_the_clusters(name, parts):
@@ -187,3 +188,61 @@ def test_only_links_that_would_run_over_a_node_swerve_and_then_they_miss_all():
 def test_a_network_with_more_nodes_than_a_picture_shows_is_refused():
     with pytest.raises(UsageError, match=r"hypercube:24 has 16,777,216 nodes: .* 20,000 at most"):
         layout("hypercube:24")
+
+
+@pytest.mark.parametrize("name", ["hypercube:4", "hypercube:5"])
+def test_no_link_of_a_small_hypercube_swerves(name):
+    points = places(mpinet.open(name))
+    assert not bends(points, edges(name)).any()
+
+
+def test_a_slim_fly_stands_in_two_columns_of_blocks_whose_inner_links_have_colours_of_their_own():
+    q, network = 5, mpinet.open("slimfly:5")
+    blocks = places(network).reshape(2, q, q, 2)
+    assert np.ptp(blocks[0, ..., 0]) == pytest.approx(np.ptp(blocks[1, ..., 0]))
+    assert blocks[0, ..., 0].max() < blocks[1, ..., 0].min()
+    heights = blocks[..., 1]
+    assert (heights.min(axis=2)[:, :-1] > heights.max(axis=2)[:, 1:]).all()
+    links = edges(network)
+    addresses = [[tuple(map(int, network.address(v).split(","))) for v in link] for link in links]
+    wanted = [0 if u[0] != v[0] else 1 + u[0] for u, v in addresses]
+    assert kinds_of_links(network, links).tolist() == wanted
+    assert not kinds_of_links(mpinet.open("ring:6"), edges("ring:6")).any()
+
+
+@pytest.mark.parametrize(
+    ("name", "sides"),
+    [
+        *(("torus:4x5", (4, 5)), ("torus:3x4x5", (3, 4, 5)), ("torus:3x3x3x4", (3, 3, 3, 4))),
+        ("ring:5*ring:4", (4, 5)),
+    ],
+)
+def test_links_that_close_a_ring_are_stubs_that_lead_away_from_each_other(name, sides):
+    network, links, points = mpinet.open(name), edges(name), layout(name)
+    found = stubs(network, points, links)
+    open_grid = networkx.grid_graph(sides[::-1])
+    at = [tuple(int(c) for c in np.unravel_index(v, sides)) for v in range(network.size)]
+    closing = [not open_grid.has_edge(at[u], at[v]) for u, v in links]
+    assert found.any(axis=1).tolist() == closing
+    ways = points[links[:, 1]] - points[links[:, 0]]
+    assert ((found * ways).sum(axis=1)[closing] < 0).all()
+    assert np.hypot(*found.T).max() <= 0.51 * apart(points)
+
+
+@pytest.mark.parametrize("name", ["torus:8", "torus:2x2", "mesh:4x4", "hypercube:4", "petersen"])
+def test_other_links_are_drawn_whole(name):
+    assert not stubs(mpinet.open(name), layout(name), edges(name)).any()
+
+
+@pytest.mark.parametrize(
+    "points",
+    [
+        np.random.default_rng(1).random((300, 2)),
+        np.stack([np.arange(50.0) ** 1.5, np.zeros(50)], axis=1),
+        np.stack([np.zeros(50), -(np.arange(50.0) ** 1.5)], axis=1),
+        grid([12, 17]),
+        np.zeros((1, 2)),
+    ],
+)
+def test_the_least_distance_is_that_of_all_pairs(points):
+    assert nearest(points) == (apart(points) if len(points) > 1 else 1)
