@@ -11,6 +11,7 @@ from pathlib import Path
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
+from mpinet.claims.cause import GRADES
 from mpinet.claims.ledger import PAPERS, claims_of, paper
 from mpinet.claims.summary import summary
 from mpinet.report.ledger.mathml import typeset
@@ -19,16 +20,14 @@ from mpinet.report.ledger.terminal import extent_text
 
 HEADER = ("claim", "place", "statement", "relation")
 
-COUNTS = {
+STATED = {
     "claims": "claims",
     "holds": "hold",
     "formulas": "of these by formula",
     "refuted": "refuted",
-    "errors": "distinct errors",
-    "beaten": "steps beaten",
     "open": "open",
-    "corrections": "corrected statements of ours",
 }
+"""Counts of a paper's own rows, with their headings."""
 
 
 class Ledger(SphinxDirective):
@@ -54,11 +53,11 @@ class Counts(SphinxDirective):
         self.env.note_reread()
         document = _document()
         if document is None:
-            header = ("paper", "claims", "by formula", "named errors", "corrected statements")
+            header = ("paper", "claims", "by formula", "named errors", "rows of ours")
             return [_table(header, [(room, *_static(room)) for room in PAPERS], (20,) * 5)]
         found = summary(document["result"])
         rows = [
-            (name, *(str(row[column]) for column in COUNTS))
+            (name, *_counted(row))
             for name, row in [
                 *((row["paper"], row) for row in found["papers"]),
                 ("all", found["all"]),
@@ -68,7 +67,8 @@ class Counts(SphinxDirective):
         made += nodes.literal(text=" ".join(document["command"]))
         made += nodes.Text("; digest ")
         made += nodes.literal(text=document["digest"])
-        return [_table(("paper", *COUNTS.values()), rows, (10,) * 9), made]
+        header = ("paper", *STATED.values(), "distinct errors", *GRADES, "rows of ours", "beaten")
+        return [_table(header, rows, (8,) * len(header)), made]
 
 
 class Errors(SphinxDirective):
@@ -82,8 +82,11 @@ class Errors(SphinxDirective):
         room = self.arguments[0]
         claims, rows = claims_of(room), _measured()
         items = [
-            (sentence, "; ".join(_extent(claim, rows) for claim in claims if claim.cause == name))
-            for name, sentence in paper(room).causes.items()
+            (
+                f"{cause.sentence} ({cause.grade})",
+                "; ".join(_extent(claim, rows) for claim in claims if claim.cause == name),
+            )
+            for name, cause in paper(room).causes.items()
         ]
         return _list(items) or [nodes.paragraph(text=f"`mpinet verify {room}` lists them.")]
 
@@ -143,12 +146,21 @@ def _extent(claim, rows):
     return f"{claim.id} fails where {claim.fails_where[0]}" if claim.fails_where else claim.id
 
 
+def _counted(row):
+    """The counts of a paper: of what it states, of its errors by grade, of what is ours."""
+    stated = row["stated"]
+    ours = row["claims"] - stated["claims"]
+    counts = [*(stated[name] for name in STATED), row["errors"], *row["grades"].values()]
+    return tuple(map(str, (*counts, ours, row["beaten"])))
+
+
 def _static(room):
     """What the claims of a paper say without being measured."""
     claims = claims_of(room)
-    by_formula = sum(not claim.measures for claim in claims)
-    corrected = sum(bool(claim.corrects) for claim in claims)
-    return tuple(map(str, (len(claims), by_formula, len(paper(room).causes), corrected)))
+    stated = [claim for claim in claims if not claim.ours]
+    by_formula = sum(not claim.measures for claim in stated)
+    counts = len(stated), by_formula, len(paper(room).causes), len(claims) - len(stated)
+    return tuple(map(str, counts))
 
 
 def _list(items):

@@ -3,11 +3,24 @@
 The papers' claims lie in their rooms, ``papers/<paper>/``; a user's in a file of theirs.
 """
 
+from mpinet.claims.cause import Cause
 from mpinet.claims.grid import Grid, once, over, points
 from mpinet.claims.paper import Paper, PaperTable
-from mpinet.claims.statement import Claim, Corrected, Measured, OutOfReach, claim, unsettled
+from mpinet.claims.statement import (
+    BESIDE,
+    BEYOND,
+    Claim,
+    Corrected,
+    Measured,
+    OutOfReach,
+    claim,
+    unsettled,
+)
 
 __all__ = [
+    "BESIDE",
+    "BEYOND",
+    "Cause",
     "Claim",
     "Corrected",
     "Grid",

@@ -30,7 +30,13 @@ def claims_of(room: str) -> list[Claim]:
     claims = _claims(room, own.modules)
     corrections = sorted(_corrections(claims), key=lambda claim: _turn(claim, own.corrections))
     return _distinct(
-        replace(claim, paper=room, kept=claim.id in kept)
+        replace(
+            claim,
+            paper=room,
+            kept=claim.id in kept,
+            grade=own.grade(claim.cause),
+            degenerate=claim.degenerate or own.degenerate,
+        )
         for claim in (*claims, *corrections, *_claims(room, own.ours))
     )
 

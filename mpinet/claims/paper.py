@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from mpinet.claims.cause import Cause
+from mpinet.claims.statement import Predicate
+
 
 @dataclass(frozen=True)
 class PaperTable:
@@ -162,11 +165,13 @@ class Paper:
         The paper.
     modules : tuple of str
         Modules of the package that hold claims, in the order of the paper.
+    degenerate : callable, or None
+        Rule of `Claim.degenerate` for all claims of the paper that have none of their own.
     tables : tuple of PaperTable or MeasuredTable
         Tables to be made again.
-    causes : mapping of str to str
-        The paper's errors, by the names that its claims have for them (`Claim.cause`): a sentence
-        on each.
+    causes : mapping of str to Cause
+        The paper's errors, by the names that its claims have for them (`Claim.cause`): a grade
+        and a sentence on each.
     citation : str
         Authors, journal, volume, year and pages.
     doi : str
@@ -186,13 +191,18 @@ class Paper:
     title: str
     modules: tuple[str, ...]
     tables: tuple[PaperTable | MeasuredTable, ...] = ()
-    causes: Mapping[str, str] = field(default_factory=dict)
+    degenerate: Predicate | None = None
+    causes: Mapping[str, Cause] = field(default_factory=dict)
     citation: str = ""
     doi: str = ""
     plots: tuple[Plot, ...] = ()
     findings: tuple[MainFinding, ...] = ()
     corrections: tuple[str, ...] = ()
     ours: tuple[str, ...] = ()
+
+    def grade(self, cause: str) -> str:
+        """Return the grade of one of its errors; empty for no error."""
+        return self.causes[cause].grade if cause in self.causes else ""
 
     def kept(self) -> Iterator[str]:
         """The claims of which tables and plots show every point."""

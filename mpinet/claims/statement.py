@@ -42,6 +42,15 @@ class Measured:
 AS_IT_HOLDS = "as it holds"
 """The place of a corrected statement: no page of the paper."""
 
+BEYOND = "beyond the paper"
+"""The place of a statement of ours that no paper makes."""
+
+BESIDE = "beside the optimum"
+"""The place of a row of ours that sets the fewest steps beside those that a paper states."""
+
+OURS = (AS_IT_HOLDS, BEYOND, BESIDE)
+"""Places of rows that are no statements of the paper."""
+
 
 @dataclass(frozen=True)
 class Corrected:
@@ -85,6 +94,7 @@ class Corrected:
             measures=refuted.measures if self.measures is None else self.measures,
             note=self.note,
             cause="",
+            grade="",
             corrects=refuted.id,
             degenerate=None,
             fails_where=None,
@@ -128,6 +138,8 @@ class Claim:
     cause : str
         The error of the paper that refutes it, by its name in the table `CAUSES` of the folder:
         claims that fail for one reason share it.
+    grade : str
+        The grade of that error, one of `mpinet.claims.cause.GRADES`; the ledger fills it in.
     corrects : str
         Id of the refuted claim that this corrected statement takes the place of.
     corrected : Claim, or None
@@ -159,6 +171,7 @@ class Claim:
     paper: str = ""
     note: str = ""
     cause: str = ""
+    grade: str = ""
     corrects: str = ""
     measures: bool = True
     degenerate: Predicate | None = None
@@ -166,6 +179,11 @@ class Claim:
     kept: bool = False
     beats: str = ""
     corrected: Claim | None = None
+
+    @property
+    def ours(self) -> bool:
+        """Whether the row is ours: no statement of the paper."""
+        return self.place in OURS or bool(self.corrects)
 
     @property
     def measurement(self) -> Callable[..., Any]:

@@ -54,8 +54,10 @@ class Verdict:
         Time of all its measurements.
     note, corrects, measures
         As in `Claim`.
-    cause : str
+    cause, grade : str
         As in `Claim`, of a refuted one; else empty.
+    ours : bool
+        As in `Claim`: whether the row is no statement of the paper.
     failing : int
         Number of measured points at which it fails.
     everywhere : bool
@@ -90,6 +92,8 @@ class Verdict:
     seconds: float
     note: str = ""
     cause: str = ""
+    grade: str = ""
+    ours: bool = False
     corrects: str = ""
     measures: bool = True
     failing: int = 0
@@ -149,6 +153,8 @@ def judge(
         seconds=round(sum(finding.seconds for finding in findings), 6),
         note=claim.note,
         cause=claim.cause if verdict == REFUTED else "",
+        grade=claim.grade if verdict == REFUTED else "",
+        ours=claim.ours,
         corrects=claim.corrects,
         measures=claim.measures,
         failing=found.failing,

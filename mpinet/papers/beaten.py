@@ -10,12 +10,10 @@ from collections.abc import Callable
 from typing import Any
 
 from mpinet import measure
-from mpinet.claims import Claim, Grid, Measured, claim
+from mpinet.claims import BESIDE, Claim, Grid, Measured, claim
 from mpinet.claims.remembered import remembered
 from mpinet.claims.statement import Predicate
 from mpinet.measure.broadcasttime import BroadcastTime
-
-PLACE = "beside the optimum"
 
 LIMIT = 300.0
 """Seconds of the exact search: far more than any network here takes."""
@@ -87,7 +85,7 @@ def beaten(
 
     return claim(
         id,
-        place=PLACE,
+        place=BESIDE,
         statement=f"no {ports}-port broadcast takes fewer steps than {steps}",
         relation=">=",
         claimed=stated,

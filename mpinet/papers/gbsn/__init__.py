@@ -2,6 +2,7 @@
 
 from mpinet.claims import Paper, PaperTable
 from mpinet.papers.gbsn.causes import CAUSES
+from mpinet.papers.gbsn.construction import leans_on_completion
 from mpinet.papers.gbsn.findings import FINDINGS
 
 PAPER = Paper(
@@ -29,6 +30,7 @@ PAPER = Paper(
         ),
     ),
     causes=CAUSES,
+    degenerate=leans_on_completion,
     findings=FINDINGS,
     citation="Yuzhong Sun, Xiaola Lin, Yi Pan, Rynson W. H. Lau, David A. Bader, Paul Y. S. "
     "Cheung: Generalized block shift network for clusters. IEEE Transactions on Circuits and "

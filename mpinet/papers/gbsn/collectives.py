@@ -6,7 +6,7 @@ from math import gcd
 
 import numpy as np
 
-from mpinet.claims import Measured, claim
+from mpinet.claims import BEYOND, Measured, claim
 from mpinet.machine import Machine
 from mpinet.papers.gbsn.grids import F, blocks, regular, words
 from mpinet.papers.gbsn.measured import network, ports
@@ -39,7 +39,7 @@ def stated_steps(topology: str) -> dict[str, int]:
 
 @claim(
     "GBSN-X-collectives",
-    place="specification",
+    place=BEYOND,
     statement="ASCEND, DESCEND, the minimum, broadcasts from every root and data circulation in "
     "every subcube of BSN(a,b) take the specification's steps",
     claimed=stated_steps,
@@ -75,7 +75,7 @@ def of_broadcasts(topology: str, algorithm: str, model: str) -> int:
 
 @claim(
     "GBSN-X-tree-depth",
-    place="specification",
+    place=BEYOND,
     statement="along the links on RIGHT of the blocks' first nodes every block comes down to block "
     "0 in at most ceil(lg k) links",
     relation="<=",

@@ -63,6 +63,11 @@ ONE_PARTIAL_LINK = (
 )
 
 
+def never(**_: object) -> bool:
+    """No point is degenerate: the graph that is measured is the paper's, word for word."""
+    return False
+
+
 SECTION_2 = (
     claim(
         "GBSN-S2-any-size",
@@ -80,6 +85,7 @@ SECTION_2 = (
         "diameter is bounded",
         relation="all",
         grid=F,
+        degenerate=never,
         measured=lambda topology: reached(literal(topology)),
         cause="word-for-word",
         fails_where=(
@@ -103,6 +109,7 @@ SECTION_2 = (
         relation="<=",
         claimed=2,
         grid=F,
+        degenerate=never,
         measured=lambda topology: most(shift_links(literal(topology))),
     ),
     claim(
@@ -123,6 +130,7 @@ SECTION_2 = (
         "shift link each, in the literal graph",
         relation="all",
         grid=SEVERAL,
+        degenerate=never,
         measured=lambda topology: complementary(literal(topology)),
         cause="word-for-word",
     ),
@@ -173,6 +181,15 @@ def part_of_bsn(topology: str, a: int) -> Measured | bool:
 def has_needy_blocks(of: Blocks) -> bool:
     """Whether the completion adds a link."""
     return any(is_needy(block, of.b, of.m, of.place_bits) for block in range(1, len(of.m)))
+
+
+def leans_on_completion(topology: str = "", **_: object) -> bool:
+    """Whether a point's network has a link of our completion, which the paper does not have."""
+    return (
+        topology.startswith("gbsn:")
+        and not topology.endswith(literal(""))
+        and has_needy_blocks(blocks(topology))
+    )
 
 
 completion_is_silent = claim(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mpinet.claims import Corrected, Measured, claim, points
+from mpinet.claims import BEYOND, Corrected, Measured, claim, points
 from mpinet.papers.gbsn.construction import ONE_PARTIAL_LINK
 from mpinet.papers.gbsn.definition import subsection_widths
 from mpinet.papers.gbsn.grids import SEVERAL, SHIFTED, F, blocks, ceil_lg, few, regular, words
@@ -96,7 +96,7 @@ DEGREES = (
     ),
     claim(
         "GBSN-S3-degree-bound-spec",
-        place="specification",
+        place=BEYOND,
         statement="no degree is above the largest number of partial ports of a block plus 2",
         corrects="GBSN-S3-degree-gbsn-max",
         relation="<=",

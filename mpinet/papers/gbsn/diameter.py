@@ -6,7 +6,7 @@ from functools import partial
 from math import log2
 
 from mpinet import measure
-from mpinet.claims import Measured, OutOfReach, claim, over, points
+from mpinet.claims import BEYOND, Measured, OutOfReach, claim, over, points
 from mpinet.papers.gbsn.grids import (
     UP_TO_8,
     Blocks,
@@ -147,7 +147,7 @@ def stated_diameter(topology: str) -> int:
 DIAMETERS_OF_BSN = (
     claim(
         "GBSN-X-diameter-bsn",
-        place="specification",
+        place=BEYOND,
         statement="the diameter of BSN(a,b) is ceil(n/a) + ceil(n/b) - 1",
         claimed=stated_diameter,
         grid=UP_TO_8,
@@ -155,7 +155,7 @@ DIAMETERS_OF_BSN = (
     ),
     claim(
         "GBSN-X-diameter-bsn-large",
-        place="specification",
+        place=BEYOND,
         statement="the diameter of BSN(a,b) is ceil(n/a) + ceil(n/b) - 1 also on 10 to 12 bits",
         claimed=stated_diameter,
         grid=points(

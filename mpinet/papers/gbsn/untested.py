@@ -13,7 +13,7 @@ from mpinet.claims.remembered import remembered
 from mpinet.machine import Machine
 from mpinet.networks.shortest import neighbor_table
 from mpinet.papers.gbsn import slowdown
-from mpinet.papers.gbsn.embedding import HOSTS, leans_on_completion
+from mpinet.papers.gbsn.embedding import HOSTS
 from mpinet.papers.gbsn.grids import FIGURE_1B, blocks, few, guest_of, hosts, vectors
 from mpinet.papers.gbsn.measured import first_ports, links, network, partial_ports
 from mpinet.papers.measured import diameter, distances
@@ -96,7 +96,6 @@ three_steps = claim(
     claimed=3,
     grid=HOSTS,
     note="Reading: a step is a message over a link, and nodes keep their numbers.",
-    degenerate=leans_on_completion,
     measured=lambda topology, a: stretch(topology, guest_of(topology, a)),
     cause="embedding",
     fails_where=(
@@ -158,7 +157,6 @@ def steps_on_bsn(guest: str) -> int:
     grid=slowdown.HOSTS,
     note="Reading: the bound is the slowdown factor's, a (IV). No broadcast takes fewer steps than "
     "its root's farthest node has hops, which bounds the slowdown from below.",
-    degenerate=leans_on_completion,
     cause="factor-b",
 )
 def broadcast_slowdown(topology: str, a: int) -> Measured:

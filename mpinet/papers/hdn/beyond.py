@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mpinet import measure
-from mpinet.claims import Measured, claim, points
+from mpinet.claims import BEYOND, Measured, claim, points
 from mpinet.machine import Machine
 from mpinet.networks import open as open_topology
 from mpinet.networks.cycle import cycle_order
@@ -34,7 +34,7 @@ LIFTED = "lifted"
 
 @claim(
     "HDN-X-hamiltonian",
-    place="beyond the paper",
+    place=BEYOND,
     statement="HDN is Hamiltonian (N >= 4)",
     relation="all",
     grid=points("R1, and the network of Figure 11", lambda: listed([*r1(), FIG10, FIG11])).quick(
@@ -58,7 +58,7 @@ def contains_next(found: Net) -> bool:
 
 @claim(
     "HDN-X-hamiltonian-scheme",
-    place="beyond the paper",
+    place=BEYOND,
     statement="for super-nodes each of which contains the next level's, and k = 1, 2, lifting the "
     "cycles of clusters gives a Hamiltonian cycle",
     relation="all",
@@ -76,7 +76,7 @@ def scheme(topology: str) -> Measured:
 
 connectivity = claim(
     "HDN-X-connectivity",
-    place="beyond the paper",
+    place=BEYOND,
     statement="node connectivity is the degree d_0 + k: no d_0 + k - 1 failures part the network",
     claimed=lambda topology: net(topology).degree + net(topology).k,
     grid=R1_TO_300,
@@ -87,7 +87,7 @@ connectivity = claim(
 
 @claim(
     "HDN-X-gossip",
-    place="beyond the paper",
+    place=BEYOND,
     statement="all-to-all broadcast with one item a message, by rotation along a Hamiltonian "
     "cycle, takes N - 1 one-port steps, which is the lower bound",
     claimed=lambda topology: {"steps": size_of(topology) - 1, "everything arrives": True},
@@ -103,7 +103,7 @@ def gossip_steps(topology: str) -> dict[str, Any]:
 
 @claim(
     "HDN-X-bipartite",
-    place="beyond the paper",
+    place=BEYOND,
     statement="HDN is bipartite if and only if every factor of the base is K2 or an even ring",
     claimed=lambda topology: is_even(net(topology)),
     grid=points("R1", lambda: listed(of_r1())),

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import log2
 from typing import Any
 
-from mpinet.claims import Corrected, Measured, claim, once, over, points
+from mpinet.claims import BEYOND, Corrected, Measured, claim, once, over, points
 from mpinet.papers.hdn.grids import listed, net, size_of, sized, swept_of
 from mpinet.papers.hdn.measured import degree, diameter
 from mpinet.papers.hdn.sweeps import reached
@@ -196,7 +196,7 @@ def excess(base: str, r: int, k: int) -> float:
 
 @claim(
     "HDN-X-cr-infimum",
-    place="beyond the paper",
+    place=BEYOND,
     statement="by Table 2's formulas the cost ratio of RDNs tends to 0.5/log2(3) over C3^r, with "
     "k, r -> infinity, and to 0 over K_m, m = 2^r: it is never below its limit, never rises from "
     "k - 1 to k, and is above the limit by at most 1/(2r) + 1/2^k over C3^r, r = 2k, and 2/r over "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mpinet import measure
-from mpinet.claims import Measured, claim
+from mpinet.claims import BEYOND, Measured, claim
 from mpinet.papers.hdn.grids import (
     R1_BY_SIZE,
     R1_TO_300,
@@ -94,7 +94,7 @@ def recursive_call(topology: str) -> Measured:
 
 detour = claim(
     "HDN-X-alg1-shortest-k1",
-    place="beyond the paper",
+    place=BEYOND,
     statement="for k = 1 every route of Algorithm 1 is as short as the distance",
     claimed=0,
     grid=within_r1("k = 1", lambda found: found.k == 1),
@@ -111,7 +111,7 @@ SOURCES = 32
 
 @claim(
     "HDN-X-mended-route",
-    place="beyond the paper",
+    place=BEYOND,
     corrects="HDN-Th2-bound",
     statement="Algorithm 1 with the landing node that makes the route shortest keeps to Theorem "
     f"2's bound: all pairs up to N = {ALL_PAIRS}, above from {SOURCES} random sources",
@@ -135,7 +135,7 @@ def mended_route(topology: str) -> Measured:
 
 header = claim(
     "HDN-X-header",
-    place="beyond the paper",
+    place=BEYOND,
     statement="as a stack of legs, the header of Algorithm 1 never holds more than 3k + 1",
     relation="<=",
     claimed=lambda topology: 3 * net(topology).k + 1,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import product
 
-from mpinet.claims import Measured, claim, points
+from mpinet.claims import BEYOND, Measured, claim, points
 from mpinet.machine import Machine
 from mpinet.papers.grids import numbers, of, up_to
 from mpinet.papers.lens.grids import circles, lenses
@@ -44,7 +44,7 @@ def sweep_steps(p: int, n: int) -> list[int]:
 
 SWEEP = claim(
     "LENS-X-broadcast-completed",
-    place="beyond the paper",
+    place=BEYOND,
     statement="the completed lens's sweep takes floor(3n/2) steps, ceil(n/2) if p=2, where a "
     "processor accepts one message a step",
     claimed=of(sweep_steps),
@@ -55,7 +55,7 @@ SWEEP = claim(
 
 FLOODING = claim(
     "LENS-X-flood-completed",
-    place="beyond the paper",
+    place=BEYOND,
     statement="flooding the completed lens takes floor(3n/2) steps, ceil(n/2) if p=2, where a "
     "processor accepts a message from each of its busses",
     claimed=of(sweep_steps),
@@ -67,7 +67,7 @@ FLOODING = claim(
 
 @claim(
     "LENS-X-broadcast-optimal",
-    place="beyond the paper",
+    place=BEYOND,
     statement="no broadcast in the completed lens takes fewer than floor(3n/2) steps",
     claimed=of(lambda p, n: 3 * n // 2),
     grid=circles("completed lenses (3,2), (4,2), (5,2)", [(3, 2), (4, 2), (5, 2)]),
@@ -119,7 +119,7 @@ def lens_sweep_steps(topology: str, k: int) -> dict[str, int]:
 
 @claim(
     "LENS-X-broadcast-lens",
-    place="beyond the paper",
+    place=BEYOND,
     statement="the uncompleted lens's sweep from row k informs all in at most (k-1) + [p>=3] + "
     "(n-1) + (n-1) ceil((q-1)/(p-1)) steps, where a processor accepts a message from each of its "
     "busses",
@@ -183,7 +183,7 @@ def row_steps(topology: str, ports: str, each: int) -> int:
 
 ASCEND_ROWS = claim(
     "LENS-X-ascend-rows",
-    place="beyond the paper",
+    place=BEYOND,
     statement="ASCEND on a row of the completed lens, or on all n rows at once, takes n steps, "
     "n(p-1) where a processor accepts one message a step",
     claimed=lambda topology, algorithm, ports: row_steps(topology, ports, 1),
@@ -193,7 +193,7 @@ ASCEND_ROWS = claim(
 
 DESCEND_ROWS = claim(
     "LENS-X-descend-same-index",
-    place="beyond the paper",
+    place=BEYOND,
     statement="DESCEND with the indices of ASCEND takes 2n steps, n(p-1) where a processor accepts "
     "one message a step",
     claimed=lambda topology, algorithm, ports: row_steps(topology, ports, 2),
@@ -204,7 +204,7 @@ DESCEND_ROWS = claim(
 
 @claim(
     "LENS-X-ascend-full",
-    place="beyond the paper",
+    place=BEYOND,
     statement="ASCEND on all n 2^n processors of the completed lens with p=3 takes 4n-2 steps",
     claimed=of(lambda p, n: {"steps": 4 * n - 2, "elements": n * 2**n}),
     grid=circles("completed lens, p=3, n=2,4,8", [(3, 2), (3, 4), (3, 8)]),
@@ -218,7 +218,7 @@ def ascend_full(topology: str) -> dict[str, int | str]:
 
 @claim(
     "LENS-X-ascend-uncompleted",
-    place="beyond the paper",
+    place=BEYOND,
     statement="ASCEND from the first to the last row of the lens with p=q takes n steps, 2n-1 with "
     "the way home",
     claimed=of(lambda p, q, n: {"steps": n, "with the way home": 2 * n - 1}),

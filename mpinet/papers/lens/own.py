@@ -9,7 +9,7 @@ import numpy as np
 
 from mpinet import measure
 from mpinet.base.arrays import Matrix
-from mpinet.claims import Measured, claim
+from mpinet.claims import BEYOND, Measured, claim
 from mpinet.claims.remembered import remembered
 from mpinet.measure.wiring import as_topology
 from mpinet.papers.grids import numbers, of, pairs_of, up_to
@@ -44,7 +44,7 @@ def closed_form(topology: str) -> Matrix:
 
 CLOSED_FORM = pairs_claim(
     "LENS-X-distance",
-    place="beyond the paper",
+    place=BEYOND,
     statement="the distance in the lens is 2k - |i-j|, less 1 if i and j are both positive",
     claimed=closed_form,
     measured=distances,
@@ -61,7 +61,7 @@ def lens_diameter(p: int, q: int, n: int) -> int:
 
 DIAMETER = claim(
     "LENS-X-diameter",
-    place="beyond the paper",
+    place=BEYOND,
     statement="the lens's diameter is 2n-1 if p>=3, 2n-2 if p=2<q, n-1 if p=q=2",
     corrects="LENS-S8-diameter-lens",
     claimed=of(lens_diameter),
@@ -73,7 +73,7 @@ DIAMETER = claim(
 
 @claim(
     "LENS-X-distance-completed",
-    place="beyond the paper",
+    place=BEYOND,
     statement="the routing's rule for the completed lens gives shortest routes, by pattern A and "
     "by both patterns (hops beyond the distance)",
     claimed={"pattern A": 0, "both patterns": 0},
@@ -97,7 +97,7 @@ def beyond_distance(topology: str) -> Measured:
 
 COMPLETED_DIAMETER = claim(
     "LENS-X-diameter-completed",
-    place="beyond the paper",
+    place=BEYOND,
     statement="the completed lens's diameter is max(n, floor(3n/2) - 1) if p>=3, floor(n/2) if p=2",
     corrects="LENS-S8-diameter-completed",
     claimed=of(lambda p, n: max(n, 3 * n // 2 - 1) if p >= 3 else n // 2),
@@ -134,7 +134,7 @@ def joined_by_a(topology: str) -> Matrix:
 
 IS_BUTTERFLY = pairs_claim(
     "LENS-X-butterfly",
-    place="beyond the paper",
+    place=BEYOND,
     statement="pattern A makes the completed lens the wrapped (p-1)-ary butterfly, processor "
     "(k, d) being node (k mod n, d) (1 = neighbours, 0 = not)",
     claimed=butterfly,
@@ -145,7 +145,7 @@ IS_BUTTERFLY = pairs_claim(
 
 @claim(
     "LENS-X-cayley",
-    place="beyond the paper",
+    place=BEYOND,
     statement="H and G generate a group of n(p-1)^n elements that is regular on the processors",
     claimed=of(lambda p, n: {"order": n * (p - 1) ** n, "images of a processor": n * (p - 1) ** n}),
     grid=circles(
@@ -170,7 +170,7 @@ def group(topology: str) -> dict[str, int]:
 
 NEIGHBOURS = claim(
     "LENS-X-processor-degree",
-    place="beyond the paper",
+    place=BEYOND,
     statement="a processor of the completed lens has 3p-4 neighbours, 3p-5 if n=2",
     claimed=of(lambda p, n: [3 * p - 5 if n == 2 else 3 * p - 4]),
     grid=C,
@@ -179,7 +179,7 @@ NEIGHBOURS = claim(
 
 HISTOGRAMS = claim(
     "LENS-X-degrees-uncompleted",
-    place="beyond the paper",
+    place=BEYOND,
     statement="in the uncompleted lens (p-1)^n processors are on q-1 busses, the others on q; "
     "(q-1)^n busses have p-1 processors, the others p",
     claimed=of(
@@ -203,7 +203,7 @@ HISTOGRAMS = claim(
 
 CONNECTIVITY = claim(
     "LENS-X-connectivity",
-    place="beyond the paper",
+    place=BEYOND,
     statement="p processors and busses, and no fewer, have to go until the completed lens is in "
     "pieces",
     claimed=of(lambda p, n: p),
@@ -214,7 +214,7 @@ CONNECTIVITY = claim(
 
 DUAL = claim(
     "LENS-X-dual-uncompleted",
-    place="beyond the paper",
+    place=BEYOND,
     statement="reversing labels takes lens(p,q,n) to the dual of lens(q,p,n)",
     claimed=True,
     grid=FIVE,
@@ -247,7 +247,7 @@ def fair_tokens(a: int, agree: tuple[bool, ...]) -> list[list[int]]:
 
 @claim(
     "LENS-X-fair-random",
-    place="beyond the paper",
+    place=BEYOND,
     statement="a random one of the least plans with random arbitrary digits, each as likely, gives "
     "equal expected loads of processors and of busses (largest less least)",
     claimed={"processors": 0.0, "busses": 0.0},
@@ -313,7 +313,7 @@ def partial_level(p: int, size: int) -> int:
 
 @claim(
     "LENS-X-partial",
-    place="beyond the paper",
+    place=BEYOND,
     statement="partial lenses of every size are connected, and every route arrives after 5n hops "
     "at most",
     relation="<=",

@@ -15,7 +15,7 @@ FINDINGS = (
     ),
     MainFinding(
         number=6,
-        title="The average distance of STH grows linearly with m, not with the logarithm of N.",
+        title="The average distance of STH is not almost constant: it grows linearly with m.",
         text="It is 68.3164 in STH(128,7), printed 3.58316.",
         command="mpinet verify STH-T7-avg-sth-tq --at topology=sth:128,7",
         prints=("measured 68.3164, claimed = 3.58316",),

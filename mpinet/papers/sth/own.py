@@ -6,7 +6,7 @@ import numpy as np
 
 from mpinet import measure
 from mpinet.base.arrays import Flags, Ints
-from mpinet.claims import Measured, claim
+from mpinet.claims import BEYOND, Measured, claim
 from mpinet.measure.wiring import as_topology
 from mpinet.networks.sth.cube import Cube
 from mpinet.networks.sth.scalable import cube_of_kind
@@ -14,8 +14,6 @@ from mpinet.papers.grids import networks, numbers, of, up_to
 from mpinet.papers.sth.grids import KINDS, VALID, family, sths
 from mpinet.papers.sth.routing import SOURCES, longest, worst_broadcast
 from mpinet.papers.witness import first_pair
-
-PLACE = "not in the paper"
 
 ALL_KINDS = {**VALID, "q": range(1, 10)}
 """Cubes with the hypercube among them, dimensions up to 9."""
@@ -38,7 +36,7 @@ def cube_named(topology: str) -> Cube:
 
 LOOP_BROADCAST = claim(
     "STH-X-lst-broadcast",
-    place=PLACE,
+    place=BEYOND,
     statement="the one-port broadcast along the chords of LST(m) takes m+2 steps and informs every "
     "node once",
     claimed=of(lambda m: m + 2),
@@ -49,7 +47,7 @@ LOOP_BROADCAST = claim(
 
 @claim(
     "STH-X-cube-broadcast",
-    place=PLACE,
+    place=BEYOND,
     statement="the one-port broadcast over a cube's dimensions takes n steps for every kind and "
     "source (n > 7: 16 sources) and informs every node once",
     claimed=of(lambda n: n),
@@ -64,7 +62,7 @@ def cube_broadcast(topology: str) -> Measured:
 
 STH_BROADCAST = claim(
     "STH-X-sth-broadcast",
-    place=PLACE,
+    place=BEYOND,
     statement="the one-port broadcast in two phases takes m+n+2 steps in STH(m,n) and informs "
     "every node once",
     claimed=of(lambda m, n: m + n + 2),
@@ -75,7 +73,7 @@ STH_BROADCAST = claim(
 
 @claim(
     "STH-X-lst-optimal-route",
-    place=PLACE,
+    place=BEYOND,
     statement="the stateless rule of LST(m) takes as many hops as the distance, for all pairs",
     claimed=0,
     grid=family("lst", range(2, 8), "LST(m), m=2..7, all pairs"),
@@ -89,7 +87,7 @@ def optimal_route(topology: str) -> Measured:
 
 @claim(
     "STH-X-cube-distance",
-    place=PLACE,
+    place=BEYOND,
     statement="the distances in the cubes (every kind and q) are those of the closed forms, for "
     "all pairs",
     claimed=0,

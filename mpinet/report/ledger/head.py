@@ -12,18 +12,25 @@ from mpinet.claims.paper import MainFinding, Paper
 from mpinet.report.ledger.mathml import typeset
 from mpinet.report.ledger.remade import command_html, link, unbroken
 
-COUNTED = {
-    "claims": "claims",
+STATED = {
+    "claims": "the paper’s claims",
     "holds": "hold",
     "formulas": "– formula against formula",
     "refuted": "refuted",
-    "errors": "– distinct errors",
-    "beaten": "beaten (steps)",
     "open": "open",
     "error": "failed",
-    "corrections": "corrected statements, ours",
 }
-"""Counts per paper, with their headings."""
+"""Counts of a paper's own rows, with their headings."""
+
+ADDED = {
+    "claims": "rows of ours",
+    "holds": "hold",
+    "refuted": "refuted",
+    "beaten": "stated steps beaten",
+    "open": "open",
+    "error": "failed",
+}
+"""Counts of the rows that no paper has, with their headings."""
 
 
 USED = ("python", "numpy", "numba", "networkx", "mpi4py", "mpi")
@@ -88,19 +95,34 @@ def counts(summary: Mapping[str, Any], papers: Sequence[Paper]) -> str:
     names = [f'<a href="#paper-{escape(found.room)}">{escape(found.room)}</a>' for found in papers]
     heading = "".join(f'<th scope="col">{name}</th>' for name in ["", *names, "all"])
     columns = [*summary["papers"], summary["all"]]
-    lines = "\n".join(
-        _line(text, [column[name] for column in columns])
-        for name, text in COUNTED.items()
-        if summary["all"][name]
-    )
+    stated = [column["stated"] for column in columns]
+    added = [_rest(column, column["stated"]) for column in columns]
+    errors = [{"distinct errors": column["errors"], **column["grades"]} for column in columns]
+    graded = {name: f"– {name}" for name in errors[-1]}
+    blocks = ((STATED, stated), (graded, errors), (ADDED, added))
+    bodies = "\n".join(f"<tbody>\n{_lines(*block)}\n</tbody>" for block in blocks)
     return f"""<h2 id="counts">Verdicts</h2>
 <div class="wide"><table class="counts">
-<caption>Claims by paper and verdict; those that fail for one reason count as one error</caption>
+<caption>What the papers state, by verdict; the errors that refute it, by grade (claims that fail
+for one reason share an error); and the rows that we have added: corrected statements, further
+facts, and optima beside stated steps</caption>
 <thead><tr>{heading}</tr></thead>
-<tbody>
-{lines}
-</tbody>
+{bodies}
 </table></div>"""
+
+
+def _rest(whole: Mapping[str, Any], part: Mapping[str, int]) -> dict[str, int]:
+    """Return what is left of counts without those of a part."""
+    return {name: whole[name] - number for name, number in part.items()}
+
+
+def _lines(headings: Mapping[str, str], columns: Sequence[Mapping[str, int]]) -> str:
+    """Return the lines of a block of counts that has any."""
+    return "\n".join(
+        _line(text, [column[name] for column in columns])
+        for name, text in headings.items()
+        if columns[-1][name]
+    )
 
 
 def _line(text: str, counted: Sequence[int]) -> str:

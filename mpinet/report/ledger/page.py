@@ -126,13 +126,14 @@ def _doi(found: Paper) -> str:
 def _errors(found: Paper, rows: Sequence[LedgerRow]) -> str:
     """List of the distinct errors, each with the claims that it refutes."""
     refuted = [row for row in rows if row["verdict"] == "refuted"]
-    causes = [name for name in found.causes if any(row["cause"] == name for row in refuted)]
-    if not causes:
+    known = {row["cause"] for row in refuted}
+    shown = {name: cause for name, cause in found.causes.items() if name in known}
+    if not shown:
         return ""
     items = "\n".join(
-        f'<li id="{_anchor(found, name)}">{typeset(found.causes[name])} '
+        f'<li id="{_anchor(found, name)}"><b>{cause.grade}</b>: {typeset(cause.sentence)} '
         f'<span class="quiet">{_links(refuted, name)}</span></li>'
-        for name in causes
+        for name, cause in shown.items()
     )
     return f"<h3>Distinct errors</h3>\n<ol>\n{items}\n</ol>"
 
@@ -183,8 +184,10 @@ def _remarks(found: Paper, row: LedgerRow) -> str:
     if not row["measures"]:
         remarks.append("By formula: no network is measured.")
     if row["verdict"] == "refuted" and row["cause"] in found.causes:
-        anchor = _anchor(found, row["cause"])
-        remarks.append(f'<a href="#{anchor}">The error</a>: {typeset(found.causes[row["cause"]])}')
+        cause, anchor = found.causes[row["cause"]], _anchor(found, row["cause"])
+        remarks.append(
+            f'<a href="#{anchor}">The error</a> ({cause.grade}): {typeset(cause.sentence)}'
+        )
     return "".join(f'<p class="remark">{text}</p>' for text in remarks)
 
 

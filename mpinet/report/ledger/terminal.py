@@ -72,7 +72,8 @@ def _remarks(row: Mapping[str, Any]) -> list[str]:
     """Remarks on a row."""
     remarks = [extent_text(row)]
     if row["verdict"] == "refuted" and (cause := cause_of(row)):
-        remarks.append(f"the error: {cause}")
+        grade = f" ({row['grade']})" if row["grade"] else ""
+        remarks.append(f"the error{grade}: {cause}")
     if not row["measures"]:
         remarks.append("by formula: no network is measured")
     if row["corrects"]:
@@ -129,7 +130,7 @@ def _in_common(row: Mapping[str, Any], failing: int, others: int) -> str:
 def cause_of(row: Mapping[str, Any]) -> str:
     """Sentence on the error that refutes a claim, or its name; empty without one."""
     causes = paper(row["paper"]).causes if row["paper"] in PAPERS else {}
-    return str(causes.get(row["cause"], row["cause"]))
+    return causes[row["cause"]].sentence if row["cause"] in causes else str(row["cause"])
 
 
 def _found(row: Mapping[str, Any]) -> str:

@@ -6,11 +6,13 @@ from pathlib import Path
 import pytest
 
 from mpinet.claims import statement
+from mpinet.claims.cause import GRADES
 from mpinet.claims.ledger import PAPERS, claims_of, paper, select
 from mpinet.claims.relation import RELATIONS
 from mpinet.claims.verify import verify
 from mpinet.errors import UsageError
 from mpinet.machine.transport import Local
+from mpinet.papers.gbsn.construction import leans_on_completion
 
 IDS = Path(__file__).with_name("ids.txt").read_text().split()
 """The ids that the ledger promises, patterns in braces expanded."""
@@ -45,8 +47,30 @@ def test_the_tables_are_made_of_claims(room):
 @pytest.mark.parametrize("room", PAPERS)
 def test_the_causes_of_refutations_are_those_of_the_papers_table(room):
     causes = paper(room).causes
-    assert all(sentence for sentence in causes.values())
+    assert all(cause.sentence and cause.grade in GRADES for cause in causes.values())
     assert {claim.cause for claim in claims_of(room)} - {""} == set(causes)
+
+
+@pytest.mark.parametrize("room", PAPERS)
+def test_a_refuted_claim_has_the_grade_of_its_error(room):
+    causes = paper(room).causes
+    for claim in claims_of(room):
+        assert claim.grade == (causes[claim.cause].grade if claim.cause else "")
+
+
+def test_every_row_of_the_gbsn_tells_links_of_ours_from_the_papers():
+    assert all(claim.degenerate for claim in claims_of("gbsn"))
+    assert leans_on_completion("gbsn:1,m=2-3,a=1")  # block 0 alone has no way to block 1
+    assert not leans_on_completion("gbsn:2,m=2-3,a=1")
+    assert not leans_on_completion("gbsn:1,m=2-3,a=1,completed=no")
+    assert not leans_on_completion("bsn:1,1,2")
+
+
+@pytest.mark.long
+def test_no_refutation_of_the_gbsn_rests_on_links_of_ours():
+    rows = verify([claim for claim in claims_of("gbsn") if claim.cause], "quick", Local())
+    refuted = [row for row in rows if row.verdict == "refuted"]
+    assert refuted and not [row.id for row in refuted if row.nondegenerate is None]
 
 
 @pytest.mark.parametrize("room", PAPERS)

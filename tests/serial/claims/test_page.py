@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from mpinet.base.plain import plain
+from mpinet.claims.cause import SLIP, Cause
 from mpinet.claims.ledger import claims_in
 from mpinet.claims.paper import Column, Curve, MainFinding, MeasuredTable, Paper, PaperTable, Plot
 from mpinet.claims.summary import summary
@@ -151,7 +152,7 @@ RINGS = Paper(
     "Rings",
     (),
     (MeasuredTable("Table 2", (Column("D", "RING-OFF", {"4": "n=4", "5": "n=5"}),)),),
-    causes={"rounding": "N is rounded up: the diameter is floor(N/2)"},
+    causes={"rounding": Cause(SLIP, "N is rounded up: the diameter is floor(N/2)")},
     citation="A. Author: Rings.",
     doi="10.1/rings",
     plots=(Plot("diameters", "hops", (Curve("D", "RING-OFF"),), "claimed"),),

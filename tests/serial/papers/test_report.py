@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from mpinet.base.plain import plain
+from mpinet.claims.cause import GRADES
 from mpinet.claims.ledger import PAPERS, claims_of, paper
 from mpinet.claims.summary import summary
 from mpinet.claims.verify import verify
@@ -14,7 +15,8 @@ from mpinet.machine.transport import Local
 DOCS = Path(__file__).parents[3] / "docs"
 REPORT = DOCS / "ledger"
 NAMES = {"gbsn": "GBSN", "gmn": "G(m,N)", "hdn": "HDN", "lens": "lens", "sth": "STH"}
-COUNTED = ("claims", "holds", "refuted", "errors", "beaten", "open")
+STATED = ("claims", "holds", "refuted", "open")
+COUNTED = (*STATED, "errors", *GRADES, "ours", "beaten")
 
 
 def named(room: str, section: str) -> set[str]:
@@ -31,7 +33,7 @@ def counts_of_the_tutorial():
     lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines()]
     return {
         names[name]: dict(zip(COUNTED, (int(n or 0) for n in numbers), strict=True))
-        for name, *numbers in (cells for cells in lines if len(cells) == 7)
+        for name, *numbers in (cells for cells in lines if len(cells) == len(COUNTED) + 1)
         if name in names
     }
 
@@ -40,30 +42,49 @@ def test_the_tutorial_counts_the_claims_that_there_are():
     told = counts_of_the_tutorial()
     assert list(told) == [*PAPERS, "all"]
     for room in PAPERS:
-        claims, row = claims_of(room), told[room]
-        assert row["claims"] == len(claims)
-        assert row["refuted"] == sum(bool(claim.cause) for claim in claims)
-        assert row["errors"] == len(paper(room).causes)
-        assert row["open"] == sum(claim.measured is None for claim in claims)
+        claims, causes, row = claims_of(room), paper(room).causes.values(), told[room]
+        stated = [claim for claim in claims if not claim.ours]
+        assert row["claims"] == len(stated) and row["ours"] == len(claims) - len(stated)
+        assert row["refuted"] == sum(bool(claim.cause) for claim in stated)
+        assert row["errors"] == len(causes)
+        assert [row[grade] for grade in GRADES] == [
+            sum(cause.grade == grade for cause in causes) for grade in GRADES
+        ]
+        assert row["open"] == sum(claim.measured is None for claim in stated)
         assert row["beaten"] <= sum(bool(claim.beats) for claim in claims)
     for row in told.values():
-        assert row["claims"] == sum(row[v] for v in ("holds", "refuted", "beaten", "open"))
+        assert row["claims"] == sum(row[verdict] for verdict in ("holds", "refuted", "open"))
+        assert row["errors"] == sum(row[grade] for grade in GRADES)
     assert told["all"] == {name: sum(told[room][name] for room in PAPERS) for name in COUNTED}
+
+
+def test_no_row_of_ours_is_refuted_or_leans_on_a_cause():
+    ours = [claim for room in PAPERS for claim in claims_of(room) if claim.ours]
+    assert not [claim.id for claim in ours if claim.cause or claim.grade]
 
 
 def test_the_tutorials_sentence_has_the_numbers_of_its_table():
     text = " ".join((DOCS / "tutorials/claims.md").read_text().split())
     every = counts_of_the_tutorial()["all"]
-    assert f"Of {every['claims']} claims" in text
+    assert f"{every['claims']} claims that can be named" in text
     assert f"**{every['holds']} hold, {every['refuted']} are refuted** by {every['errors']}" in text
-    assert f"{every['open']} are open" in text and f"{every['beaten']} are *beaten*" in text
+    assert f"and {every['open']} are open" in text and f"{every['ours']} rows of our own" in text
+    assert f"In {every['beaten']} of these nine" in text
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("room", PAPERS)
 def test_the_tutorials_counts_are_those_of_the_full_ledger(room):
     found = summary(plain(verify(claims_of(room), "full", Local())))["all"]
-    assert counts_of_the_tutorial()[room] == {name: found[name] for name in COUNTED}
+    stated = {name: found["stated"][name] for name in STATED}
+    ours = found["claims"] - found["stated"]["claims"]
+    assert counts_of_the_tutorial()[room] == {
+        **stated,
+        "errors": found["errors"],
+        **found["grades"],
+        "ours": ours,
+        "beaten": found["beaten"],
+    }
 
 
 @pytest.mark.parametrize("room", PAPERS)

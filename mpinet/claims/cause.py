@@ -1,0 +1,40 @@
+"""Causes of refutations: a sentence on an error of a paper, and how much of the paper it takes.
+
+The grade is a judgement of ours, made once per error by the same four questions, so that a slip of
+the pen is never counted with a theorem that does not hold.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+WRONG_RESULT = "wrong result"
+"""A statement, formula or algorithm that fails on networks which the paper is about."""
+
+BOUNDARY_CASE = "boundary case"
+"""A result that holds in general and fails at the edge of its range: smallest sizes,
+equal words."""
+
+OVERSTATEMENT = "overstatement"
+"""A comparison or an "all" that goes further than the paper's own result."""
+
+SLIP = "slip"
+"""A misprint, a wrong number in an example, two places that contradict each other."""
+
+GRADES = (WRONG_RESULT, BOUNDARY_CASE, OVERSTATEMENT, SLIP)
+"""The grades, the heaviest first."""
+
+
+class Cause(NamedTuple):
+    """An error of a paper.
+
+    Attributes
+    ----------
+    grade : str
+        One of `GRADES`.
+    sentence : str
+        What is wrong, in a sentence.
+    """
+
+    grade: str
+    sentence: str
