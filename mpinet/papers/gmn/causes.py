@@ -25,8 +25,8 @@ CAUSES: dict[str, Cause] = {
     ),
     "ends-of-routes": Cause(
         WRONG_RESULT,
-        "The way to the first hop, or from the last, takes a hop of type 0 or the ring beyond the "
-        "sector: up to two edges more.",
+        "The way to the first hop and from the last can take m + 1 edges, whatever the order of "
+        "the hops; in the printed order m + 2.",
     ),
     "odd-sectors": Cause(
         SLIP,

@@ -6,12 +6,13 @@ from math import log2
 
 import numpy as np
 
-from mpinet.claims import Corrected, Measured, claim, points
+from mpinet.claims import BEYOND, Corrected, Measured, claim, points
 from mpinet.papers.gmn import floods
 from mpinet.papers.gmn.census import census
 from mpinet.papers.gmn.digits import bound_2
 from mpinet.papers.gmn.grids import ALL, MID, each_m, is_small, listed, parameters, size_of
-from mpinet.papers.gmn.routing import cost_of_pairs, longest_stated
+from mpinet.papers.gmn.orders import best_orders
+from mpinet.papers.gmn.routing import CHOSEN, PRINTED_ORDER, cost_of_pairs, longest_stated
 from mpinet.papers.gmn.structure import position_of
 from mpinet.papers.witness import farthest
 
@@ -36,20 +37,36 @@ EDGES_BESIDE_HOPS = (
     claim(
         "GMN-D-nonH",
         place="3.2",
-        statement="every route has at most m edges besides the hops of H and the diagonal; a hop "
-        "of type 0 that traversal 1 adds is one of them",
+        statement="an order of the hops exists in which every route has at most m edges besides "
+        "the hops of H and the diagonal; an additional hop of type 0 is one of them",
         relation="<=",
         claimed=sector_length,
         grid=MID,
         cost=cost_of_pairs,
-        measured=lambda topology: census(topology).walked,
+        measured=lambda topology: best_orders(topology)[1],
+        note=CHOSEN,
         cause="ends-of-routes",
+        fails_where=("N >= 112", lambda topology: size_of(topology) >= 112),
         corrected=Corrected(
             "GMN-C-nonH",
-            "every route has at most m + 2 edges besides the hops of H and the diagonal",
+            "an order of the hops exists in which every route has at most m + 1 edges besides the "
+            "hops of H and the diagonal",
             relation="<=",
-            claimed=lambda topology: parameters(topology)[0] + 2,
+            claimed=lambda topology: sector_length(topology) + 1,
+            note=CHOSEN,
         ),
+    ),
+    claim(
+        "GMN-X-nonH-printed",
+        place=BEYOND,
+        statement="in the printed order every route has at most m + 2 edges besides the hops of H "
+        "and the diagonal",
+        relation="<=",
+        claimed=lambda topology: sector_length(topology) + 2,
+        grid=MID,
+        cost=cost_of_pairs,
+        measured=lambda topology: census(topology).walked,
+        note=PRINTED_ORDER,
     ),
 )
 

@@ -118,9 +118,59 @@ def invert(token):
     return token if token == "d" else INVERSE[token[0]] + token[1:]
 
 
+def hops_between(g, s, d):
+    """Section 4.2, steps 3 to 5: signed hops of each type, their class, whether the diagonal."""
+    k = g.k
+    delta, sign = (d // g.m - s // g.m) % (2 * k), 1
+    if delta > k - 1:
+        delta, sign = 2 * k - delta, -1
+    diag = not 0 < delta <= largest(g.b)
+    D = rrb(sign * (delta - k) if diag else sign * delta)
+    w_e = sum(1 for i, v in enumerate(D) if v and i % 2 == 0 and i >= 2)
+    w_o = sum(1 for i, v in enumerate(D) if v and i % 2 == 1)
+    kind = "E" if w_e > w_o else "O"
+    return convert(D, kind), kind, diag
+
+
+def shortest_order(g, s, d):
+    """The fewest edges of a route with these hops in any order, and one more of type 0 at most.
+
+    A search in breadth over nodes with the hops that are still to be made.
+    """
+    ring = min((d - s) % g.N, (s - d) % g.N)
+    if ring <= g.m:
+        return ring
+    H, _, diag = hops_between(g, s, d)
+    found = []
+    for added in (-1, 0, 1):
+        hops = {t: count for t, count in {**H, 0: H.get(0, 0) + added}.items() if count}
+        types = sorted(hops)
+        here = {(s, tuple(hops[t] for t in types), diag)}
+        goal, seen, steps = (d, (0,) * len(types), False), set(here), 0
+        while goal not in seen:
+            here = {state for one in here for state in moves(g, types, *one)} - seen
+            seen |= here
+            steps += 1
+        found.append(steps)
+    return min(found)
+
+
+def moves(g, types, node, left, diag):
+    """The states one edge further: along the ring, over the diagonal, by a hop that is left."""
+    yield g.follow(node, "+c"), left, diag
+    yield g.follow(node, "-c"), left, diag
+    if diag and node % g.m == 0:
+        yield g.follow(node, "d"), left, False
+    for i, t in enumerate(types):
+        if left[i] and node % g.m == g.pos[t]:
+            sign = 1 if left[i] > 0 else -1
+            after = (*left[:i], left[i] - sign, *left[i + 1 :])
+            yield g.follow(node, f"{'+' if sign > 0 else '-'}h{t}"), after, diag
+
+
 def route(g, s, d):
     """Section 4.2: the tokens."""
-    m, N, k = g.m, g.N, g.k
+    m, N = g.m, g.N
     dist = (d - s) % N
     if dist <= m:
         return ["+c"] * dist
@@ -129,15 +179,7 @@ def route(g, s, d):
     P, Q = s % m, d % m
     if P > Q:
         return [invert(token) for token in reversed(route(g, d, s))]
-    delta, sign = (d // m - s // m) % (2 * k), 1
-    if delta > k - 1:
-        delta, sign = 2 * k - delta, -1
-    diag = not 0 < delta <= largest(g.b)
-    D = rrb(sign * (delta - k) if diag else sign * delta)
-    w_e = sum(1 for i, v in enumerate(D) if v and i % 2 == 0 and i >= 2)
-    w_o = sum(1 for i, v in enumerate(D) if v and i % 2 == 1)
-    kind = "E" if w_e > w_o else "O"
-    H = convert(D, kind)
+    H, kind, diag = hops_between(g, s, d)
     upper = g.even_is_upper == (kind == "E")
     U = {g.pos[t] for t in H} | ({m if upper else 0} if diag else set())
     if not U or (min(U) >= P and max(U) <= Q):

@@ -97,7 +97,22 @@ def test_routes_are_those_of_the_reference(name):
     loops = Loops(m, N)
     pairs = product(range(N), repeat=2)
     longest = max(len(reference.route(loops, s, d)) for s, d in pairs)
+    assert measured("GMN-X-len-printed", topology=f"gmn:{name}") == longest
+
+
+@pytest.mark.parametrize("name", ["3,12", "4,32", "5,40", "6,60"])
+def test_the_best_order_is_that_of_a_search_over_all_orders(name):
+    loops = Loops(*map(int, name.split(",")))
+    pairs = product(range(loops.m), range(loops.N))  # sectors are alike
+    longest = max(reference.shortest_order(loops, s, d) for s, d in pairs)
     assert measured("GMN-R-len", topology=f"gmn:{name}") == longest
+
+
+def test_no_order_of_the_hops_is_short_enough_in_the_network_that_refutes_it():
+    row = judged("GMN-R-len", topology="gmn:7,112")
+    where = row.witness["where"]
+    assert (row.verdict, row.measured, row.claimed) == ("refuted", 10, 9)
+    assert reference.shortest_order(Loops(7, 112), where["source"], where["target"]) == 10
 
 
 def test_repaired_routes_are_those_of_the_reference():
@@ -206,11 +221,11 @@ def all_the_way_round(node, header, params):
 
 def test_longer_routes_turn_the_verdict(monkeypatch):
     at = {"topology": "gmn:10,300"}
-    assert judged("GMN-R-len", **at).verdict == "holds"
+    assert judged("GMN-X-len-printed", **at).verdict == "holds"
     longer = stateless("round", all_the_way_round, mpinet.open("gmn:10,300"), shortest=False)
     census.census.cache_clear()
     monkeypatch.setattr(type(mpinet.open("gmn:10,300")), "routing", lambda self, name: longer)
-    row = judged("GMN-R-len", **at)
+    row = judged("GMN-X-len-printed", **at)
     assert (row.verdict, row.measured) == ("refuted", 299)
 
 

@@ -1,0 +1,119 @@
+"""The best order of a route's hops: what section 3.2 says can be chosen.
+
+The paper takes the hops of H, the diagonal where the sector difference needs it, and at most one
+more hop of type 0, and says that an order exists in which few edges remain. So the order that does
+best is what has to fail; the emulator's routing follows one order, the printed traversals.
+
+A hop keeps its position in a sector, and the ring moves the position by one. In positions that are
+not wrapped round, a route is therefore a walk on a line: from the source's position to the
+target's, a sector further on or back for an additional hop of type 0, past each position that has
+hops left to make, in whatever sector.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mpinet.base.arrays import Ints, Table
+from mpinet.claims import Measured
+from mpinet.claims.remembered import remembered
+from mpinet.compiled import inlined, kernel
+from mpinet.networks import open as open_topology
+from mpinet.networks.gmn.parameters import HALF, LOOPS, RANGE, SECTOR, TYPES, position_of
+from mpinet.networks.gmn.walk import cheaper_class, count_hops
+from mpinet.papers.witness import at_pair
+
+LENGTH, BESIDES, KINDS = range(3)
+"""The extremes: the longest route; the most edges that are neither of H nor the diagonal."""
+
+ADDITIONAL = 1
+"""Hops of type 0 that may be added, forward or back."""
+
+
+@remembered(most=4)
+def best_orders(topology: str) -> tuple[Measured, Measured]:
+    """Return the longest route by the best order of hops, and the most edges beside H.
+
+    Parameters
+    ----------
+    topology : str
+        A G(m,N). Sources are the nodes of sector 0: the network looks alike from every sector.
+    """
+    found = np.zeros((KINDS, 3), np.int64)
+    network = open_topology(topology)
+    judge_best_orders(network.routing("source").params, found)
+    longest, besides = (at_pair(count, (source, at)) for count, source, at in found.tolist())
+    return longest, besides
+
+
+@kernel
+def judge_best_orders(params: Ints, found: Table) -> None:
+    """Find the pairs whose best order is worst: one of length, one of edges beside H."""
+    m, size = params[SECTOR], params[LOOPS]
+    hops = np.empty(params[TYPES] + 2, np.int64)
+    needed = np.empty(m, np.bool_)
+    for source in range(m):
+        for target in range(size):
+            ahead = (target - source) % size
+            ring = min(ahead, size - ahead)
+            length = besides = ring
+            if ring > m:
+                length, besides = best_order(source, target, hops, needed, params)
+            for kind, value in ((LENGTH, length), (BESIDES, besides)):
+                if value > found[kind, 0]:
+                    found[kind, 0], found[kind, 1], found[kind, 2] = value, source, target
+
+
+@inlined
+def best_order(source, target, hops, needed, params):
+    """Return the fewest hops of a route with the paper's H, and the fewest edges beside H."""
+    m, half, types = params[SECTOR], params[HALF], params[TYPES]
+    sectors, sign = (target // m - source // m) % (2 * half), 1
+    if sectors > half - 1:
+        sectors, sign = 2 * half - sectors, -1
+    diagonal = not 0 < sectors <= params[RANGE]
+    number = sign * (sectors - half) if diagonal else sign * sectors
+    count_hops(number, cheaper_class(number), hops)
+    others = 0
+    for hop_type in range(1, types):
+        others += abs(hops[hop_type])
+    length = besides = params[LOOPS]
+    for added in range(-ADDITIONAL, ADDITIONAL + 1):
+        zeros = abs(hops[0] + added)
+        needed[:] = False
+        needed[0] = diagonal
+        for hop_type in range(1, types):
+            if hops[hop_type] != 0:
+                needed[position_of(hop_type, params)] = True
+        if zeros != 0:
+            needed[position_of(0, params)] = True
+        edges = shortest_walk(source % m, target % m - added * m, needed, m)
+        length = min(length, edges + others + zeros + diagonal)
+        besides = min(besides, edges + max(0, zeros - abs(hops[0])))
+    return length, besides
+
+
+@inlined
+def shortest_walk(start, end, needed, m):
+    """Return the fewest edges of a walk on the line that passes each needed position modulo m."""
+    low, high = min(start, end), max(start, end)
+    best = 4 * m
+    for first in range(low, low - m, -1):
+        last = high
+        while not passes_all(first, last, needed, m):
+            last += 1
+        # Out to the nearer turn, across, and back to the end: both ends of the stretch are passed.
+        best = min(best, (start - first) + (last - first) + (last - end))
+        best = min(best, (last - start) + (last - first) + (end - first))
+    return best
+
+
+@inlined
+def passes_all(first, last, needed, m):
+    """Return whether a stretch of the line has a copy of every needed position."""
+    if last - first >= m - 1:
+        return True
+    for position in range(m):
+        if needed[position] and (position - first) % m > last - first:
+            return False
+    return True
