@@ -61,7 +61,8 @@ class Corrected:
     id, statement, relation, note
         As in `Claim`: those of the corrected statement.
     claimed, measured, grid, cost, tolerance, measures
-        As in `Claim`. Default: those of the refuted claim; a fact needs no `claimed`.
+        As in `Claim`. Default: those of the refuted claim, as is its reading; a fact needs no
+        `claimed`.
     """
 
     id: str
@@ -135,6 +136,8 @@ class Claim:
     note : str
         What a reader has to know of it: printed text where it was corrected, the reading taken, a
         reconstruction, a stand-in.
+    reading : str
+        The reading that is tested, where the paper's words leave a choice.
     cause : str
         The error of the paper that refutes it, by its name in the table `CAUSES` of the folder:
         claims that fail for one reason share it.
@@ -170,6 +173,7 @@ class Claim:
     reason: str = ""
     paper: str = ""
     note: str = ""
+    reading: str = ""
     cause: str = ""
     grade: str = ""
     corrects: str = ""
@@ -209,6 +213,7 @@ def claim(
     tolerance: float = 0.0,
     cost: Callable[..., float] | None = None,
     note: str = "",
+    reading: str = "",
     cause: str = "",
     corrects: str = "",
     measures: bool = True,
@@ -229,6 +234,7 @@ def claim(
     tolerance: float = 0.0,
     cost: Callable[..., float] | None = None,
     note: str = "",
+    reading: str = "",
     cause: str = "",
     corrects: str = "",
     measures: bool = True,
@@ -249,6 +255,7 @@ def claim(
     tolerance: float = 0.0,
     cost: Callable[..., float] | None = None,
     note: str = "",
+    reading: str = "",
     cause: str = "",
     corrects: str = "",
     measures: bool = True,
@@ -263,7 +270,7 @@ def claim(
     ----------
     id, statement, claimed, relation, place, tolerance, cost
         As in `Claim`. A relation that states a fact needs no `claimed`.
-    note, cause, corrects, measures, degenerate, fails_where, beats
+    note, reading, cause, corrects, measures, degenerate, fails_where, beats
         As in `Claim`: what else is known of it.
     corrected : Corrected, optional
         The statement as it holds, where this one is refuted: the ledger has it as a claim, too.
@@ -312,6 +319,7 @@ def claim(
             tolerance,
             cost,
             note=remark if beats else note,
+            reading=reading,
             cause=cause,
             corrects=corrects,
             measures=measures,

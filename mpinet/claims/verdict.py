@@ -52,7 +52,7 @@ class Verdict:
         Reason why the claim is open, an error's text, or why points of the range are left out.
     seconds : float
         Time of all its measurements.
-    note, corrects, measures
+    note, reading, corrects, measures
         As in `Claim`.
     cause, grade : str
         As in `Claim`, of a refuted one; else empty.
@@ -91,6 +91,7 @@ class Verdict:
     reason: str | None
     seconds: float
     note: str = ""
+    reading: str = ""
     cause: str = ""
     grade: str = ""
     ours: bool = False
@@ -152,6 +153,7 @@ def judge(
         reason=reason,
         seconds=round(sum(finding.seconds for finding in findings), 6),
         note=claim.note,
+        reading=claim.reading,
         cause=claim.cause if verdict == REFUTED else "",
         grade=claim.grade if verdict == REFUTED else "",
         ours=claim.ours,

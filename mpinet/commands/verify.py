@@ -60,16 +60,16 @@ def verify(
     Result
         list of id, paper, place, statement, relation, claimed, measured, range, points, verdict
         (holds, refuted, beaten (fewer steps are enough than a claim states), open, error), witness,
-        replay, reason, seconds, note, cause (of a refutation, by its name in the paper's table of
-        causes), grade (of that error: wrong result, boundary case, overstatement, slip; else
-        empty), ours (whether the row is no statement of the paper), corrects (a claim's id),
-        measures (whether a network is measured, or a formula compared with a formula), failing (at
-        how many of the points), everywhere (whether at all of them), common {text, failing,
-        holding, exact} (what failing points have in common, counted; null where nothing is known),
-        degenerate (how many of the failing), nondegenerate {point, where, claimed, measured,
-        replay}, values (list of point, claimed, measured, holds, fields (that are wrong), of claims
-        that a table or plot shows; else null); ``--list``: id, paper, place, statement, relation,
-        range.
+        replay, reason, seconds, note, reading (where the paper leaves a choice), cause (of a
+        refutation, by its name in the paper's table of causes), grade (of that error: wrong result,
+        boundary case, overstatement, slip; else empty), ours (whether the row is no statement of
+        the paper), corrects (a claim's id), measures (whether a network is measured, or a formula
+        compared with a formula), failing (at how many of the points), everywhere (whether at all of
+        them), common {text, failing, holding, exact} (what failing points have in common, counted;
+        null where nothing is known), degenerate (how many of the failing), nondegenerate {point,
+        where, claimed, measured, replay}, values (list of point, claimed, measured, holds, fields
+        (that are wrong), of claims that a table or plot shows; else null); ``--list``: id, paper,
+        place, statement, relation, range.
     """
     return perform(verify, locals())
 

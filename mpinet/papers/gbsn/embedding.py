@@ -28,7 +28,7 @@ from mpinet.papers.gbsn.measured import first_ports, links, network, ports
 from mpinet.papers.measured import distances
 
 EMBEDDING = (
-    "Reading: this refutes the embedding that takes node x to node x, ours, where the proposition "
+    "this refutes the embedding that takes node x to node x, ours, where the proposition "
     "says that there is one."
 )
 
@@ -85,7 +85,7 @@ dilation_of_partial_links = claim(
     relation="<=",
     claimed=lambda topology, a: a,
     grid=HOSTS,
-    note=EMBEDDING,
+    reading=EMBEDDING,
     measured=lambda topology, a: dilation(topology, ports(guest_of(topology, a)).partial),
     cause="embedding",
     fails_where=UNEQUAL,
@@ -111,7 +111,7 @@ dilation_of_shift_links = claim(
     relation="<=",
     claimed=path_of_shift_links,
     grid=HOSTS,
-    note=EMBEDDING,
+    reading=EMBEDDING,
     measured=lambda topology, a: dilation(topology, ports(guest_of(topology, a)).shift),
     cause="embedding",
 )
@@ -170,7 +170,7 @@ CONGESTION = (
         relation="<=",
         claimed=lambda topology, a: 2**a - 2 + path_of_shift_links(topology, a),
         grid=HOSTS,
-        note=EMBEDDING,
+        reading=EMBEDDING,
         measured=congestion,
         cause="embedding",
         fails_where=UNEQUAL,

@@ -45,7 +45,7 @@ MOST_ROUTED = 80
             *few(lambda of: of.size <= MOST_ROUTED).points("full"),
         ],
     ).quick(lambda topology: blocks(topology).size <= 20),
-    note="Reading: the paper does not say which channel a message takes. The witness tells the "
+    reading="the paper does not say which channel a message takes. The witness tells the "
     "cycle of channels without them, where there is one: they are needed.",
 )
 def no_cycle(topology: str) -> Measured:
@@ -95,7 +95,7 @@ three_steps = claim(
     relation="<=",
     claimed=3,
     grid=HOSTS,
-    note="Reading: a step is a message over a link, and nodes keep their numbers.",
+    reading="a step is a message over a link, and nodes keep their numbers.",
     measured=lambda topology, a: stretch(topology, guest_of(topology, a)),
     cause="embedding",
     fails_where=(
@@ -129,7 +129,7 @@ def mappings() -> Ints:
         "N = 8, k >= 2, a_i maximal, all b, a | b, a <= lg max m; all mappings",
         lambda: hosts([m for m in vectors(8) if len(m) > 1]),
     ),
-    note="Reading: a step is a message over a link, and nodes may stand anywhere.",
+    reading="a step is a message over a link, and nodes may stand anywhere.",
 )
 def least_stretch(topology: str, a: int) -> Measured:
     """Try all 8! mappings."""
@@ -155,7 +155,7 @@ def steps_on_bsn(guest: str) -> int:
     relation="<=",
     claimed=lambda topology, a: a,
     grid=slowdown.HOSTS,
-    note="Reading: the bound is the slowdown factor's, a (IV). No broadcast takes fewer steps than "
+    reading="the bound is the slowdown factor's, a (IV). No broadcast takes fewer steps than "
     "its root's farthest node has hops, which bounds the slowdown from below.",
     cause="factor-b",
 )

@@ -44,7 +44,7 @@ EDGES_BESIDE_HOPS = (
         grid=MID,
         cost=cost_of_pairs,
         measured=lambda topology: best_orders(topology)[1],
-        note=CHOSEN,
+        reading=CHOSEN,
         cause="ends-of-routes",
         fails_where=("N >= 112", lambda topology: size_of(topology) >= 112),
         corrected=Corrected(
@@ -53,7 +53,6 @@ EDGES_BESIDE_HOPS = (
             "hops of H and the diagonal",
             relation="<=",
             claimed=lambda topology: sector_length(topology) + 1,
-            note=CHOSEN,
         ),
     ),
     claim(
@@ -66,7 +65,7 @@ EDGES_BESIDE_HOPS = (
         grid=MID,
         cost=cost_of_pairs,
         measured=lambda topology: census(topology).walked,
-        note=PRINTED_ORDER,
+        reading=PRINTED_ORDER,
     ),
 )
 

@@ -189,7 +189,7 @@ ROUTES_AROUND = (
         grid=UP_TO_300,
         cost=lambda topology: 30 * size_of(topology) ** 2,
         measured=lambda topology: longest_around(topology, "online"),
-        note="Reading: what is repaired is the route in the printed order (docs/papers/gmn 4.2).",
+        reading="what is repaired is the route in the printed order (docs/papers/gmn 4.2).",
         cause="ends-of-routes",
         corrected=Corrected(
             "GMN-C-FT-online",

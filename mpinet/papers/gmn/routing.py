@@ -106,7 +106,7 @@ def all_delivered(topology: str) -> Measured | bool:
 
 
 CHOSEN = (
-    "Reading: the paper says that the order of the hops can be chosen; so the best order is what "
+    "the paper says that the order of the hops can be chosen; so the best order is what "
     "is measured, with the hops of H, the diagonal where it is needed, and at most one more hop of "
     "type 0."
 )
@@ -126,7 +126,7 @@ LONGEST_ROUTES = (
         grid=MID,
         cost=cost_of_pairs,
         measured=lambda topology: best_orders(topology)[0],
-        note=CHOSEN,
+        reading=CHOSEN,
         cause="ends-of-routes",
         fails_where=("N = 112, m = 7", lambda topology: parameters(topology) == (7, 112)),
         corrected=Corrected(
@@ -134,7 +134,6 @@ LONGEST_ROUTES = (
             "an order of the hops exists in which no route is longer than m + B2 + 1",
             relation="<=",
             claimed=lambda topology: longest_stated(topology) + 1,
-            note=CHOSEN,
         ),
     ),
     claim(
@@ -146,7 +145,7 @@ LONGEST_ROUTES = (
         grid=MID,
         cost=cost_of_pairs,
         measured=lambda topology: census(topology).longest,
-        note=PRINTED_ORDER,
+        reading=PRINTED_ORDER,
     ),
 )
 

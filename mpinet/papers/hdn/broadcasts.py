@@ -146,7 +146,7 @@ complete = claim(
     claimed=size_of,
     grid=R1_AND_FIGURES,
     cost=lambda topology: min(pairs_of(topology), nodes_of(topology)),
-    note="Reading: every informed node acts in every phase, the most generous one. On the network "
+    reading="every informed node acts in every phase, the most generous one. On the network "
     "of the paper's own Figure 11 it informs 6,000 of the 12,000 nodes (above N = 1100: from 18 "
     "sources).",
     degenerate=covers_base,

@@ -60,9 +60,14 @@ CAUSES: dict[str, Cause] = {
         OVERSTATEMENT,
         "With one level the degree is no smaller than the 3D torus's.",
     ),
+    "snid-range": Cause(
+        SLIP,
+        "The formula for the range of SN_id is right only where SN^1 is the whole base.",
+    ),
     "reindexing": Cause(
         SLIP,
-        "Re-indexing does not keep serial numbers and ids as the example and Table 4 print them.",
+        "The text of section 4 moves coordinates, Table 4 and the example keep serial numbers: the "
+        "two re-indexings differ.",
     ),
     "landing": Cause(
         WRONG_RESULT,

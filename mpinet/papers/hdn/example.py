@@ -12,6 +12,7 @@ from mpinet.claims import Corrected, Measured, claim, once, points
 from mpinet.claims.remembered import remembered
 from mpinet.papers.hdn.grids import FIG10, FIG11
 from mpinet.papers.hdn.measured import counts, cross_port, dual_net
+from mpinet.papers.hdn.reindexing import BY_NUMBER
 from mpinet.papers.hdn.routing import ALGORITHM_1
 
 Label = tuple[int, ...]
@@ -124,17 +125,17 @@ def intermediate() -> dict[str, Label]:
 @claim(
     "HDN-EX-reindex",
     place="Sec 4 example",
-    statement="in indices of level 1 u, u', v', v are (0,0,0,0), (1,4,2,3), (0,0,2,2), (1,4,4,5), "
-    "coordinates being moved as Section 4 says",
+    statement="in indices of level 1 u, u', v', v are (0,0,0,0), (1,4,2,3), (0,0,2,2), (1,4,4,5)",
     claimed={"u": TO_U1[0], "u'": TO_U1[-1], "v'": TO_V1[-1], "v": TO_V1[0]},
     grid=once("network of Figure 11"),
-    cause="reindexing",
+    reading=BY_NUMBER,
 )
 def reindexed() -> dict[str, Label]:
-    """Look the nodes up by their printed indices of level 2."""
-    network = dual_net(FIG11)
+    """Number the nodes in their clusters at level 2, and read the numbers at level 1."""
     places = {"u": U, "u'": (0, 0, 19, 0), "v'": (1, 19, 0, 14), "v": V}
-    return {name: network.level_address(node_at(label), 1) for name, label in places.items()}
+    whole, cluster = dual_net(FIG11), dual_net(FIG10)
+    numbers = {name: whole.node(f"0,0,{SN},{N}") for name, (_, _, SN, N) in places.items()}
+    return {name: cluster.level_address(number, 1) for name, number in numbers.items()}
 
 
 RINGS = "hdn:5x6,super=1"

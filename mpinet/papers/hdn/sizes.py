@@ -96,7 +96,7 @@ def spread() -> dict[str, int]:
     claimed={"the smallest: several hundreds": True, "the largest: several millions": True},
     grid=once("Table 1"),
     cost=lambda: 8000,
-    note="Reading: several hundreds are 200 to 999, several millions 2 to 9 million. Table 1 "
+    reading="several hundreds are 200 to 999, several millions 2 to 9 million. Table 1 "
     "prints "
     "60 as the smallest.",
     cause="size-range",

@@ -204,8 +204,7 @@ SIZES = claim(
     claimed={"in one piece": True, "at most p on a bus": True, "at most p busses": True},
     grid=own.partial_routes.grid,
     cost=size_of,
-    note="Reading: the report leaves them to a future paper; tested are those of "
-    "docs/papers/lens, 9.",
+    reading="the report leaves them to a future paper; tested are those of docs/papers/lens, 9.",
 )
 def partial_lens(topology: str) -> dict[str, bool]:
     """Flood it from processor 0, and count members and busses."""

@@ -61,8 +61,8 @@ READINGS = {
     "sth-link": "Stand-in: a single link takes the place of TQ_1, which definition 8 does not "
     "have.",
     "tq-link": "Stand-in: a single link takes the place of TQ_1, which definition 8 does not have.",
-    "sth": "Reading: by definition 8, whose twisted cubes have two dimensions or more.",
-    "tq": "Reading: by definition 8, whose twisted cubes have two dimensions or more.",
+    "sth": "by definition 8, whose twisted cubes have two dimensions or more.",
+    "tq": "by definition 8, whose twisted cubes have two dimensions or more.",
 }
 
 
@@ -128,7 +128,7 @@ def _cell(psi: int, family: str, printed: tuple[int, float]) -> Claim:
         f"percent, with a deviation of less than {psi} percent",
         claimed={f"{name} sizes": printed[0], f"{name} %": printed[1]},
         tolerance=SIZES_ARE,
-        note=READINGS.get(family, ""),
+        reading=READINGS.get(family, ""),
         measured=lambda: {
             f"{name} sizes": available(family, psi),
             f"{name} %": percentage(family, psi),

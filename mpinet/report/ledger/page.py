@@ -177,6 +177,8 @@ def _cell(label: str, content: str) -> str:
 def _remarks(found: Paper, row: LedgerRow) -> str:
     """Remarks on a row, below its statement."""
     remarks = []
+    if row["reading"]:
+        remarks.append(f'<span class="note">Reading: {typeset(row["reading"])}</span>')
     if row["note"]:
         remarks.append(f'<span class="note">Note: {typeset(row["note"])}</span>')
     if row["corrects"]:

@@ -78,6 +78,8 @@ def _remarks(row: Mapping[str, Any]) -> list[str]:
         remarks.append("by formula: no network is measured")
     if row["corrects"]:
         remarks.append(f"corrects {row['corrects']}")
+    if row["reading"]:
+        remarks.append(f"reading: {row['reading']}")
     if row["note"]:
         remarks.append(f"note: {row['note']}")
     return [text for text in remarks if text]

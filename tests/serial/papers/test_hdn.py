@@ -69,7 +69,8 @@ def test_the_ranges_have_the_networks_of_the_specification():
     "claim",
     [
         "HDN-Tab1-k1", "HDN-Tab1-k2-s30", "HDN-Tab3-1-1", "HDN-EX-fig10", "HDN-EX-uprime",
-        "HDN-EX-path-labels", "HDN-Tab4-r1", "HDN-Tab4-r4", "HDN-S5-T-sum", "HDN-Tab2-dualcube",
+        "HDN-EX-path-labels", "HDN-Tab4-r1", "HDN-Tab4-r2", "HDN-Tab4-r3", "HDN-Tab4-r4",
+        "HDN-EX-reindex", "HDN-S5-T-sum", "HDN-Tab2-dualcube",
         "HDN-Fig6", "HDN-S4-snid-20", "HDN-S2-product-copies",
     ],
 )  # fmt: skip
@@ -104,7 +105,12 @@ def last_cell(value):
 
 def test_reindexing_moves_coordinates_and_not_serial_numbers():
     # C3 x C5 keeps (0, 2) and (2, 2): 0*5 + 2 and 2*5 + 2 instead of the printed 0 and 14
-    assert [judged(f"HDN-Tab4-r{row}").measured["N"] for row in (2, 3)] == [2, 12]
+    found = judged("HDN-Tab4-serial-equal")
+    assert found.verdict == "refuted" and "(19,2) and (0,12)" in found.reading
+    network = mpinet.open(grids.FIG11)
+    labels = [network.level_address(node, 1) for node in range(300)]
+    moved = [labels.index(label) for label in ((1, 4, 2, 3), (0, 0, 2, 2))]
+    assert [network.level_address(node, 2)[2:] for node in moved] == [(19, 2), (0, 12)]
 
 
 def test_algorithm_1_is_longer_than_theorem_2_allows():
