@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal, TypedDict
 
 from mpinet.base import numerals
 from mpinet.base.memory import bytes_of
-from mpinet.base.numerals import is_whole, quoted
+from mpinet.base.numerals import is_whole, quoted, whole
 from mpinet.commands.signature import MOST_SEED, Typed
 
 
@@ -24,6 +25,15 @@ def seed_of(text: str) -> int:
         raise ValueError(f"a seed is a whole number 0..2^63-1, not {quoted(text)}")
     return int(text)
 
+
+def numbers_of(text: str) -> int | list[int]:
+    """Read a whole number, or several joined by commas."""
+    found = [whole(word) for word in text.split(",")]
+    return found if len(found) > 1 else found[0]
+
+
+Numbers = Annotated[int | Sequence[int], Typed(read=numbers_of)]
+"""A whole number or several; typed with commas between them."""
 
 File = Annotated[str | Path, Typed(metavar="FILE")]
 """A file's name."""

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from mpinet.commands.job import Job, Watch
-from mpinet.commands.options import Common, File, Recording
+from mpinet.commands.options import Common, File, Numbers, Recording
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, command
+from mpinet.errors import UsageError
 from mpinet.report.files import require_file
 from mpinet.report.rows import Row
 
@@ -23,8 +25,17 @@ def play(
     recording: Recording,
     *,
     output: Annotated[File, Typed("Page to write.", words=("-o",), metavar="FILE.html")],
+    title: Annotated[str | None, Typed(metavar="TEXT")] = None,
+    pause_at: Annotated[Numbers | None, Typed(metavar="STEP,..")] = None,
 ) -> Result:
     """Make a page of a recording that shows it step by step (collective).
+
+    Parameters
+    ----------
+    title : str, optional
+        Heading of the page; default: what was recorded.
+    pause_at : int or sequence of int, optional
+        Steps after which playing pauses.
 
     Returns
     -------
@@ -38,15 +49,18 @@ def prepare(options: argparse.Namespace) -> Job:
     """Check the page's name."""
     output = Path(options.output)
     require_file(output, (".html",), "a page's name")
-    return Play(Path(options.recording), output)
+    given = options.pause_at
+    pauses = [given] if isinstance(given, int) else list(given or ())
+    return Play(Path(options.recording), output, options.title, pauses)
 
 
 class Play(Job):
     """Page made of a recording."""
 
-    def __init__(self, recording: Path, output: Path):
+    def __init__(self, recording: Path, output: Path, title: str | None, pauses: Sequence[int]):
         super().__init__()
         self._recording, self._output = recording, output
+        self._title, self._pauses = title, pauses
 
     def run(self, transport: Local, watch: Watch) -> Row | None:
         """Read the recording and write the page, on rank 0."""
@@ -56,8 +70,13 @@ class Play(Job):
         if transport.rank:
             return None
         found = read_recording(self._recording)
-        write_page(self._output, found)
         header = found.header
+        for step in self._pauses:
+            if not 1 <= step <= header["steps"]:
+                raise UsageError(
+                    f"--pause-at {step}: the recording has steps 1..{header['steps']}."
+                )
+        write_page(self._output, found, self._title, self._pauses)
         self.topology = header["topology"]
         return {
             "command": header["command"],

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from html import escape
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from mpinet.base.files import whole_file
 from mpinet.base.version import __version__
@@ -20,68 +22,106 @@ KEYS = (
     ("L", "link loads"),
     ("Q", "queues"),
 )
-"""The keys that the page obeys."""
+"""The keys that the page obeys; a button that has the focus keeps those that press it."""
 
 
-def write_page(path: Path, recording: Recording) -> None:
-    """Write the page of a recording to a file."""
+def write_page(
+    path: Path, recording: Recording, title: str | None = None, pauses: Sequence[int] = ()
+) -> None:
+    """Write the page of a recording to a file; the arguments are those of `page`."""
     with whole_file(path) as file:
-        file.write(page(recording).encode())
+        file.write(page(recording, title, pauses).encode())
 
 
-def page(recording: Recording) -> str:
-    """Return a recording as one HTML page."""
-    shown = scene(recording)
-    title, nodes = escape(shown["title"]), shown["nodes"]
-    as_what = f"{shown['shown']} clusters of {nodes} nodes" if shown["group"] else f"{nodes} nodes"
-    moved = ", ".join(
-        f"{shown[what]} {word}{'s' * (shown[what] != 1)}"
-        for what, word in (("steps", "step"), ("moves", "movement"))
-    )
+def page(recording: Recording, title: str | None = None, pauses: Sequence[int] = ()) -> str:
+    """Return a recording as one HTML page.
+
+    Parameters
+    ----------
+    recording : Recording
+        What moved.
+    title : str, optional
+        Heading of the page; default: the command and its network.
+    pauses : sequence of int
+        Steps after which playing pauses.
+    """
+    shown = scene(recording, pauses)
+    heading, run = escape(title or shown["title"]), escape(shown["title"])
+    about = f"{run}: {_counts(shown)}" if title else _counts(shown)
     keys = " ".join(f"<kbd>{key}</kbd> {escape(what)}" for key, what in KEYS)
     text = json.dumps(shown).replace("<", "\\u003c")
+    rows = "node" if shown["group"] is None else "group of nodes"
     return f"""<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
+<title>{heading}</title>
 <style>
 {_part("player.css")}</style>
 </head>
 <body>
 <header>
-<h1>{title}</h1>
-<p class="quiet">{as_what}, {moved}. Played by mpinet
-{escape(__version__)}.</p>
+<h1>{heading}</h1>
+<p class="quiet">{about}. Played by mpinet {escape(__version__)}.</p>
 </header>
 <div class="bar">
 <button id="play" aria-label="play">\u25b6</button>
 <button id="back" aria-label="a step back">\u25c0\u25c0</button>
 <button id="on" aria-label="a step on">\u25b6\u25b6</button>
 <input id="slider" type="range" min="0" max="{shown["steps"]}" value="0" aria-label="step">
-<output id="step"></output>
+<output id="known"></output><output id="step"></output>
 </div>
+<p id="said" class="unseen" role="status" aria-live="polite"></p>
 <main>
-<figure><div class="stack"><canvas id="still"></canvas><canvas id="net"></canvas></div>
+<div><figure><div class="stack">
+<canvas id="still" role="img" aria-label="The network: {run}" aria-describedby="figures"></canvas>
+<canvas id="net" aria-hidden="true"></canvas></div>
 <figcaption>
+<span class="legend">{_legend(shown)}</span>
 <label><input type="checkbox" id="loads" checked> link loads</label>
 <label><input type="checkbox" id="queues" checked> queues</label>
 <span id="about" class="quiet"></span></figcaption></figure>
-<figure><div class="stack"><canvas id="time"></canvas><div id="head"></div></div>
-<figcaption class="quiet" id="timecaption"></figcaption></figure>
-<dl id="figures"></dl>
-<figure class="low"><canvas id="course"></canvas>
-<figcaption class="quiet">messages that <b class="moving">move</b> and that
-<b class="waiting">wait</b>, by step; click to go there</figcaption></figure>
+<dl id="figures"></dl></div>
+<figure><div class="stack">
+<canvas id="time" role="img" aria-label="Space-time diagram: a row per {rows}, a line per movement"
+ aria-describedby="figures"></canvas>
+<canvas id="course" role="img" aria-label="Bars: messages that move and wait in each step"
+ aria-describedby="figures"></canvas>
+<div id="head"></div></div>
+<figcaption class="quiet"><span id="timecaption"></span>. Below, messages that
+<b class="moving">move</b> and that <b class="waiting">wait</b> in each step; click to go
+there.</figcaption></figure>
 </main>
-<p class="keys quiet">{keys}. A step has an address: <code>#step=7</code>.</p>
+<p class="keys quiet">{keys}. The page's address is that of the step: <code>#step=7</code>.</p>
 <script type="application/json" id="scene">{text}</script>
 <script>
 {_part("player.js")}</script>
 </body>
 </html>
 """
+
+
+def _counts(shown: dict[str, Any]) -> str:
+    """Count nodes, steps and movements in a line."""
+    nodes = shown["nodes"]
+    as_what = f"{shown['shown']} groups of {nodes} nodes" if shown["group"] else f"{nodes} nodes"
+    moved = ", ".join(
+        f"{shown[what]} {word}{'s' * (shown[what] != 1)}"
+        for what, word in (("steps", "step"), ("moves", "movement"))
+    )
+    return f"{as_what}, {moved}"
+
+
+def _legend(shown: dict[str, Any]) -> str:
+    """Explain the colours that the page has."""
+    marks = [("message", "message")]
+    if shown["informs"]:
+        marks = [("known", "informed"), ("unknown", "not yet"), *marks]
+    marks.append(("load", "busiest links"))
+    if shown["numbered"]:
+        marks.append(("queue", "waiting messages"))
+    return " ".join(f'<i class="{kind}"></i>{what}' for kind, what in marks)
 
 
 def _part(name: str) -> str:

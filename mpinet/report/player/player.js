@@ -1,25 +1,36 @@
 // Plays a recording: `time` is how many steps are over, a fraction while messages are on their way.
-// The step is kept in the address (#step=7), so that it can be sent.
+// The step that is shown is kept in the address (#step=7), so that it can be sent.
 const scene = JSON.parse(document.getElementById("scene").textContent);
 const KINDS = { u1: Uint8Array, u2: Uint16Array, u4: Uint32Array, f4: Float32Array, f8: Float64Array };
 const COLOURS = ["#2f81f7", "#d1572a", "#2da44e", "#a475f9", "#c4990f", "#1fa3b8", "#d6449b", "#7d8590"];
-const SHOWN_DOTS = 1500, SHOWN_TRAILS = 500, SHOWN_LINES = 3000, STEP_WIDTH = 22;
+const SHOWN_DOTS = 1500, SHOWN_TRAILS = 500, SHOWN_LINES = 3000, STEP_WIDTH = 11, LABELS = 400;
+const ADDRESS_EVERY = 300;  // milliseconds: browsers refuse more frequent changes of the address
 
 function unpack([kind, text]) {
   const letters = atob(text), bytes = new Uint8Array(letters.length);
   for (let i = 0; i < letters.length; i++) bytes[i] = letters.charCodeAt(i);
   return new KINDS[kind](bytes.buffer);
 }
-const [x, y, links, from, to, first, channel, colour, queued, queue, callers, begins, ends, callSites] =
-  ["x", "y", "links", "from", "to", "first", "channel", "colour", "queued", "queue", "callers",
-   "begins", "ends", "callsites"].map(name => unpack(scene[name]));
+const [x, y, links, stubs, from, to, ways, first, channel, colour, queued, queue, callers, begins, ends,
+       callSites, members, learnt, learntHost, learntBy] =
+  ["x", "y", "links", "stubs", "from", "to", "ways", "first", "channel", "colour", "queued", "queue",
+   "callers", "begins", "ends", "callsites", "members", "learnt", "learntHost", "learntBy"]
+  .map(name => unpack(scene[name]));
 const steps = scene.steps, shown = scene.shown;
 const element = id => document.getElementById(id);
 const net = element("net"), still = element("still"), diagram = element("time"), course = element("course");
 
 // What has come to pass up to the step under way: kept, and moved forward or back step by step.
 const load = new Uint32Array(from.length), waiting = new Int32Array(shown);
-let counted = 0;
+const informed = new Int32Array(shown);
+let counted = 0, informedHosts = 0;
+learn(0, scene.informs ? learntBy[0] : 0, 1);
+function learn(begin, end, sign) {
+  for (let k = begin; k < end; k++) {
+    informed[learnt[k]] += sign;
+    informedHosts += sign * learntHost[k];
+  }
+}
 function countTo(step) {
   for (; counted < step; counted++) {
     for (let m = first[counted + 1]; m < first[counted + 2]; m++) load[channel[m]]++;
@@ -31,6 +42,7 @@ function countTo(step) {
   }
 }
 function shift(step, sign) {
+  if (scene.informs) learn(learntBy[step - 1], learntBy[step], sign);
   for (let e = queued[step]; e < queued[step + 1]; e++)
     waiting[queue[e] >> 1] += queue[e] & 1 ? -sign : sign;
 }
@@ -41,11 +53,12 @@ for (let step = 1, now = 0; step <= steps; step++) {
   waitingAll[step] = now;
 }
 
-let time = 0, playing = false, speed = 1.5, last = 0, view = null, ink = {};
+let time = 0, playing = false, speed = 1.5, last = 0, view = null, ink = {}, addressed = 0;
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 function measureAll() {
   const style = getComputedStyle(document.documentElement);
-  for (const name of ["ink", "paper", "soft", "line", "quiet", "accent", "hot", "wait"])
+  for (const name of ["ink", "paper", "soft", "line", "quiet", "accent", "hot", "wait", "known"])
     ink[name] = style.getPropertyValue("--" + name).trim();
   for (const canvas of [net, still, diagram, course]) {
     const dense = Math.min(devicePixelRatio || 1, 2);
@@ -53,17 +66,17 @@ function measureAll() {
     canvas.height = Math.max(1, Math.round(canvas.clientHeight * dense));
     canvas.dense = dense;
   }
-  const radius = Math.max(1.6, Math.min(9, Math.sqrt(net.width * net.height / shown) / 6)) * net.dense;
-  const margin = radius + (shown <= 64 ? 20 : 6) * net.dense;
-  const half = Math.min(net.width, net.height) / 2 - margin;
+  const margin = 18 * net.dense, half = Math.min(net.width, net.height) / 2 - margin;
+  const gap = shown > 1 ? scene.gap * half : 99;
+  const radius = Math.max(1.2 * net.dense, Math.min(11 * net.dense, Math.max(.32 * gap, .1 * half / Math.sqrt(shown))));
   const px = new Float32Array(shown), py = new Float32Array(shown);
   for (let i = 0; i < shown; i++) {
     px[i] = net.width / 2 + x[i] * half;
     py[i] = net.height / 2 - y[i] * half;
   }
-  const dot = Math.max(2.2 * net.dense, radius * .55);
-  view = { radius, px, py, dot, dots: [...COLOURS, ink.accent].map(one => sprite(dot, 1, one)),
-           node: sprite(radius, 2, ink.paper, ink.quiet), wait: sprite(16, 0, ink.wait), step: -1 };
+  const dot = Math.max(1.8 * net.dense, radius * .5);
+  view = { radius, half, gap, px, py, dot, dots: [...COLOURS, ink.accent].map(one => sprite(dot, 1, one)),
+           node: sprite(radius, 2, ink.paper, ink.quiet), known: sprite(radius, 2, ink.known, ink.quiet), wait: sprite(16, 0, ink.wait), step: -1 };
 }
 
 function mix(heat) { return `color-mix(in srgb, ${ink.hot} ${Math.round(100 * heat)}%, ${ink.line})`; }
@@ -74,11 +87,10 @@ function drawStill(step) {
   pen.strokeStyle = ink.line;
   pen.lineWidth = dense;
   pen.beginPath();
-  for (let i = 0; i < links.length; i += 2) {
-    pen.moveTo(px[links[i]], py[links[i]]);
-    pen.lineTo(px[links[i + 1]], py[links[i + 1]]);
-  }
+  for (let i = 0; i < links.length; i += 2) trace(pen, links[i], links[i + 1], stubs[i], stubs[i + 1]);
+  pen.globalAlpha = Math.max(.12, Math.min(1, 10 * shown / links.length));
   pen.stroke();
+  pen.globalAlpha = 1;
   let most = 0, busiest = -1, longest = -1, total = 0;
   for (let c = 0; c < load.length; c++) if (load[c] > most && from[c] !== to[c]) { most = load[c]; busiest = c; }
   for (let i = 0; i < shown; i++) {
@@ -87,7 +99,13 @@ function drawStill(step) {
   }
   if (element("loads").checked && most) drawLoads(pen, most);
   const queues = element("queues").checked, high = longest < 0 ? 1 : waiting[longest];
-  for (let i = 0; i < shown; i++) pen.drawImage(view.node, px[i] - radius - 2, py[i] - radius - 2);
+  for (let i = 0; i < shown; i++) {
+    const part = informed[i] / members[i], at = [px[i] - radius - 2, py[i] - radius - 2];
+    if (part < 1) pen.drawImage(view.node, ...at);
+    pen.globalAlpha = .25 + .75 * part;
+    if (part > 0) pen.drawImage(view.known, ...at);
+    pen.globalAlpha = 1;
+  }
   if (queues) {
     for (let i = 0; i < shown; i++) {
       if (!waiting[i]) continue;
@@ -95,13 +113,34 @@ function drawStill(step) {
       pen.drawImage(view.wait, px[i] - size, py[i] - size, 2 * size, 2 * size);
     }
   }
-  if (shown <= 64) {
-    pen.fillStyle = ink.ink;
-    pen.font = `${Math.round(11 * dense)}px system-ui, sans-serif`;
-    pen.textAlign = "left";
-    for (let i = 0; i < shown; i++) pen.fillText(i, px[i] + radius + 1, py[i] - radius);
-  }
+  if (shown <= LABELS && view.gap >= 15 * dense) drawLabels(pen);
   tell(step, busiest, longest, total);
+}
+// A link, or of one that closes a ring a stub at each end.
+function trace(pen, u, v, dx, dy) {
+  const { px, py, half } = view, wide = dx * half, high = -dy * half;
+  pen.moveTo(px[u], py[u]);
+  if (wide || high) {
+    pen.lineTo(px[u] + wide, py[u] + high);
+    pen.moveTo(px[v] - wide, py[v] - high);
+  }
+  pen.lineTo(px[v], py[v]);
+}
+// Numbers within their nodes where they fit, else above them, on a halo.
+function drawLabels(pen) {
+  const { px, py, radius } = view, dense = net.dense, within = radius >= 7 * dense && shown <= 1000;
+  pen.textAlign = "center";
+  pen.textBaseline = within ? "middle" : "alphabetic";
+  pen.font = `${Math.round((within ? Math.min(11, .85 * radius / dense) : 10) * dense)}px system-ui, sans-serif`;
+  pen.lineWidth = 3 * dense;
+  pen.strokeStyle = ink.soft;
+  pen.fillStyle = ink.ink;
+  for (let i = 0; i < shown; i++) {
+    const high = within ? py[i] : py[i] - radius - 2 * dense;
+    if (!within) pen.strokeText(i, px[i], high);
+    pen.fillText(i, px[i], high);
+  }
+  pen.textBaseline = "alphabetic";
 }
 // Drawn once and copied: a canvas copies many small pictures sooner than it fills many circles.
 function sprite(radius, margin, fill, rim) {
@@ -119,22 +158,21 @@ function sprite(radius, margin, fill, rim) {
   return canvas;
 }
 function drawLoads(pen, most) {
-  const { px, py } = view, bands = 8;
+  const bands = 8;
   for (let band = 1; band <= bands; band++) {
     pen.strokeStyle = mix(band / bands);
     pen.lineWidth = net.dense * (.8 + 2.4 * band / bands) * (shown > 200 ? .6 : 1);
     for (let c = 0; c < load.length; c++) {
       if (!load[c] || Math.ceil(bands * load[c] / most) !== band) continue;
       pen.beginPath();
-      pen.moveTo(px[from[c]], py[from[c]]);
-      pen.lineTo(px[to[c]], py[to[c]]);
+      trace(pen, from[c], to[c], ways[2 * c], ways[2 * c + 1]);
       pen.stroke();
     }
   }
 }
 
 function drawMoving(step, part) {
-  const pen = net.getContext("2d"), { px, py, radius } = view;
+  const pen = net.getContext("2d"), { px, py, half } = view;
   pen.clearRect(0, 0, net.width, net.height);
   if (step < 1) return;
   const begin = first[step], end = first[step + 1];
@@ -143,31 +181,40 @@ function drawMoving(step, part) {
   const trails = (end - begin) / stride <= SHOWN_TRAILS;
   pen.lineWidth = view.dot * .5;
   for (let m = begin; m < end; m += stride) {
-    const a = from[channel[m]], b = to[channel[m]], wide = px[b] - px[a], high = py[b] - py[a];
-    const which = Math.min(colour[m], COLOURS.length), cx = px[a] + wide * at, cy = py[a] + high * at;
+    const c = channel[m], u = from[c], v = to[c], out = [ways[2 * c] * half, -ways[2 * c + 1] * half];
+    // Over a ring's end it goes out by one stub, and comes in again by the other.
+    const cut = out[0] || out[1], gone = cut && at < .5;
+    const ax = cut && !gone ? px[v] - 2 * out[0] : px[u], ay = cut && !gone ? py[v] - 2 * out[1] : py[u];
+    const wide = cut ? 2 * out[0] : px[v] - px[u], high = cut ? 2 * out[1] : py[v] - py[u];
+    const least = cut && !gone ? .5 : 0;
+    const which = Math.min(colour[m], COLOURS.length), cx = ax + wide * at, cy = ay + high * at;
     if (trails) {
       pen.strokeStyle = COLOURS[which] || ink.accent;
       pen.beginPath();
-      pen.moveTo(px[a] + wide * back, py[a] + high * back);
+      pen.moveTo(ax + wide * Math.max(least, back), ay + high * Math.max(least, back));
       pen.lineTo(cx, cy);
       pen.stroke();
     }
     pen.drawImage(view.dots[which], cx - view.dot - 1, cy - view.dot - 1);
   }
-  element("about").textContent = stride > 1 ? `1 in ${stride} messages shown` : "";
+  const said = stride > 1 ? [`1 in ${stride} messages shown`] : [];
+  if (scene.omitted) said.push(`${scene.omitted} links are not`);
+  element("about").textContent = said.join("; ");
 }
 
-// The space-time diagram: a row a node (or cluster), time to the right, a line a movement.
-function stretch(step) {
+// The space-time diagram: a row per node (or group), time to the right, a line per movement. The bars
+// below have the same axis.
+function setAxis(step) {
   const columns = Math.max(4, Math.min(steps, Math.floor(diagram.clientWidth / STEP_WIDTH)));
   const begin = Math.max(0, Math.min(steps - columns, step - Math.ceil(columns / 2)));
-  return [begin, begin + columns];
+  const left = 40 * diagram.dense, wide = (diagram.width - left - 8 * diagram.dense) / columns;
+  view.axis = { begin, end: begin + columns, at: t => left + (t - begin) * wide };
 }
 function drawLines(step) {
   const pen = diagram.getContext("2d"), dense = diagram.dense;
-  const [begin, end] = stretch(step), left = 34 * dense, top = 8 * dense;
-  const wide = (diagram.width - left - 8 * dense) / (end - begin), high = diagram.height - 26 * dense - top;
-  const row = i => top + (shown > 1 ? i / (shown - 1) * high : high / 2), at = t => left + (t - begin) * wide;
+  const { begin, end, at } = view.axis, top = 8 * dense, left = at(begin), wide = at(1) - at(0);
+  const high = diagram.height - 26 * dense - top;
+  const row = i => top + (shown > 1 ? i / (shown - 1) * high : high / 2);
   pen.clearRect(0, 0, diagram.width, diagram.height);
   pen.font = `${Math.round(10 * dense)}px system-ui, sans-serif`;
   pen.fillStyle = ink.quiet;
@@ -186,6 +233,7 @@ function drawLines(step) {
   const every = Math.max(1, Math.ceil(30 * dense / wide));
   for (let t = Math.ceil(begin / every) * every; t <= end && t <= steps; t += every)
     pen.fillText(t, at(t), diagram.height - 10 * dense);
+  if (scene.informs) drawKnown(pen, begin, end, step, at, row, Math.min(10 * dense, high / shown * .8));
   drawCalls(pen, begin, end, at, row, Math.max(2 * dense, Math.min(8 * dense, high / shown * .6)));
   const a = first[begin + 1], b = first[Math.min(end, steps) + 1];
   const stride = Math.max(1, Math.ceil((b - a) / SHOWN_LINES));
@@ -204,9 +252,21 @@ function drawLines(step) {
     pen.stroke(path);
   }
   element("timecaption").textContent =
-    `${shown < scene.nodes ? "clusters" : "nodes"} (downwards) by step` +
+    `${shown < scene.nodes ? "groups" : "nodes"} (downwards) by step` +
     (stride > 1 ? `; 1 in ${stride} movements shown` : "") + (callers.length ? "; bars are calls" : "");
-  view.at = at;
+}
+// Who is informed by the step that is shown, from when on.
+function drawKnown(pen, begin, end, step, at, row, thick) {
+  pen.fillStyle = ink.known;
+  pen.globalAlpha = .55;
+  const until = at(Math.min(step, end));
+  for (let when = 0; when <= Math.min(step, end); when++) {
+    for (let k = when ? learntBy[when - 1] : 0; k < learntBy[when]; k++) {
+      const left = at(Math.max(when, begin));
+      pen.fillRect(left, row(learnt[k]) - thick / 2, Math.max(until - left, 1), thick);
+    }
+  }
+  pen.globalAlpha = 1;
 }
 function drawCalls(pen, begin, end, at, row, thick) {
   pen.globalAlpha = .35;
@@ -219,36 +279,39 @@ function drawCalls(pen, begin, end, at, row, thick) {
   pen.globalAlpha = 1;
 }
 function moveHead() {
-  element("head").style.transform = `translateX(${view.at(time) / diagram.dense}px)`;
+  element("head").style.transform = `translateX(${view.axis.at(time) / diagram.dense}px)`;
 }
 
 function drawCourse() {
-  const pen = course.getContext("2d"), width = course.width, height = course.height - 4;
-  pen.clearRect(0, 0, width, course.height);
-  const bars = Math.min(steps, width);
-  for (const [numbers, name] of [[waitingAll, "wait"], [moving, "accent"]]) {
-    const tops = new Float32Array(bars);
-    for (let step = 1; step <= steps; step++) {
-      const bar = Math.floor((step - 1) * bars / steps);
-      tops[bar] = Math.max(tops[bar], numbers[step]);
-    }
-    let most = 1;
-    for (const top of tops) most = Math.max(most, top);
-    view.most = Math.max(view.most || 1, most);
+  const pen = course.getContext("2d"), { begin, end, at } = view.axis, height = course.height - 4;
+  pen.clearRect(0, 0, course.width, course.height);
+  const most = Math.max(1, highest(moving), highest(waitingAll)), half = (at(1) - at(0)) / 2;
+  for (const [numbers, name, aside] of [[waitingAll, "wait", 0], [moving, "accent", half]]) {
     pen.fillStyle = ink[name];
     pen.globalAlpha = .75;
-    for (let bar = 0; bar < bars; bar++) {
-      const tall = tops[bar] / view.most * height, half = width / bars / 2;
-      pen.fillRect(bar * width / bars + (name === "accent" ? half : 0), height + 4 - tall, Math.max(1, half * .9), tall);
+    for (let step = begin + 1; step <= Math.min(end, steps); step++) {
+      const tall = numbers[step] / most * (height - 12 * course.dense);
+      pen.fillRect(at(step - 1) + aside, height + 4 - tall, Math.max(1, half * .9), tall);
     }
   }
   pen.globalAlpha = 1;
+  pen.fillStyle = ink.quiet;
+  pen.textAlign = "right";
+  pen.font = `${Math.round(10 * course.dense)}px system-ui, sans-serif`;
+  pen.fillText(most, at(begin) - 5 * course.dense, 12 * course.dense);
+  pen.fillText(0, at(begin) - 5 * course.dense, height);
   pen.fillStyle = ink.hot;
-  pen.fillRect(Math.max(0, time / Math.max(1, steps) * width - 1), 0, 2 * course.dense, course.height);
+  for (const step of scene.pauses)
+    if (begin <= step && step <= end) pen.fillRect(at(step) - 2, 0, 4, 6 * course.dense);
+}
+function highest(numbers) {
+  let most = 0;
+  for (const number of numbers) most = Math.max(most, number);
+  return most;
 }
 
 function tell(step, busiest, longest, total) {
-  const name = shown < scene.nodes ? "cluster " : "";
+  const name = shown < scene.nodes ? "group " : "";
   const rows = [["moving in this step", step ? moving[step] : 0],
                 ["moved so far", first[step + 1]],
                 ["busiest link so far", busiest < 0 ? "none" : `${name}${from[busiest]} → ${to[busiest]}: ${load[busiest]}`]];
@@ -257,6 +320,13 @@ function tell(step, busiest, longest, total) {
               ["longest queue", longest < 0 ? "none" : `${name}${longest}: ${waiting[longest]}`]);
   element("figures").innerHTML = rows.map(([what, value]) => `<dt>${what}</dt><dd>${value}</dd>`).join("");
   element("step").textContent = `step ${step} of ${steps}`;
+  const known = scene.informs ? [`${informedHosts} of ${scene.hosts} informed`] : [];
+  element("known").textContent = known.join();
+  view.said = [`step ${step} of ${steps}`, ...known, ...rows.map(([what, value]) => `${what}: ${value}`)].join(", ");
+}
+// Told to who cannot see it, once it stands still.
+function say() {
+  if (!playing && element("said").textContent !== view.said) element("said").textContent = view.said;
 }
 
 function frame(when) {
@@ -265,30 +335,39 @@ function frame(when) {
   if (view.step !== step) {
     countTo(step);
     view.step = step;
+    setAxis(step);
     drawStill(step);
     drawLines(step);
     drawCourse();
     element("slider").value = step;
+    if (!playing || performance.now() - addressed > ADDRESS_EVERY) address();
   }
-  drawMoving(step, time - step + 1);
+  drawMoving(step, calm.matches ? .5 : time - step + 1);
   moveHead();
+  say();
 }
-function go(step, keep) {
-  if (!keep) pause();
-  frame(step);
+function address() {
+  addressed = performance.now();
   history.replaceState(null, "", `#step=${Math.ceil(time)}`);
+}
+function go(step) {
+  pause();
+  frame(step);
+  address();
 }
 function tick(now) {
   if (!playing) return;
-  const passed = Math.min(100, now - last);
+  const on = time + Math.min(100, now - last) / 1000 * speed;
   last = now;
-  frame(time + passed / 1000 * speed);
-  if (time >= steps) return go(steps);
+  const stop = scene.pauses.find(step => time < step && step <= on);
+  if (stop !== undefined || on >= steps) return go(stop ?? steps);
+  frame(on);
   requestAnimationFrame(tick);
 }
 function play() {
   playing = true;
   element("play").textContent = "❚❚";
+  element("play").setAttribute("aria-label", "pause");
   if (time >= steps) frame(0);
   last = performance.now();
   requestAnimationFrame(tick);
@@ -296,6 +375,7 @@ function play() {
 function pause() {
   playing = false;
   element("play").textContent = "▶";
+  element("play").setAttribute("aria-label", "play");
 }
 function redraw() {
   measureAll();
@@ -303,6 +383,7 @@ function redraw() {
 }
 function fromAddress() {
   const found = /step=(\d+)/.exec(location.hash);
+  pause();
   frame(found ? Number(found[1]) : 0);
 }
 
@@ -313,9 +394,14 @@ const KEYS = {
   "+": () => { speed *= 1.5; }, "=": () => { speed *= 1.5; }, "-": () => { speed /= 1.5; },
   l: () => element("loads").click(), q: () => element("queues").click(),
 };
+// A button keeps the keys that press it, the slider those that move it.
+function isTaken(key, target) {
+  if (target.matches("input[type=range]")) return ["ArrowLeft", "ArrowRight", "Home", "End"].includes(key);
+  return key === " " && target.matches("button, input, a");
+}
 addEventListener("keydown", event => {
   const act = KEYS[event.key] || KEYS[event.key.toLowerCase()];
-  if (!act || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (!act || event.ctrlKey || event.metaKey || event.altKey || isTaken(event.key, event.target)) return;
   event.preventDefault();
   act();
 });
@@ -324,9 +410,13 @@ element("back").onclick = KEYS.ArrowLeft;
 element("on").onclick = KEYS.ArrowRight;
 element("slider").oninput = event => go(Number(event.target.value));
 element("loads").onchange = element("queues").onchange = redraw;
-course.onclick = event => go(Math.ceil(event.offsetX / course.clientWidth * steps));
+course.onclick = diagram.onclick = event => {
+  const { begin, end, at } = view.axis, one = at(1) - at(0);
+  go(Math.max(begin, Math.min(end, Math.ceil(begin + (event.offsetX * course.dense - at(begin)) / one))));
+};
 addEventListener("resize", redraw);
 addEventListener("hashchange", fromAddress);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+calm.addEventListener("change", redraw);
 measureAll();
 fromAddress();

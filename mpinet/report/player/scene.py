@@ -1,12 +1,12 @@
 """Contents of a player's page, as few and small arrays: places, channels, moves, queues.
 
-Up to `SINGLE` nodes each is shown; of more, clusters of nodes that have consecutive numbers.
+Where a network is too large, groups of nodes are shown (`mpinet.report.player.places`).
 """
 
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,18 +16,11 @@ from mpinet.errors import MpinetError
 from mpinet.networks import open as open_topology
 from mpinet.networks.catalogue import FAMILIES
 from mpinet.networks.topology import Topology
+from mpinet.report.player.places import places_of
 from mpinet.report.recordings import Recording
-from mpinet.report.shapes import circle
+from mpinet.report.shapes import nearest
 
-SINGLE = 1000
-"""Most nodes of a machine whose nodes are all shown."""
-
-CLUSTERS = 256
-"""Most clusters of a larger one that are shown, if the network has none of its own."""
-
-MOST_CLUSTERS = 512
-
-MOST_LINKS = 20_000
+MOST_LINKS = 60_000
 """Most links that are drawn although nothing moves on them."""
 
 MOST_CALLS = 200_000
@@ -38,12 +31,17 @@ COLOURS = 8
 
 PLAIN = 255
 
+INFORMING = ("broadcast", "flood", "run", "exec")
+"""Commands of whose runs is shown who is informed, if all begins at one node."""
 
-def scene(recording: Recording) -> dict[str, Any]:
-    """Return all data for the page's script."""
+
+def scene(recording: Recording, pauses: Sequence[int] = ()) -> dict[str, Any]:
+    """Return all data for the page's script, which stops playing at the steps `pauses`."""
     header, moves = recording.header, recording.moves
     network = known(header["topology"], header["nodes"])
-    groups, places = _places(network, header["nodes"])
+    moved = np.stack([moves["sender"], moves["receiver"]], axis=1)
+    shown_as = places_of(network, header["nodes"], moved)
+    groups, places = shown_as.groups, shown_as.points
     senders, receivers = groups[moves["sender"]], groups[moves["receiver"]]
     shown = len(places)
     channels, channel = np.unique(senders * shown + receivers, return_inverse=True)
@@ -53,6 +51,12 @@ def scene(recording: Recording) -> dict[str, Any]:
     unnumbered = moves["message"] < 0
     node, begin, end = waits(recording)
     at, event = _queue_events(groups[node], begin, end)
+    links = _links(network, groups, channels, shown)
+    drawn = _evenly(links, MOST_LINKS)
+    ways = np.stack([channels // max(shown, 1), channels % max(shown, 1)], axis=1)
+    informed = informed_at(recording)
+    learnt = np.argsort(informed, kind="stable") if informed is not None else np.zeros(0, int)
+    learnt = learnt[informed[learnt] <= steps] if informed is not None else learnt
     calls = {name: column[:MOST_CALLS] for name, column in recording.calls.items()}
     return {
         "title": f"{header['command']} on {header['topology']}",
@@ -66,9 +70,20 @@ def scene(recording: Recording) -> dict[str, Any]:
         "x": packed(places[:, 0].astype("<f4")),
         "y": packed(places[:, 1].astype("<f4")),
         "group": packed(small(groups)) if shown < header["nodes"] else None,
-        "links": packed(small(_links(network, groups, channels, shown).reshape(-1))),
-        "from": packed(small(channels // max(shown, 1))),
-        "to": packed(small(channels % max(shown, 1))),
+        "gap": nearest(places),
+        "pauses": sorted(set(pauses)),
+        "links": packed(small(drawn.reshape(-1))),
+        "omitted": len(links) - len(drawn),
+        "stubs": packed(shown_as.stubs(drawn).reshape(-1).astype("<f4")),
+        "from": packed(small(ways[:, 0])),
+        "to": packed(small(ways[:, 1])),
+        "ways": packed(shown_as.stubs(ways).reshape(-1).astype("<f4")),
+        "hosts": header["hosts"],
+        "members": packed(small(np.bincount(groups, minlength=shown))),
+        "informs": informed is not None,
+        "learnt": packed(small(groups[learnt])),
+        "learntHost": packed((learnt < header["hosts"]).astype("u1")),
+        "learntBy": packed(_upto(informed, learnt, steps)),
         "first": packed(first.astype("<u4")),
         "channel": packed(small(channel)),
         "colour": packed(np.where(unnumbered, PLAIN, message % COLOURS).astype("u1")),
@@ -93,26 +108,6 @@ def known(name: str, nodes: int) -> Topology | None:
     return network if network.size == nodes else None
 
 
-def _places(network: Topology | None, nodes: int) -> tuple[Ints, Array]:
-    """Group of each node, and the places of the groups."""
-    if nodes <= SINGLE:
-        from mpinet.report.layout import layout
-
-        return np.arange(nodes), layout(network) if network else circle(nodes)
-    width = _width(network, nodes)
-    return np.arange(nodes) // width, circle(-(-nodes // width))
-
-
-def _width(network: Topology | None, nodes: int) -> int:
-    """Nodes per cluster: the network's own if there are few enough clusters."""
-    if network is not None and type(network).cluster_order is None:
-        widths = [len(run) for run in network.clusters(0)]
-        fitting = [width for width in widths if 8 <= nodes / width <= MOST_CLUSTERS]
-        if fitting:
-            return min(fitting)
-    return -(-nodes // CLUSTERS)
-
-
 def _links(network: Topology | None, groups: Ints, channels: Ints, shown: int) -> Ints:
     """Links between groups, shape (k, 2): the network's, or those on which anything moves."""
     ends = np.stack([channels // max(shown, 1), channels % max(shown, 1)], axis=1)
@@ -122,7 +117,47 @@ def _links(network: Topology | None, groups: Ints, channels: Ints, shown: int) -
         ends = groups[edges(network)]
     ends = np.unique(np.sort(ends, axis=1), axis=0)
     between: Ints = ends[ends[:, 0] != ends[:, 1]]
-    return between[:MOST_LINKS]
+    return between
+
+
+def _evenly(links: Ints, most: int) -> Ints:
+    """All links, or as many of them at equal distances in their list."""
+    if len(links) <= most:
+        return links
+    return links[np.linspace(0, len(links) - 1, most).astype(np.int64)]
+
+
+def informed_at(recording: Recording) -> Ints | None:
+    """Return the step in which each node was first told anything, 0 where all began.
+
+    A node that never was has a step after the last one. None if the run does not inform from one
+    node, or is recorded in part.
+
+    Parameters
+    ----------
+    recording : Recording
+        What moved.
+    """
+    header, moves = recording.header, recording.moves
+    limits = header.get("recorded") or {}
+    if header["command"] not in INFORMING or any(limits.values()) or not len(moves["step"]):
+        return None
+    never = header["steps"] + 1
+    told, sent = (np.full(header["nodes"], never) for _ in range(2))
+    np.minimum.at(told, moves["receiver"], moves["step"])
+    np.minimum.at(sent, moves["sender"], moves["step"])
+    began = np.flatnonzero((sent < never) & (told >= sent))
+    if len(began) != 1:
+        return None
+    told[began] = 0
+    return told
+
+
+def _upto(informed: Ints | None, learnt: Ints, steps: int) -> Array:
+    """Count the nodes that are informed after each step 0..steps."""
+    if informed is None:
+        return np.zeros(steps + 1, "<u4")
+    return np.searchsorted(informed[learnt], np.arange(1, steps + 2)).astype("<u4")
 
 
 def waits(recording: Recording) -> tuple[Ints, Ints, Ints]:

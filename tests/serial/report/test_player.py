@@ -1,15 +1,24 @@
 """The player's page shows the steps of a recording, in a real browser."""
 
+import json
 import re
+from base64 import b64decode
 from collections import Counter
+from html import unescape
 
+import networkx
 import numpy as np
+import pytest
 from serial.report.browser import shown
 
+import mpinet
 from mpinet.cli.session import Session
+from mpinet.report.layout import layout
 from mpinet.report.player import page, write_page
-from mpinet.report.player.scene import known, scene, waits
+from mpinet.report.player.places import places_of
+from mpinet.report.player.scene import informed_at, known, scene, waits
 from mpinet.report.recordings import read_recording
+from mpinet.report.shapes import nearest
 
 
 def recorded(folder, command):
@@ -63,16 +72,191 @@ def test_an_address_leads_to_its_step(tmp_path):
     assert said["longest queue"].endswith(f": {wanted['queue']}")
 
 
-def test_more_nodes_than_can_be_seen_are_shown_as_clusters(tmp_path):
-    recording = recorded(tmp_path, "flood hypercube:11")
-    shown = scene(recording)
-    assert (shown["nodes"], shown["shown"]) == (2048, 256)
+def asked(file, script, *options):
+    """What a script finds in the page, which runs behind the page's own, as JSON."""
+    text = file.read_text()
+    again = file.with_name("asked.html")
+    answer = "const answer = found => { document.body.dataset.found = JSON.stringify(found); };"
+    again.write_text(text.replace("</body>", f"<script>{answer}{script}</script></body>"))
+    found = shown(again, "", *options)
+    if found is None:
+        return None
+    return json.loads(unescape(re.search(r'data-found="(.*?)"', found)[1]))
+
+
+@pytest.mark.parametrize("command", ["broadcast gmn:4,32 --root 5", "flood fattree:2,3 --root 1"])
+def test_who_is_informed_is_told_in_every_step(command, tmp_path):
+    recording = recorded(tmp_path, command)
+    moves, header = recording.moves, recording.header
+    known, counts = {int(command.split()[-1])}, [1]
+    for step in range(1, header["steps"] + 1):
+        known |= set(moves["receiver"][moves["step"] == step].tolist())
+        counts.append(sum(node < header["hosts"] for node in known))
+    assert counts[-1] == header["hosts"]
     file = tmp_path / "page.html"
     write_page(file, recording)
-    assert "256 clusters of 2048 nodes" in file.read_text()
+    steps = f"[...Array({header['steps'] + 1}).keys()]"
+    # there and back: who is informed is counted up and down
+    found = asked(
+        file,
+        f"const said = step => (go(step), document.getElementById('known').textContent);"
+        f"answer([{steps}.map(said), {steps}.reverse().map(said)])",
+    )
+    if found is not None:
+        wanted = [f"{count} of {header['hosts']} informed" for count in counts]
+        assert found == [wanted, wanted[::-1]]
+
+
+@pytest.mark.parametrize(
+    "command", ["route ring:6", "gossip ring:6", "broadcast ring:6 --record-steps 1..2"]
+)
+def test_what_does_not_begin_at_one_node_or_is_not_whole_informs_nobody(command, tmp_path):
+    recording = recorded(tmp_path, command)
+    assert informed_at(recording) is None
+    assert not scene(recording)["informs"] and "not yet" not in page(recording)
+
+
+@pytest.mark.parametrize(
+    ("command", "places"),
+    [("flood torus:32x32", 1024), ("flood hypercube:12", 4096), ("flood torus:70x71", 4970)],
+)
+def test_up_to_5000_nodes_stand_where_a_picture_has_them(command, places, tmp_path):
+    told = scene(recorded(tmp_path, command))
+    assert (told["nodes"], told["shown"], told["group"]) == (places, places, None)
+    kind, text = told["x"]
+    across = np.frombuffer(b64decode(text), f"<{kind}")
+    assert np.allclose(across, layout(command.split()[1])[:, 0])
+
+
+def test_a_larger_torus_is_a_smaller_torus_of_its_blocks(tmp_path):
+    shown_as = places_of(mpinet.open("torus:100x90"), 9000, np.zeros((0, 2), int))
+    sides = (34, 30)
+    assert shown_as.points.shape == (sides[0] * sides[1], 2)
+    assert shown_as.grid.name == "torus:34x30"
+    at = np.array(np.unravel_index(np.arange(9000), (100, 90))) // 3
+    assert np.array_equal(shown_as.groups, at[0] * sides[1] + at[1])
+
+
+@pytest.mark.parametrize(
+    "name", ["hypercube:13", "mesh:6000", "torus:3x2000", "dragonfly:6,12,6", "debruijn:13",
+             "ring:30000"]
+)  # fmt: skip
+def test_other_large_networks_are_shown_as_groups_at_places_of_their_own(name):
+    network = mpinet.open(name)
+    shown_as = places_of(network, network.size, np.zeros((0, 2), int))
+    count = len(shown_as.points)
+    assert 32 <= count <= 1024
+    assert np.array_equal(np.unique(shown_as.groups), np.arange(count))
+    assert nearest(shown_as.points) > 0
+
+
+def test_a_network_that_is_not_known_is_laid_out_by_what_moved(tmp_path):
+    recording = recorded(tmp_path, "flood mesh:4x6")
+    moves = recording.moves
+    moved = np.stack([moves["sender"], moves["receiver"]], axis=1)
+    points = places_of(None, 24, moved).points
+    graph = networkx.convert_node_labels_to_integers(networkx.grid_2d_graph(4, 6))
+    hops = np.array(networkx.floyd_warshall_numpy(graph))
+    plane = np.hypot(*(points[:, None] - points).transpose(2, 0, 1))
+    assert np.corrcoef(plane.ravel(), hops.ravel())[0, 1] > 0.9
+
+
+def test_more_nodes_than_can_be_seen_are_shown_as_groups(tmp_path):
+    recording = recorded(tmp_path, "flood hypercube:13")
+    told = scene(recording)
+    assert (told["nodes"], told["shown"]) == (8192, 1024)
+    file = tmp_path / "page.html"
+    write_page(file, recording)
+    assert "1024 groups of 8192 nodes" in file.read_text()
     said = in_browser(file, "step=3")
     if said is not None:
         assert said["moved so far"] == str((recording.moves["step"] <= 3).sum())
+
+
+def test_playing_pauses_where_it_was_told_to_and_the_address_is_that_of_the_step(tmp_path):
+    file, page_ = tmp_path / "run.npz", tmp_path / "page.html"
+    assert Session(["flood", "ring:30", "--record", str(file), "--json"]).run() == 0
+    typed = ["play", str(file), "-o", str(page_), "--title", "A <flood>", "--pause-at", "9,4"]
+    assert Session([*typed, "--json"]).run() == 0
+    assert "<title>A &lt;flood&gt;</title>" in page_.read_text()
+    script = """const seen = []; let now = 0;
+      for (let round = 0; round < 3; round++) {
+        play();
+        last = now;
+        while (playing) tick(now += 50);
+        seen.push([time, location.hash]);
+      }
+      answer(seen);"""
+    found = asked(page_, script)
+    if found is not None:
+        assert found == [[step, f"#step={step}"] for step in (4, 9, 15)]
+
+
+def test_a_pause_beyond_the_end_is_refused(tmp_path, capsys):
+    file = tmp_path / "run.npz"
+    assert Session(["flood", "ring:6", "--record", str(file), "--json"]).run() == 0
+    assert Session(["play", str(file), "-o", f"{tmp_path}/p.html", "--pause-at", "4"]).run() == 2
+    assert "--pause-at 4: the recording has steps 1..3." in capsys.readouterr().err
+    assert not (tmp_path / "p.html").exists()
+
+
+def test_buttons_keep_their_keys_and_the_page_has_the_others(tmp_path):
+    file = tmp_path / "page.html"
+    write_page(file, recorded(tmp_path, "flood ring:30"))
+    script = """const pressed = (id, key) => {
+        go(5);
+        const event = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true });
+        (id ? document.getElementById(id) : document.body).dispatchEvent(event);
+        const found = [event.defaultPrevented, playing, Math.ceil(time)];
+        pause();
+        return found; };
+      answer([["on", " "], ["loads", " "], ["slider", "ArrowLeft"], ["on", "ArrowLeft"],
+            ["", "ArrowRight"], ["", " "], ["on", "End"]].map(each => pressed(...each)))"""
+    found = asked(file, script)
+    if found is not None:
+        kept = [False, False, 5]
+        assert found == [
+            *(kept, kept, kept),
+            *([True, False, 4], [True, False, 6], [True, True, 5], [True, False, 15]),
+        ]
+
+
+def test_who_wants_no_motion_sees_messages_stand_still(tmp_path):
+    file = tmp_path / "page.html"
+    write_page(file, recorded(tmp_path, "flood ring:30"))
+    look = "const at = t => (frame(t), net.toDataURL()); answer(at(3.2) === at(3.7))"
+    found = asked(file, look, "--force-prefers-reduced-motion")
+    if found is not None:
+        assert found is True and asked(file, look) is False
+
+
+def test_every_canvas_has_a_text_and_the_step_is_said(tmp_path):
+    file = tmp_path / "page.html"
+    recording = recorded(tmp_path, "broadcast gmn:4,32")
+    write_page(file, recording)
+    for canvas in re.findall(r"<canvas[^>]*>", file.read_text()):
+        assert ('role="img" aria-label="' in canvas) != ('aria-hidden="true"' in canvas)
+    script = "go(3); const said = document.getElementById('said');"
+    found = asked(file, script + "answer([said.textContent, said.getAttribute('aria-live')])")
+    if found is not None:
+        moving = int((recording.moves["step"] == 3).sum())
+        assert f"step 3 of {recording.header['steps']}" in found[0] and found[1] == "polite"
+        assert f"moving in this step: {moving}" in found[0] and "informed" in found[0]
+
+
+def test_bars_and_diagram_have_one_axis(tmp_path):
+    """What was drawn at a step stands below it: the leftmost and the rightmost pixel of a step."""
+    file = tmp_path / "page.html"
+    write_page(file, recorded(tmp_path, "route torus:8x8 --pairs random:900"))
+    script = """go(8); const box = id => document.getElementById(id).getBoundingClientRect();
+      const bar = course.getContext("2d").getImageData(0, course.height - 1, course.width, 1).data;
+      const inked = [...Array(course.width).keys()].filter(i => bar[4 * i + 3]);
+      const { begin, at } = view.axis;
+      answer([box("time").left === box("course").left, box("time").width === box("course").width,
+            inked[0] >= Math.floor(at(begin)), inked.at(-1) <= Math.ceil(at(view.axis.end))]);"""
+    found = asked(file, script)
+    if found is not None:
+        assert all(found)
 
 
 def test_messages_wait_where_they_do_not_move(tmp_path):

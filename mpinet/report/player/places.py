@@ -1,0 +1,136 @@
+"""Where a player's page shows nodes: each at its place, or coarse, many nodes as one.
+
+A grid or a hypercube too large to be seen becomes a smaller one of the same family. Other networks
+are shown by their own clusters, else by what stands near one another in their layout.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+from mpinet.base.arrays import Ints
+from mpinet.networks import open as open_topology
+from mpinet.networks.topology import Topology
+from mpinet.report.layout import MOST_NODES, layout
+from mpinet.report.lines import stubs
+from mpinet.report.shapes import Points, circle
+from mpinet.report.stress import stress_layout
+
+SINGLE = 5000
+"""Most nodes of a machine whose nodes are all shown."""
+
+GROUPS = 1024
+"""Most groups of nodes of a larger one."""
+
+MOST_CLUSTERS = 512
+"""Most clusters of a network that are taken as they are."""
+
+
+@dataclass(frozen=True)
+class Places:
+    """What stands where.
+
+    Attributes
+    ----------
+    groups : ndarray of int64, shape (N,)
+        What each node is shown as, 0..G-1.
+    points : ndarray of float64, shape (G, 2)
+        Places.
+    grid : Topology, optional
+        The network of these places, if links that close its rings are shown as stubs.
+    """
+
+    groups: Ints
+    points: Points
+    grid: Topology | None = None
+
+    def stubs(self, links: Ints) -> Points:
+        """Return where links end beside what they lead from, as `mpinet.report.lines.stubs`."""
+        if self.grid is None:
+            return np.zeros((len(links), 2))
+        return stubs(self.grid, self.points, links)
+
+
+def places_of(network: Topology | None, nodes: int, moved: Ints) -> Places:
+    """Find places for the nodes of a recording.
+
+    Parameters
+    ----------
+    network : Topology, optional
+        The network, if it is known.
+    nodes : int
+        Number of its nodes.
+    moved : ndarray of int64, shape (k, 2)
+        Pairs of nodes between which anything moved: all that is known of other networks.
+    """
+    each = np.arange(nodes)
+    if nodes > SINGLE:
+        return _coarse(network, nodes)
+    if network is not None:
+        return Places(each, layout(network), network)
+    links = np.unique(np.sort(moved, axis=1), axis=0)
+    if len(links) < nodes - 1:
+        return Places(each, circle(nodes))
+    points = stress_layout(nodes, links)
+    return Places(each, points / max(1e-9, float(np.abs(points).max())))
+
+
+def _coarse(network: Topology | None, nodes: int) -> Places:
+    """Group the nodes of a large network."""
+    if network is None:
+        return _runs(nodes, -(-nodes // GROUPS))
+    if network.family in ("torus", "mesh"):
+        return _coarse_grid(network, network.family)
+    if network.family == "hypercube":
+        dimensions = GROUPS.bit_length() - 1
+        smaller = open_topology(f"hypercube:{dimensions}")
+        return Places(np.arange(nodes) >> (network.ports - dimensions), layout(smaller), smaller)
+    width = _cluster_width(network, nodes)
+    if width is None and nodes > MOST_NODES:
+        return _runs(nodes, -(-nodes // GROUPS))
+    if nodes > MOST_NODES:
+        return _runs(nodes, width or 1)
+    points = layout(network)
+    if width is not None:
+        return _gathered(np.arange(nodes) // width, points)
+    side = int(GROUPS**0.5)
+    cells = np.clip((points + 1) / 2 * side, 0, side - 1).astype(np.int64)
+    return _gathered(np.unique(cells @ [side, 1], return_inverse=True)[1].ravel(), points)
+
+
+def _coarse_grid(network: Topology, family: str) -> Places:
+    """Show blocks of a torus or mesh as the nodes of a smaller one."""
+    sides: list[int] = list(getattr(network, "sides", ()))
+    block = 1
+    while prod(-(-side // block) for side in sides) > GROUPS:
+        block += 1
+    fewer = [-(-side // block) for side in sides]
+    at = np.array(np.unravel_index(np.arange(network.size), sides)) // block
+    groups = np.ravel_multi_index(tuple(at), fewer)
+    fewer = [side for side in fewer if side > 1]
+    smaller = open_topology(f"{family}:{'x'.join(map(str, fewer))}")
+    return Places(groups, layout(smaller), smaller)
+
+
+def _cluster_width(network: Topology, nodes: int) -> int | None:
+    """Nodes per cluster of the network's own, if there are few enough clusters."""
+    if type(network).cluster_order is not None or network.hosts < nodes:
+        return None
+    widths = [len(run) for run in network.clusters(0)]
+    fitting = [width for width in widths if 8 <= nodes / width <= MOST_CLUSTERS]
+    return min(fitting, default=None)
+
+
+def _runs(nodes: int, width: int) -> Places:
+    """Show nodes of consecutive numbers as one, on a circle."""
+    return Places(np.arange(nodes) // width, circle(-(-nodes // width)))
+
+
+def _gathered(groups: Ints, points: Points) -> Places:
+    """Place groups in the middle of their nodes."""
+    counts = np.bincount(groups)
+    sums = [np.bincount(groups, weights=axis) for axis in points.T]
+    return Places(groups, np.stack(sums, axis=1) / counts[:, np.newaxis])
