@@ -148,6 +148,45 @@ ONE_PATH = claim(
 )
 
 
+def on_one_bus(p: int, n: int) -> int:
+    """Number of a star's processors that are on one bus: of its tree, the leaves.
+
+    N processors and B busses of p members make a tree, p B = N + B - 1; a processor is on two
+    busses at most, so that p B - N of them are on two.
+    """
+    N = p**n
+    return N - ((N - 1) // (p - 1) - 1)
+
+
+@claim(
+    "LENS-S2-star-failure",
+    place="2",
+    statement="the failure of any component, processor or bus, splits a star: none of them leaves "
+    "the other processors in one piece",
+    note=OURS,
+    claimed=0,
+    grid=ALL_STARS,
+    cost=size_of,
+    cause="end-processors",
+    corrected=Corrected(
+        "LENS-C-star-failure",
+        "the failure of a bus, or of a processor on two busses, splits a star; that of one of the "
+        "N + 1 - (N-1)/(p-1) processors on one bus does not",
+        claimed=of(on_one_bus),
+        note=OURS,
+    ),
+)
+def harmless_failures(topology: str) -> Measured:
+    """Number of processors and busses without which the others hang together."""
+    graph = measure.incidence_graph(topology)
+    cutting = set(graph.articulation_points())
+    harmless = [vertex for vertex in range(graph.vcount()) if vertex not in cutting]
+    N = size_of(topology)
+    first = harmless[0] if harmless else None
+    where = {} if first is None else {"processor": first} if first < N else {"bus": first - N}
+    return Measured(len(harmless), where)
+
+
 @claim(
     "LENS-S2-star-central-bus",
     place="2",

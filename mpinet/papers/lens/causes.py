@@ -38,6 +38,10 @@ CAUSES: dict[str, Cause] = {
         OVERSTATEMENT,
         "Some pairs have a single shortest path.",
     ),
+    "end-processors": Cause(
+        OVERSTATEMENT,
+        "A processor on one bus alone, as most are, splits nothing when it fails.",
+    ),
     "small-cases": Cause(
         BOUNDARY_CASE,
         "What is said of every p and n fails at p = 2, or at n = 2.",

@@ -75,6 +75,7 @@ def test_the_table_names_claims_that_exist():
 
 
 REFUTED = {
+    "LENS-S2-star-failure": ({"topology": "busstar:3,1"}, 0, 3),
     "LENS-S2-star-outermost-bus": ({"topology": "busstar:4,3"}, 6 / 64**2, 372 / 64**2),
     "LENS-S4-example-p": (
         {"q": 3},
@@ -104,6 +105,19 @@ def test_what_is_refuted_is_refuted_at_its_smallest_witness(name):
     assert (row.witness["point"], row.claimed, row.measured) == (point, claimed, found)
     every = CLAIMS[name].grid.points("full")
     assert all(not judged(name, **smaller).witness for smaller in every[: every.index(point)])
+
+
+@pytest.mark.parametrize(("p", "n"), [(3, 1), (3, 2), (4, 2), (3, 3)])
+def test_failures_that_split_nothing_are_those_of_every_removal_tried(p, n):
+    graph = incidence_graph(reference.star(p, n))
+    processors = range(p**n)
+    harmless = 0
+    for component in list(graph):
+        rest = graph.copy()
+        rest.remove_node(component)
+        left = [u for u in processors if u in rest]
+        harmless += set(left) <= nx.node_connected_component(rest, left[0])
+    assert judged("LENS-S2-star-failure", topology=f"busstar:{p},{n}").measured == harmless
 
 
 @pytest.mark.parametrize(
