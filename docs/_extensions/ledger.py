@@ -14,7 +14,7 @@ from sphinx.util.docutils import SphinxDirective
 from mpinet.claims.cause import GRADES
 from mpinet.claims.ledger import PAPERS, claims_of, paper
 from mpinet.claims.summary import summary
-from mpinet.report.ledger.mathml import typeset
+from mpinet.report.ledger.formulas import typeset
 from mpinet.report.ledger.reading import read_document
 from mpinet.report.ledger.terminal import extent_text
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from mpinet.base.version import __version__
 from mpinet.claims.paper import MainFinding, Paper
-from mpinet.report.ledger.mathml import typeset
+from mpinet.report.ledger.formulas import typeset
 from mpinet.report.ledger.remade import command_html, link, unbroken
 
 STATED = {

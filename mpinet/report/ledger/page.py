@@ -14,8 +14,8 @@ from mpinet.claims.ledger import PAPERS, paper
 from mpinet.claims.paper import Paper
 from mpinet.claims.summary import tally
 from mpinet.claims.verdict import VERDICTS
+from mpinet.report.ledger.formulas import typeset
 from mpinet.report.ledger.head import counts, findings, head, reading
-from mpinet.report.ledger.mathml import typeset
 from mpinet.report.ledger.plot import drawn
 from mpinet.report.ledger.remade import Place, command_html, link, places, remade, value_html
 from mpinet.report.ledger.terminal import extent_text

@@ -175,7 +175,7 @@ def test_a_page_has_findings_errors_citation_measured_tables_and_plots(of_paper)
     assert '<li value="3" id="finding-3">' in of_paper
     assert "mpinet show ring:5" in re.sub(r"</?span>", "", of_paper)
     error = of_paper.partition('id="error-own-rounding"')[2]
-    assert "<mo>⌊</mo>" in error.partition("</li>")[0]
+    assert "⌊<i>N</i>/2⌋" in error.partition("</li>")[0]
     assert '<td class="refuted"><del>3</del><a href="#RING-OFF">2</a></td>' in of_paper
     assert '<td class="holds"><a href="#RING-OFF">2</a></td>' in of_paper
     assert of_paper.count('class="curve0 measured above"') == 0
