@@ -10,21 +10,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 from math import inf
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from mpinet.base.arrays import Flags, Ints
-from mpinet.certify.certificate import FORM, Proofs, busses_sha256, check
 from mpinet.certify.halfclauses import half_formula
 from mpinet.certify.halves import MOST_CELLS, MOST_NODES, halves, require_eigenvalue
-from mpinet.certify.lrat import refuted
-from mpinet.certify.network import Network
-from mpinet.certify.work import UNLIMITED
-from mpinet.errors import CertificateError, ConservationError, UsageError
+from mpinet.errors import CertificateError, UsageError
 from mpinet.measure.bisection import (
     LARGEST_SPECTRUM,
     MOST_ROUNDS,
@@ -45,11 +39,9 @@ from mpinet.measure.frontier import (
     neighbors_in,
     orders,
 )
+from mpinet.measure.optimum.certified import Certified
 from mpinet.measure.optimum.halfformula import HalfFormula
-from mpinet.measure.optimum.rup import lrat_of
 from mpinet.measure.optimum.sat import solved
-from mpinet.measure.optimum.selfcheck import SelfCheck
-from mpinet.networks.topology import Topology
 
 WAYS = ("eigenvalue", "narrow front", "flow", "front", "lrat")
 """What is tried, in this order: the kinds of certificates, and first a front that is narrow."""
@@ -62,7 +54,7 @@ MOST_COUNTS = 2**20
 
 
 @dataclass
-class WidthSearch:
+class WidthSearch(Certified):
     """What is known of a bisection width so far.
 
     Attributes
@@ -81,17 +73,10 @@ class WidthSearch:
         The nodes on one side of a cut.
     bounds : dict of str to int
         What each way of proof says.
-    certificate : dict
-        That more than `lower` - 1 channels are parted; empty where there is none.
-    proof : list of str or None
-        The lines of its proof, where it has one.
-    limited : bool
-        Whether more time could have shown more.
-    selfcheck : SelfCheck
-        Bounds that the checker did not accept.
+    certificate, proof, limited, selfcheck
+        As in `Certified`.
     """
 
-    topology: Topology
     limit: float
     by: str | None = None
     lower: int = 0
@@ -100,15 +85,10 @@ class WidthSearch:
     upper_by: str = "search"
     side: list[int] = field(default_factory=list)
     bounds: dict[str, int] = field(default_factory=dict)
-    certificate: dict[str, Any] = field(default_factory=dict)
-    proof: list[str] | None = None
-    limited: bool = False
-    selfcheck: SelfCheck = field(default_factory=SelfCheck)
 
     def run(self) -> None:
         """Narrow both sides down."""
         self._began = time.monotonic()
-        self._network = Network.of(self.topology)
         self._cuts = cuts_of(self.topology)
         known = spectral_bound(self.topology, self._cuts)
         starts = [*across(self._cuts), *first_cuts(self.topology)]
@@ -128,11 +108,6 @@ class WidthSearch:
             except UsageError:  # a library is not installed
                 self.limited = True
 
-    @property
-    def edges_sha256(self) -> str:
-        """The network's, as `mpinet show` has it."""
-        return self._network.edges_sha256
-
     def _take(self, inside: Flags, by: str) -> None:
         """A cut, narrower than all before."""
         self.upper, self.upper_by = self._cuts.width(inside), by
@@ -143,10 +118,7 @@ class WidthSearch:
     def _raise(self, lower: int, by: str, more: dict[str, Any]) -> None:
         """Take a bound if the checker accepts its certificate."""
         document = self._document(lower, by, more)
-        checked = partial(
-            check, document, self._network, Proofs(Path(), UNLIMITED), self.topology.name
-        )
-        if lower <= self.lower or self.selfcheck.accepts(lower, by, checked):
+        if lower <= self.lower or self.holds(lower, by, document):
             self._take_bound(lower, by, document)
 
     def _take_bound(
@@ -159,17 +131,12 @@ class WidthSearch:
 
     def _document(self, lower: int, by: str, more: dict[str, Any]) -> dict[str, Any]:
         """The certificate that no cut parts fewer channels."""
-        seen = self._network
-        document: dict[str, Any] = {"mpinet": FORM, "kind": by}
-        document |= {"claim": {"measure": "bisection", "more_than": lower - 1}}
-        document |= {"network": self.topology.name, "edges_sha256": seen.edges_sha256}
-        if not seen.links:
-            document["busses"] = busses_sha256(seen)
-        return document | {"side": self.side, **more}
+        claim = {"measure": "bisection", "more_than": lower - 1}
+        return self.document(claim, by, {"side": self.side, **more})
 
     def _by_eigenvalue(self) -> None:
         """An eigenvalue that is rational, and a little less than the second one."""
-        network, (a, b) = self.topology, halves(self._network)
+        network, (a, b) = self.topology, halves(self.network)
         lower = spectral_bound(network, self._cuts)
         if lower == 0 or not network.links or network.size > MOST_NODES:
             return
@@ -179,7 +146,7 @@ class WidthSearch:
         p = int(q * (second + enough) / 2)
         # Numbers for which whole numbers leave too little room are no certificate.
         try:
-            require_eigenvalue(self._network, lower - 1, [p, q])
+            require_eigenvalue(self.network, lower - 1, [p, q])
         except CertificateError:
             self.limited = True
             return
@@ -198,10 +165,10 @@ class WidthSearch:
     def _by_front(self, most: float = inf) -> None:
         """The table over a front, where it is small enough; the checker makes none over busses."""
         planned = narrowest_front(self._cuts)
-        if planned is None or not self._network.links:
+        if planned is None or not self.network.links:
             return
         order, front, _ = planned
-        cells = (halves(self._network)[0] + 1) << (front + 1)
+        cells = (halves(self.network)[0] + 1) << (front + 1)
         if front > LARGEST_FRONT or cells > MOST_CELLS or cells * self._cuts.nodes > 2 * most:
             return
         found = exact_cut(self._cuts, self.limit)
@@ -233,16 +200,9 @@ class WidthSearch:
 
     def _refute(self, asked: HalfFormula, order: list[int], drup: list[str]) -> bool:
         """Take the solver's proof, if it holds for the formula that the checker writes."""
-        proof = list[str]()
-
-        def check_proof() -> None:
-            proof.extend(lrat_of(asked.clauses, drup))
-            clauses = list(half_formula(self._network, self.upper - 1, order))
-            if clauses != asked.clauses:
-                raise ConservationError("the checker writes another formula than the search.")
-            refuted(clauses, proof)
-
-        if not self.selfcheck.accepts(self.upper, "lrat", check_proof):
+        checkers = half_formula(self.network, self.upper - 1, order)
+        proof = self.followed(self.upper, asked, checkers, drup)
+        if proof is None:
             return False
         more = {"order": order, "formula_sha256": asked.sha256}
         self._take_bound(self.upper, "lrat", self._document(self.upper, "lrat", more), proof)

@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import partial
-from pathlib import Path
 from typing import Any
 
-from mpinet.certify.certificate import FORM, Proofs, busses_sha256, check
-from mpinet.certify.network import Network
-from mpinet.certify.work import UNLIMITED
 from mpinet.machine.model import PortModel
-from mpinet.measure.optimum.selfcheck import SelfCheck
-from mpinet.networks.topology import Topology
+from mpinet.measure.optimum.certified import Certified
 from mpinet.programs.bounds import Bound
 from mpinet.programs.cuts import best_cut
 from mpinet.programs.flow import minimum_cut
@@ -25,7 +19,7 @@ DISTANCE = "distance"
 
 
 @dataclass
-class ItemsBound:
+class ItemsBound(Certified):
     """The largest lower bound whose certificate the checker accepts.
 
     Attributes
@@ -40,22 +34,14 @@ class ItemsBound:
         ``"one"`` or ``"all"``.
     bound : Bound
         Steps that nothing beats.
-    certificate : dict
-        That one step less is not enough; empty where there is none.
-    proof : None
-        Cuts and distances need none.
-    selfcheck : SelfCheck
-        Bounds that the checker did not accept.
+    certificate, selfcheck
+        As in `Certified`; cuts and distances need no proof.
     """
 
-    topology: Topology
     collective: str
     root: int | None
     ports: str
     bound: Bound = field(default_factory=lambda: Bound(0, "ends"))
-    certificate: dict[str, Any] = field(default_factory=dict)
-    proof: list[str] | None = None
-    selfcheck: SelfCheck = field(default_factory=SelfCheck)
 
     def run(self, known: Bound, simple: Bound) -> None:
         """Look for the best cut.
@@ -67,18 +53,12 @@ class ItemsBound:
         simple : Bound
             What distances and ends show: it counts where nothing else does.
         """
-        self._network = Network.of(self.topology)
         for bound, body in self._bounds(known):
             if self._take(bound, body):
                 return
         self.bound, self.certificate = simple, {}
         if simple.by == DISTANCE:
             self._take(simple, {"kind": DISTANCE})
-
-    @property
-    def edges_sha256(self) -> str:
-        """The network's."""
-        return self._network.edges_sha256
 
     def _bounds(self, known: Bound) -> Iterator[tuple[Bound, dict[str, Any]]]:
         """Bounds, the largest first, and the certificate's part about each, if it has one."""
@@ -113,10 +93,7 @@ class ItemsBound:
     def _take(self, bound: Bound, body: dict[str, Any]) -> bool:
         """Take a bound if the checker accepts its certificate, or it needs none."""
         document = self._document(bound, body) if body else {}
-        checked = partial(
-            check, document, self._network, Proofs(Path(), UNLIMITED), self.topology.name
-        )
-        if body and not self.selfcheck.accepts(int(bound), body["kind"], checked):
+        if body and not self.holds(int(bound), body["kind"], document):
             return False
         self.bound, self.certificate = bound, document
         return True
@@ -125,8 +102,4 @@ class ItemsBound:
         """The certificate that one step less is not enough."""
         claim = {"collective": self.collective, "root": self.root, "ports": self.ports}
         claim |= {"more_than": bound - 1}
-        document = {"mpinet": FORM, "kind": body["kind"], "claim": claim}
-        document |= {"network": self.topology.name, "edges_sha256": self.edges_sha256} | body
-        if not self._network.links:
-            document["busses"] = busses_sha256(self._network)
-        return document
+        return self.document(claim, body["kind"], body)

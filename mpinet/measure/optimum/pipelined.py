@@ -8,17 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import partial
-from pathlib import Path
 from typing import Any
 
-from mpinet.certify.certificate import FORM, Proofs, busses_sha256, check
-from mpinet.certify.network import Network
-from mpinet.certify.work import UNLIMITED
 from mpinet.machine.model import PortModel
+from mpinet.measure.optimum.certified import Certified
 from mpinet.measure.optimum.search import Search
-from mpinet.measure.optimum.selfcheck import SelfCheck
-from mpinet.networks.topology import Topology
 from mpinet.programs.bounds import growth_bound
 from mpinet.programs.cuts import best_cut
 from mpinet.programs.passes import broadcast_timetable
@@ -43,7 +37,7 @@ MOST_ROOTS = 2**9
 
 
 @dataclass
-class Pipelined:
+class Pipelined(Certified):
     """What is known of the fewest steps of a collective of many items.
 
     Attributes
@@ -57,17 +51,10 @@ class Pipelined:
         What showed it.
     bounds : dict of str to int
         What each way of counting says.
-    certificate : dict
-        That `lower` - 1 steps are not enough.
-    proof : list of str or None
-        The lines of its proof, where it has one.
-    limited : bool
-        Whether more time could have shown more.
-    selfcheck : SelfCheck
-        Bounds that the checker did not accept.
+    certificate, proof, limited, selfcheck
+        As in `Certified`.
     """
 
-    topology: Topology
     collective: str
     root: int | None
     ports: str
@@ -75,10 +62,6 @@ class Pipelined:
     lower: int = 0
     lower_by: str = "ends"
     bounds: dict[str, int] = field(default_factory=dict)
-    certificate: dict[str, Any] = field(default_factory=dict)
-    proof: list[str] | None = None
-    limited: bool = False
-    selfcheck: SelfCheck = field(default_factory=SelfCheck)
 
     def run(self, upper: int, limit: float) -> None:
         """Look for the largest bound, with a solver for one item where it takes that.
@@ -90,7 +73,7 @@ class Pipelined:
         limit : float
             Seconds that the solver has.
         """
-        self._network, self._arcs = Network.of(self.topology), Arcs.of(self.topology)
+        self._arcs = Arcs.of(self.topology)
         counted = list(self._counted())
         for bound in sorted(counted, key=lambda bound: -bound[0]):
             steps, by, body = bound
@@ -103,30 +86,18 @@ class Pipelined:
         if self.lower < upper and self.root is not None and self.ports == "one" and tree_like:
             self._search_one_item(self.root, upper, limit)
 
-    @property
-    def edges_sha256(self) -> str:
-        """The network's."""
-        return self._network.edges_sha256
-
     def _document(self, steps: int, body: dict[str, Any]) -> dict[str, Any]:
         """The certificate that one step less than so many is not enough."""
         claim = {"collective": self.collective, "root": self.root, "ports": self.ports}
         claim |= {"more_than": steps - 1, "items": self.items}
-        document = {"mpinet": FORM, "kind": body["kind"], "claim": claim}
-        document |= {"network": self.topology.name, "edges_sha256": self.edges_sha256}
-        if not self._network.links:
-            document["busses"] = busses_sha256(self._network)
-        return document | body
+        return self.document(claim, body["kind"], body)
 
     def _take(
         self, steps: int, by: str, certificate: dict[str, Any], proof: list[str] | None = None
     ) -> bool:
         """Take a higher bound if the checker accepts its certificate."""
-        checked = partial(
-            check, certificate, self._network, Proofs(Path(), UNLIMITED), self.topology.name
-        )
         # The lines of a proof were followed when the solver gave them.
-        if proof is None and not self.selfcheck.accepts(steps, by, checked):
+        if proof is None and not self.holds(steps, by, certificate):
             return False
         self.lower, self.lower_by, self.certificate, self.proof = steps, by, certificate, proof
         return True
@@ -151,7 +122,7 @@ class Pipelined:
 
     def _by_distance_and_growth(self) -> Iterator[tuple[int, str, dict[str, Any]]]:
         """The last item's way, and how many can know it."""
-        seen, hosts = self._network, self.topology.hosts
+        seen, hosts = self.network, self.topology.hosts
         roots = range(hosts) if self.root is None else [self.root]
         if len(roots) <= MOST_ROOTS:
             yield max(map(self._last_from, roots)), "distance", {"kind": "distance"}
@@ -163,7 +134,7 @@ class Pipelined:
 
     def _last_from(self, root: int) -> int:
         """Steps until the last item has come from a processor to the farthest one."""
-        away = max(self._network.distances(root)[: self.topology.hosts])
+        away = max(self.network.distances(root)[: self.topology.hosts])
         doors = 1 if self.ports == "one" else int(self._arcs.out_degrees[root])
         return -(-self.items // doors) - 1 + away
 

@@ -15,19 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.certify.certificate import FORM, busses_sha256
 from mpinet.certify.clauses import formula as checkers_formula
 from mpinet.certify.counting import require_contradiction
-from mpinet.certify.lrat import refuted
-from mpinet.certify.network import Network
-from mpinet.errors import ConservationError, UsageError
+from mpinet.errors import UsageError
 from mpinet.measure.optimum.arcs import Arcs
+from mpinet.measure.optimum.certified import Certified
 from mpinet.measure.optimum.classlp import classes_of, refutation
 from mpinet.measure.optimum.formula import Formula
-from mpinet.measure.optimum.rup import lrat_of
 from mpinet.measure.optimum.sat import solved
-from mpinet.measure.optimum.selfcheck import SelfCheck
-from mpinet.networks.topology import Topology
 from mpinet.programs.bounds import growth_bound
 from mpinet.programs.schedules.timetable import Timetable
 
@@ -44,7 +39,7 @@ ROUNDS = (0, 1, 2)
 
 
 @dataclass
-class Search:
+class Search(Certified):
     """What is known of an optimum so far.
 
     Attributes
@@ -63,17 +58,10 @@ class Search:
         What each way of counting says.
     classes : int or None
         How many there were when the class LP gave the bound.
-    certificate : dict
-        That `lower` - 1 steps are not enough.
-    proof : list of str or None
-        The lines of its proof, where it has one.
-    limited : bool
-        Whether more time could have shown more.
-    selfcheck : SelfCheck
-        Bounds that the checker did not accept.
+    certificate, proof, limited, selfcheck
+        As in `Certified`.
     """
 
-    topology: Topology
     root: int
     collective: str
     ports: str
@@ -85,15 +73,10 @@ class Search:
     lower_by: str = "distance"
     bounds: dict[str, int] = field(default_factory=dict)
     classes: int | None = None
-    certificate: dict[str, Any] = field(default_factory=dict)
-    proof: list[str] | None = None
-    limited: bool = False
-    selfcheck: SelfCheck = field(default_factory=SelfCheck)
 
     def run(self) -> None:
         """Narrow both sides down."""
         self._began = time.monotonic()
-        self._network = Network.of(self.topology)
         self._count_distance_and_growth()
         if self.ports == "all" or self.open == 0:
             return
@@ -111,11 +94,6 @@ class Search:
             search()
         except UsageError:
             self.limited = True
-
-    @property
-    def edges_sha256(self) -> str:
-        """The network's, as `mpinet show` has it."""
-        return self._network.edges_sha256
 
     @property
     def open(self) -> int:
@@ -139,16 +117,11 @@ class Search:
             "ports": self.ports,
             "more_than": lower - 1,
         }
-        seen = self._network
         self.lower, self.lower_by, self.proof = lower, by, None
-        self.certificate = {"mpinet": FORM, "kind": by, "claim": claim}
-        self.certificate |= {"network": self.topology.name, "edges_sha256": seen.edges_sha256}
-        if not seen.links:
-            self.certificate["busses"] = busses_sha256(seen)
-        self.certificate |= more
+        self.certificate = self.document(claim, by, more)
 
     def _count_distance_and_growth(self) -> None:
-        seen, hosts = self._network, self.topology.hosts
+        seen, hosts = self.network, self.topology.hosts
         self.bounds["distance"] = max(seen.distances(self.root)[:hosts])
         fanout = 1 if seen.links else max(len(bus) for bus in seen.busses) - 1
         if self.ports == "one":
@@ -172,7 +145,7 @@ class Search:
                 if not self.selfcheck.accepts(
                     steps + 1,
                     "class-lp",
-                    partial(require_contradiction, self._network, self.root, steps, **more),
+                    partial(require_contradiction, self.network, self.root, steps, **more),
                 ):
                     return
                 self.classes = len(set(classes_of(self._arcs, rounds)))
@@ -197,16 +170,9 @@ class Search:
 
     def _refute(self, asked: Formula, drup: list[str]) -> bool:
         """Take the solver's proof, if it holds for the formula that the checker writes."""
-        proof = list[str]()
-
-        def check() -> None:
-            proof.extend(lrat_of(asked.clauses, drup))
-            clauses = list(checkers_formula(self._network, self.root, self.lower))
-            if clauses != asked.clauses:
-                raise ConservationError("the checker writes another formula than the search.")
-            refuted(clauses, proof)
-
-        if not self.selfcheck.accepts(self.lower + 1, "lrat", check):
+        checkers = checkers_formula(self.network, self.root, self.lower)
+        proof = self.followed(self.lower + 1, asked, checkers, drup)
+        if proof is None:
             return False
         self._raise(self.lower + 1, "lrat", {"formula_sha256": asked.sha256})
         self.proof = proof

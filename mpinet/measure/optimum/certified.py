@@ -1,0 +1,90 @@
+"""What searches for optima share: a bound counts by a certificate, which the checker looks at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any, Protocol
+
+from mpinet.certify.certificate import FORM, Proofs, busses_sha256, check
+from mpinet.certify.lrat import refuted
+from mpinet.certify.network import Network
+from mpinet.certify.work import UNLIMITED
+from mpinet.errors import ConservationError
+from mpinet.measure.optimum.rup import lrat_of
+from mpinet.measure.optimum.selfcheck import SelfCheck
+from mpinet.networks.topology import Topology
+
+
+class Asked(Protocol):
+    """A formula that a solver was asked about."""
+
+    @property
+    def clauses(self) -> Sequence[Sequence[int]]:
+        """Clauses, as the checker writes them."""
+
+
+@dataclass
+class Certified:
+    """Base of the searches: the network, and the certificate of the best bound so far.
+
+    Attributes
+    ----------
+    topology : Topology
+        The network.
+    certificate : dict
+        That the next lower bound is exceeded; empty where there is none.
+    proof : list of str or None
+        The lines of its proof, where it has one.
+    limited : bool
+        Whether more time could have shown more.
+    selfcheck : SelfCheck
+        Bounds that the checker did not accept.
+    """
+
+    topology: Topology
+    certificate: dict[str, Any] = field(default_factory=dict, kw_only=True)
+    proof: list[str] | None = field(default=None, kw_only=True)
+    limited: bool = field(default=False, kw_only=True)
+    selfcheck: SelfCheck = field(default_factory=SelfCheck, kw_only=True)
+
+    @cached_property
+    def network(self) -> Network:
+        """The network as the checker sees it."""
+        return Network.of(self.topology)
+
+    @property
+    def edges_sha256(self) -> str:
+        """The network's, as `mpinet show` has it."""
+        return self.network.edges_sha256
+
+    def document(self, claim: dict[str, Any], kind: str, body: dict[str, Any]) -> dict[str, Any]:
+        """Make a certificate: what is claimed of this network, and what shows it."""
+        made: dict[str, Any] = {"mpinet": FORM, "kind": kind, "claim": claim}
+        made |= {"network": self.topology.name, "edges_sha256": self.edges_sha256}
+        if not self.network.links:
+            made["busses"] = busses_sha256(self.network)
+        return made | body
+
+    def holds(self, lower: int, by: str, certificate: dict[str, Any]) -> bool:
+        """Whether the checker accepts a bound's certificate."""
+        proofs = Proofs(Path(), UNLIMITED)
+        checked = partial(check, certificate, self.network, proofs, self.topology.name)
+        return self.selfcheck.accepts(lower, by, checked)
+
+    def followed(
+        self, lower: int, asked: Asked, checkers: Iterable[Sequence[int]], drup: list[str]
+    ) -> list[str] | None:
+        """Return a solver's proof of a bound; None unless it holds for the checker's formula."""
+        proof = list[str]()
+
+        def follow() -> None:
+            proof.extend(lrat_of(asked.clauses, drup))
+            clauses = list(checkers)
+            if clauses != asked.clauses:
+                raise ConservationError("the checker writes another formula than the search.")
+            refuted(clauses, proof)
+
+        return proof if self.selfcheck.accepts(lower, "lrat", follow) else None
