@@ -11,11 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, TypedDict, overload
 
 from mpinet.claims.grid import Grid, Point, once
 from mpinet.claims.relation import FACTS, RELATIONS
 from mpinet.errors import OutOfReach, UsageError
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["Claim", "Corrected", "Measured", "OutOfReach", "Predicate", "claim", "unsettled"]
 
@@ -200,69 +203,36 @@ class Claim:
         return self.claimed(**point) if callable(self.claimed) else self.claimed
 
 
+class Said(TypedDict, total=False):
+    """What is said of a claim where it is made, as in `Claim`."""
+
+    claimed: Any
+    relation: str
+    place: str
+    grid: Grid | None
+    tolerance: float
+    cost: Callable[..., float] | None
+    note: str
+    reading: str
+    cause: str
+    corrects: str
+    measures: bool
+    degenerate: Predicate | None
+    fails_where: tuple[str, Predicate] | None
+    corrected: Corrected | None
+    beats: str
+
+
 @overload
 def claim(
-    id: str,
-    *,
-    statement: str,
-    measured: Callable[..., Any],
-    claimed: Any = None,
-    relation: str = "=",
-    place: str = "",
-    grid: Grid | None = None,
-    tolerance: float = 0.0,
-    cost: Callable[..., float] | None = None,
-    note: str = "",
-    reading: str = "",
-    cause: str = "",
-    corrects: str = "",
-    measures: bool = True,
-    degenerate: Predicate | None = None,
-    fails_where: tuple[str, Predicate] | None = None,
-    corrected: Corrected | None = None,
-    beats: str = "",
+    id: str, *, statement: str, measured: Callable[..., Any], **said: Unpack[Said]
 ) -> Claim: ...
 @overload
 def claim(
-    id: str,
-    *,
-    statement: str,
-    claimed: Any = None,
-    relation: str = "=",
-    place: str = "",
-    grid: Grid | None = None,
-    tolerance: float = 0.0,
-    cost: Callable[..., float] | None = None,
-    note: str = "",
-    reading: str = "",
-    cause: str = "",
-    corrects: str = "",
-    measures: bool = True,
-    degenerate: Predicate | None = None,
-    fails_where: tuple[str, Predicate] | None = None,
-    corrected: Corrected | None = None,
-    beats: str = "",
+    id: str, *, statement: str, **said: Unpack[Said]
 ) -> Callable[[Callable[..., Any]], Claim]: ...
 def claim(
-    id: str,
-    *,
-    statement: str,
-    measured: Callable[..., Any] | None = None,
-    claimed: Any = None,
-    relation: str = "=",
-    place: str = "",
-    grid: Grid | None = None,
-    tolerance: float = 0.0,
-    cost: Callable[..., float] | None = None,
-    note: str = "",
-    reading: str = "",
-    cause: str = "",
-    corrects: str = "",
-    measures: bool = True,
-    degenerate: Predicate | None = None,
-    fails_where: tuple[str, Predicate] | None = None,
-    corrected: Corrected | None = None,
-    beats: str = "",
+    id: str, *, statement: str, measured: Callable[..., Any] | None = None, **said: Unpack[Said]
 ) -> Any:
     """Make a claim from its measurement: the decorated function, or an existing one.
 
@@ -303,30 +273,16 @@ def claim(
     ...           measured=connectivity),
     ... )
     """
-    value = _value(id, relation, claimed)
+    relation, beats = said.get("relation", "="), said.get("beats", "")
+    said["claimed"] = _value(id, relation, said.get("claimed"))
+    if beats:
+        remark = f"A row of ours, beside the steps that {beats} states. {said.get('note', '')}"
+        said["note"] = remark.strip()
+    corrected, grid = said.pop("corrected", None), said.pop("grid", None) or once()
+    known: dict[str, Any] = {"place": "", "relation": relation, **said}
 
     def make(measurement: Callable[..., Any]) -> Claim:
-        points = grid or once()
-        remark = f"A row of ours, beside the steps that {beats} states. {note}".strip()
-        made = Claim(
-            id,
-            place,
-            statement,
-            relation,
-            value,
-            measurement,
-            points,
-            tolerance,
-            cost,
-            note=remark if beats else note,
-            reading=reading,
-            cause=cause,
-            corrects=corrects,
-            measures=measures,
-            degenerate=degenerate,
-            fails_where=fails_where,
-            beats=beats,
-        )
+        made = Claim(id=id, statement=statement, measured=measurement, grid=grid, **known)
         return replace(made, corrected=corrected.instead_of(made)) if corrected else made
 
     return make if measured is None else make(measured)
