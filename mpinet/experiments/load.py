@@ -33,7 +33,7 @@ from mpinet.networks.topology import Topology
 from mpinet.programs.patterns import Pattern
 
 if TYPE_CHECKING:
-    from mpinet.machine.checkpoint import Checkpointer
+    from mpinet.machine.saving import Checkpointing
 
 FREE = ("hops", "ordered")
 """Class rules without a cycle of dependencies for any routing."""
@@ -334,7 +334,7 @@ def _journal(transport: Local, folder: Path | None) -> Journal | None:
 
 
 @contextmanager
-def _kept(name: str, keeper: Checkpointer | None, ranks: Local) -> Iterator[None]:
+def _kept(name: str, keeper: Checkpointing | None, ranks: Local) -> Iterator[None]:
     """Keep checkpoints of a run of these ranks under its name; drop them at its end."""
     if keeper is None:
         yield

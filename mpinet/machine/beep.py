@@ -6,26 +6,21 @@ so that all that is left to do is to find its receivers.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from mpinet.base.arguments import PortRule
 from mpinet.base.arrays import Flags, Ints
 from mpinet.compiled import kernel
 from mpinet.machine.step import ascend, by_owner
+from mpinet.machine.stepping import Stepping
 from mpinet.networks.topology import Topology
-
-if TYPE_CHECKING:
-    from mpinet.machine.machine import Machine
-
 
 DENSE = 16
 """Processors per receiver below which all flags are scanned; above it the few receivers are sorted.
 """
 
 
-def beep(machine: Machine, nodes: Ints) -> Ints:
+def beep(machine: Stepping, nodes: Ints) -> Ints:
     """Send an empty message on all wired ports of `nodes`; see `Machine.beep`."""
     nodes = np.ascontiguousarray(nodes, np.int64)
     if not ascend(nodes):
@@ -69,7 +64,7 @@ def wired(topology: Topology, nodes: Ints) -> tuple[Ints, Ints]:
     return pairs_nodes[there], pairs_ports[there]
 
 
-def goes_unchecked(machine: Machine) -> bool:
+def goes_unchecked(machine: Stepping) -> bool:
     """Whether every processor may use all its links at once, and nothing meters each send."""
     model = machine.model
     all_port = model.send is None and model.receive is None and not model.half_duplex
@@ -77,7 +72,7 @@ def goes_unchecked(machine: Machine) -> bool:
     return machine.topology.links and all_port and unobserved and machine.mapping.contiguous
 
 
-def _each_once_here(machine: Machine, nodes: Ints) -> bool:
+def _each_once_here(machine: Stepping, nodes: Ints) -> bool:
     """Whether `nodes`, which ascend, are hosted on this rank and differ from one another."""
     placement = machine.placement
     if len(nodes) == 0:

@@ -6,7 +6,7 @@ rank that sees the violation; `Machine.checked` raises it on all.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -25,16 +25,13 @@ from mpinet.machine.step import (
     gather_claims,
     in_order,
 )
-
-if TYPE_CHECKING:
-    from mpinet.machine.machine import Machine
-
+from mpinet.machine.stepping import Stepping
 
 FINE, FOREIGN, NO_PORT, UNWIRED, TWICE, TOO_MANY = range(6)
 
 
 def carry_checked(
-    machine: Machine,
+    machine: Stepping,
     nodes: Any,
     ports: Any,
     payload: Array | None,
@@ -77,7 +74,7 @@ def carry_checked(
     return sends, arrivals, order
 
 
-def check_sends(machine: Machine, nodes: Any, ports: Any) -> Sends:
+def check_sends(machine: Stepping, nodes: Any, ports: Any) -> Sends:
     """Look the sends up in the topology and check the senders' side of the port model.
 
     Raises
@@ -182,7 +179,7 @@ def look_up_sends(
     return code, done
 
 
-def _sender_violation(machine: Machine, code: int, node: int, port: int) -> ModelViolation:
+def _sender_violation(machine: Stepping, code: int, node: int, port: int) -> ModelViolation:
     step = machine.next_step
     if code == FOREIGN:
         return ModelViolation(
@@ -198,7 +195,7 @@ def _sender_violation(machine: Machine, code: int, node: int, port: int) -> Mode
     return ModelViolation(f"Step {step}: processor {node} sends on port {port}: {rule}.")
 
 
-def _check_transmissions(machine: Machine, nodes: Ints, ports: Ints, channels: Ints) -> int:
+def _check_transmissions(machine: Stepping, nodes: Ints, ports: Ints, channels: Ints) -> int:
     """Check how many busses each processor sends on; return the total number of transmissions."""
     order = np.lexsort((channels, nodes))
     starts = np.ones(len(nodes), bool)
@@ -213,7 +210,7 @@ def _check_transmissions(machine: Machine, nodes: Ints, ports: Ints, channels: I
     return int(starts.sum())
 
 
-def check_payload(machine: Machine, sends: Sends, payload: Array) -> None:
+def check_payload(machine: Stepping, sends: Sends, payload: Array) -> None:
     """Check that there is a message for every send, and one on all ports of a bus.
 
     Raises
@@ -246,7 +243,9 @@ def require_messages(sends: int, payload: Array) -> None:
         raise UsageError(f"{sends} sends need as many messages, not {len(payload)}.")
 
 
-def check_received(machine: Machine, sends: Sends, arrivals: Arrivals, order: Ints | slice) -> None:
+def check_received(
+    machine: Stepping, sends: Sends, arrivals: Arrivals, order: Ints | slice
+) -> None:
     """Check the receivers' side of the port model.
 
     Parameters
@@ -283,7 +282,7 @@ def check_received(machine: Machine, sends: Sends, arrivals: Arrivals, order: In
             )
 
 
-def gather_transmissions(machine: Machine, sends: Sends) -> Ints:
+def gather_transmissions(machine: Stepping, sends: Sends) -> Ints:
     """Gather the transmissions on busses that have a member here (collective).
 
     A transmission is made known to every rank that hosts a member of its bus, as every member
@@ -298,7 +297,7 @@ def gather_transmissions(machine: Machine, sends: Sends) -> Ints:
     return gather_claims(machine, pairs[first_of_transmission(sends)])
 
 
-def check_busses(machine: Machine, transmissions: Ints) -> None:
+def check_busses(machine: Stepping, transmissions: Ints) -> None:
     """Check that every bus carries one of the transmissions received here.
 
     Raises
@@ -320,7 +319,7 @@ def check_busses(machine: Machine, transmissions: Ints) -> None:
         )
 
 
-def _port_on(machine: Machine, node: int, channel: int) -> int:
+def _port_on(machine: Stepping, node: int, channel: int) -> int:
     """The lowest port of a processor on a bus."""
     topology = machine.topology
     wired = [port for port in range(topology.ports) if topology.neighbor(node, port) >= 0]

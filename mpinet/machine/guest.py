@@ -11,8 +11,9 @@ import numpy as np
 from mpinet.base.arrays import Flags, Ints
 from mpinet.machine import hop
 from mpinet.machine.arbitration import Arbiter
-from mpinet.machine.machine import Inbox, Machine
+from mpinet.machine.machine import Machine
 from mpinet.machine.router import Router
+from mpinet.machine.stepping import Inbox
 from mpinet.networks.routing import Routing
 
 

@@ -7,8 +7,6 @@ processors there receive it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from mpinet.base.arguments import PortRule
@@ -18,9 +16,7 @@ from mpinet.compiled import kernel
 from mpinet.errors import ModelViolation
 from mpinet.machine import enforcement, step
 from mpinet.machine.beep import goes_unchecked, wired
-
-if TYPE_CHECKING:
-    from mpinet.machine.machine import Machine
+from mpinet.machine.stepping import Stepping
 
 Ports = tuple[Ints, Ints]
 
@@ -48,7 +44,7 @@ class LocalBroadcast:
         The rows that the processors receive, as places among all rows here.
     """
 
-    def __init__(self, machine: Machine, ports: Ports | None = None):
+    def __init__(self, machine: Stepping, ports: Ports | None = None):
         self._machine = machine
         placement = machine.placement
         # The processors' numbers, and twice where the neighbours of each begin; then these.
@@ -118,14 +114,14 @@ class LocalBroadcast:
         ).total
 
 
-def _check_both_ends(machine: Machine, nodes: Ints, ports: Ints) -> None:
+def _check_both_ends(machine: Stepping, nodes: Ints, ports: Ints) -> None:
     """Check the sends, and that every one is answered over the same link (collective)."""
     sends = machine.checked(lambda: enforcement.check_sends(machine, nodes, ports))
     arrivals = step.carry(machine, sends, None, 0, machine.transport.exchange)
     machine.checked(lambda: _require_answers(machine, sends, arrivals))
 
 
-def _require_answers(machine: Machine, sends: step.Sends, arrivals: step.Arrivals) -> None:
+def _require_answers(machine: Stepping, sends: step.Sends, arrivals: step.Arrivals) -> None:
     width = machine.topology.ports
     came = arrivals.nodes * width + arrivals.ports
     silent = np.setdiff1d(came, sends.nodes * width + sends.ports)
@@ -137,11 +133,11 @@ def _require_answers(machine: Machine, sends: step.Sends, arrivals: step.Arrival
         )
 
 
-def _all_wired(machine: Machine) -> Ports:
+def _all_wired(machine: Stepping) -> Ports:
     return wired(machine.topology, machine.nodes)
 
 
-def _all_neighbors(machine: Machine) -> tuple[Ints, Ints]:
+def _all_neighbors(machine: Stepping) -> tuple[Ints, Ints]:
     """Neighbours of this rank's processors, and where those of each begin."""
     starts = np.empty(machine.placement.count + 1, np.int64)
     neighbors = np.empty(machine.wired_ports, np.int64)
@@ -150,7 +146,7 @@ def _all_neighbors(machine: Machine) -> tuple[Ints, Ints]:
     return starts, neighbors
 
 
-def _neighbors_on(machine: Machine, nodes: Ints, ports: Ints) -> tuple[Ints, Ints]:
+def _neighbors_on(machine: Stepping, nodes: Ints, ports: Ints) -> tuple[Ints, Ints]:
     """Neighbours on these ports, by processor, and where those of each begin."""
     slots = machine.slots(nodes)
     by_slot = np.argsort(slots, kind="stable")

@@ -24,35 +24,13 @@ from mpinet.machine.outcome import Outcome
 from mpinet.machine.placement import Mapping, Placement, blocks
 from mpinet.machine.plan import Plan
 from mpinet.machine.step import Sends
+from mpinet.machine.stepping import Inbox
 from mpinet.machine.swap import Swap, plan_swaps
 from mpinet.machine.trace import Trace
 from mpinet.machine.transport import Local, Received, Room, world
 from mpinet.networks.topology import Topology
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, eq=False)
-class Inbox:
-    """Messages that this rank's processors received in a step, by processor, then port.
-
-    Attributes
-    ----------
-    nodes, ports : ndarray of int64, shape (k,)
-        The receiving processors, and the ports that the messages came in by.
-    payload : ndarray, shape (k, ..)
-        The messages.
-    total : int
-        Sum over all ranks of the word that each gave to `Machine.step`.
-    """
-
-    nodes: Ints
-    ports: Ints
-    payload: Array
-    total: int = 0
-
-    def __len__(self) -> int:
-        return len(self.nodes)
 
 
 @dataclass

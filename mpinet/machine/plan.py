@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mpinet.base.arrays import Array, Ints
 from mpinet.machine import enforcement, step
-
-if TYPE_CHECKING:
-    from mpinet.machine.machine import Machine
+from mpinet.machine.stepping import Stepping
 
 Places = NDArray[np.signedinteger[Any]]
 """Slots of processors, or places in an array: numbers of 32 bits where these suffice."""
@@ -25,7 +23,7 @@ class Plan:
     processors have at most 256 ports.
     """
 
-    def __init__(self, machine: Machine, nodes: Any, ports: Any):
+    def __init__(self, machine: Stepping, nodes: Any, ports: Any):
         self._machine = machine
         sends, arrivals, order = enforcement.carry_checked(
             machine, nodes, ports, None, None, 0, machine.transport.exchange

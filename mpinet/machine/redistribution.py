@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from mpinet.base.arrays import Array, Ints
-from mpinet.machine.machine import Machine
 from mpinet.machine.state import Located, Numbered
 from mpinet.machine.step import by_owner
+from mpinet.machine.stepping import Stepping
 from mpinet.machine.transport import Local
 
 
-def rows_at_home(machine: Machine, kind: Located, rows: Array) -> Array:
+def rows_at_home(machine: Stepping, kind: Located, rows: Array) -> Array:
     """Bring rows to the ranks that host their processors now, in order (collective)."""
     nodes = np.ascontiguousarray(kind.node(rows), np.int64)
     away, counts = by_owner(machine, nodes)

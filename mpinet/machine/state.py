@@ -17,11 +17,9 @@ import numpy as np
 
 from mpinet.base.arrays import Array, Ints
 from mpinet.machine import trace as traces
+from mpinet.machine.saving import Checkpointing
+from mpinet.machine.stepping import Stepping
 from mpinet.machine.transport import Local
-
-if TYPE_CHECKING:
-    from mpinet.machine.checkpoint import Checkpointer
-    from mpinet.machine.machine import Machine
 
 T = TypeVar("T")
 
@@ -114,7 +112,7 @@ class Frame:
 
     def __init__(
         self,
-        ranks: Machine | Local,
+        ranks: Stepping | Local,
         name: str,
         state: Callable[[], Fields],
         restore: Callable[[Mapping[str, Any]], None],
@@ -125,7 +123,7 @@ class Frame:
         self.state, self.restore = state, restore
         self.ordinal = self.children = 0
         self.known: dict[str, Any] = {}
-        self._keeper: Checkpointer | None = transport.keeper
+        self._keeper: Checkpointing | None = transport.keeper
 
     def __enter__(self: T) -> T:
         frame: Any = self
@@ -266,7 +264,7 @@ class State(Frame):
     array([3, 3, 3, 3])
     """
 
-    def __init__(self, ranks: Machine | Local, name: str, *parts: Part, **fields: Any):
+    def __init__(self, ranks: Stepping | Local, name: str, *parts: Part, **fields: Any):
         super().__init__(ranks, name, self._fields, self._take)
         self._parts, self._kinds = parts, fields
         for field, kind in fields.items():
@@ -293,7 +291,7 @@ class State(Frame):
             setattr(self, name, found[name])
 
 
-def machine_state(machine: Machine) -> Fields:
+def machine_state(machine: Stepping) -> Fields:
     """Fields of a machine itself: its meters and its recording."""
     meters, trace = machine.meters, machine.trace
     fields: dict[str, Any] = {
@@ -316,7 +314,7 @@ def _by_step(rows: Array) -> Ints:
     return np.argsort(rows["step"], kind="stable")
 
 
-def restore_machine(machine: Machine, found: Mapping[str, Any]) -> None:
+def restore_machine(machine: Stepping, found: Mapping[str, Any]) -> None:
     """Restore a machine from what `machine_state` gave."""
     meters, trace = machine.meters, machine.trace
     meters.steps, meters.messages = found["steps"], found["messages"]

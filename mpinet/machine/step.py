@@ -8,16 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from mpinet.base.arrays import Array, Ints
 from mpinet.compiled import kernel
+from mpinet.machine.stepping import Stepping
 from mpinet.machine.transport import Received
-
-if TYPE_CHECKING:
-    from mpinet.machine.machine import Machine
 
 Carrier = Callable[[Array, Ints, int], Received]
 
@@ -71,7 +69,7 @@ class Arrivals:
 
 
 def carry(
-    machine: Machine, sends: Sends, payload: Array | None, word: int, exchange: Carrier
+    machine: Stepping, sends: Sends, payload: Array | None, word: int, exchange: Carrier
 ) -> Arrivals:
     """Bring every message to its receiver's rank, by the machine's exchange or its transport's."""
     if payload is None:
@@ -103,7 +101,7 @@ def _record_type(payload: np.dtype[Any], shape: tuple[int, ...]) -> np.dtype[Any
     return np.dtype([("node", np.int64), ("port", np.int64), ("payload", payload, shape)])
 
 
-def by_owner(machine: Machine, nodes: Ints) -> tuple[Ints, Ints]:
+def by_owner(machine: Stepping, nodes: Ints) -> tuple[Ints, Ints]:
     """Places of the nodes hosted elsewhere, rank 0's first, and their number for each rank.
 
     Returns
@@ -121,7 +119,7 @@ def by_owner(machine: Machine, nodes: Ints) -> tuple[Ints, Ints]:
     return away[np.argsort(owners[away], kind="stable")], counts
 
 
-def in_order(machine: Machine, arrivals: Arrivals, listen: tuple[Any, Any] | None) -> Ints | slice:
+def in_order(machine: Stepping, arrivals: Arrivals, listen: tuple[Any, Any] | None) -> Ints | slice:
     """Places of the accepted arrivals by receiver, then port."""
     order: Ints | slice = slice(None)
     if not ascend_in_pairs(arrivals.nodes, arrivals.ports):
@@ -134,12 +132,12 @@ def in_order(machine: Machine, arrivals: Arrivals, listen: tuple[Any, Any] | Non
     return np.arange(len(received))[order][received]
 
 
-def _keys(machine: Machine, arrivals: Arrivals) -> Ints:
+def _keys(machine: Stepping, arrivals: Arrivals) -> Ints:
     """Keys of the arrivals, which ascend by receiver, then port."""
     return arrivals.nodes * machine.topology.ports + arrivals.ports
 
 
-def _sorted_places(machine: Machine, arrivals: Arrivals) -> Ints:
+def _sorted_places(machine: Stepping, arrivals: Arrivals) -> Ints:
     """Places that sort the arrivals: by counting if there are at least as many as processors."""
     placement, count = machine.placement, len(arrivals.nodes)
     if count < placement.count or not machine.mapping.contiguous:
@@ -192,7 +190,7 @@ def first_of_transmission(sends: Sends) -> Ints:
     return np.sort(order[new])
 
 
-def gather_claims(machine: Machine, claims: Ints) -> Ints:
+def gather_claims(machine: Stepping, claims: Ints) -> Ints:
     """Gather the claims on channels that concern this rank: its own and its fellow members'.
 
     Parameters

@@ -7,7 +7,6 @@ processor, and what stays on the rank is not copied.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,9 +14,7 @@ from mpinet.base.arguments import PortRule
 from mpinet.base.arrays import Array, Ints
 from mpinet.compiled import kernel
 from mpinet.errors import UsageError
-
-if TYPE_CHECKING:
-    from mpinet.machine.machine import Machine
+from mpinet.machine.stepping import Stepping
 
 
 class Swap:
@@ -31,7 +28,7 @@ class Swap:
         The power of two by which the numbers of partners differ.
     """
 
-    def __init__(self, machine: Machine, bit: int):
+    def __init__(self, machine: Stepping, bit: int):
         self._machine = machine
         self._bit = bit
         placement = machine.placement
@@ -73,7 +70,7 @@ class Swap:
             raise UsageError(f"{count} processors send a message each, not {payload.shape}.")
 
 
-def plan_swaps(machine: Machine, ports: Sequence[int], bits: Sequence[int]) -> list[Swap | None]:
+def plan_swaps(machine: Stepping, ports: Sequence[int], bits: Sequence[int]) -> list[Swap | None]:
     """Plan exchanges over several dimensions; see `Machine.swaps`."""
     plain = machine.topology.links and not machine.model.half_duplex
     unobserved = not machine.metered and machine.trace is None
@@ -84,7 +81,7 @@ def plan_swaps(machine: Machine, ports: Sequence[int], bits: Sequence[int]) -> l
     return [None if any_ else Swap(machine, bit) for any_, bit in zip(obstacles, bits, strict=True)]
 
 
-def _fits(machine: Machine, port: int, bit: int) -> bool:
+def _fits(machine: Stepping, port: int, bit: int) -> bool:
     """Whether a swap can bring all of this rank's rows to their partners behind the port."""
     return _fits_blocks(machine, bit) and bool(
         leads_across(
@@ -98,7 +95,7 @@ def _fits(machine: Machine, port: int, bit: int) -> bool:
     )
 
 
-def _fits_blocks(machine: Machine, bit: int) -> bool:
+def _fits_blocks(machine: Stepping, bit: int) -> bool:
     """Whether the partners of this rank's processors are all on it, or all on one other rank."""
     first, count = machine.placement.first, machine.placement.count
     if bit < count or count == 0:

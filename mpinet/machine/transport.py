@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -32,9 +32,7 @@ from mpinet.base.launched import guarded, launched_ranks
 from mpinet.errors import MpinetError, TransportError, UsageError
 from mpinet.machine.lookout import Lookout
 from mpinet.machine.pace import Pace, Worked
-
-if TYPE_CHECKING:
-    from mpinet.machine.checkpoint import Checkpointer
+from mpinet.machine.saving import Checkpointing
 
 FAILED = -1
 """Count by which a rank tells the others that it has failed."""
@@ -75,7 +73,7 @@ class Local:
 
     Attributes
     ----------
-    keeper : Checkpointer or None
+    keeper : Checkpointing or None
         Writes the run's checkpoints, if any.
     wish : int
         What this rank wishes for at the next boundary (`mpinet.machine.checkpoint`); 0: nothing.
@@ -90,7 +88,7 @@ class Local:
     rank = 0
     size = 1
     host = ""
-    keeper: Checkpointer | None = None
+    keeper: Checkpointing | None = None
     wish = 0
     moving: int | None = None
     calls = 0

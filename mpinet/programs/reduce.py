@@ -18,9 +18,9 @@ import numpy as np
 from mpinet.base.arrays import Ints
 from mpinet.errors import UsageError
 from mpinet.machine import Machine, PortModel
-from mpinet.machine.machine import Inbox
 from mpinet.machine.state import Fields, Numbered, State
 from mpinet.machine.step import gather_claims
+from mpinet.machine.stepping import Inbox
 from mpinet.networks.topology import Topology
 from mpinet.programs import broadcast as forwards
 from mpinet.programs.bounds import Bound

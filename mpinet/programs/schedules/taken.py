@@ -9,8 +9,8 @@ import numpy as np
 from mpinet.base.arrays import Array, Ints
 from mpinet.errors import UsageError
 from mpinet.machine import Machine, PortModel
-from mpinet.machine.machine import Inbox
 from mpinet.machine.plan import Plan
+from mpinet.machine.stepping import Inbox
 from mpinet.machine.trace import Trace
 from mpinet.machine.transport import Local
 from mpinet.networks.topology import Topology
