@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 
 class Checkpointing(Protocol):
-    """Checkpointing of a run's state, as its loops see it: `mpinet.machine.checkpoint.Checkpointer`."""
+    """What keeps a run's state, as its loops see it: `mpinet.machine.checkpoint.Checkpointer`."""
 
     @property
     def journal(self) -> Path:
