@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 from mpinet.base.numerals import seconds
 from mpinet.certify.work import EFFORT
 from mpinet.commands.job import Job, Watch
-from mpinet.commands.opening import Network, opened
+from mpinet.commands.opening import Network
 from mpinet.commands.options import Common, File, Seed
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, command
 from mpinet.errors import UsageError
+from mpinet.networks import open as open_topology
 from mpinet.report.rows import Row
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ class Certify(Job):
         super().__init__()
         self._file = Path(options.file)
         self._effort = options.effort
-        self._on = None if options.on is None else opened(options.on)
+        self._on = None if options.on is None else open_topology(options.on)
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Check it."""

@@ -7,12 +7,13 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from mpinet.commands.job import Job, Watch
-from mpinet.commands.opening import Network, opened
+from mpinet.commands.opening import Network
 from mpinet.commands.options import Common, Seed
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
 from mpinet.commands.signature import command
 from mpinet.networks import check as checked
+from mpinet.networks import open as open_topology
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row
 from mpinet.report.tables import fields
@@ -37,7 +38,7 @@ def check(topology: Network, *, seed: Seed = 0) -> Result:
 
 def prepare(options: argparse.Namespace) -> Job:
     """Open the network."""
-    return Check(opened(options.topology), options.seed)
+    return Check(open_topology(options.topology), options.seed)
 
 
 class Check(Job):

@@ -12,7 +12,7 @@ from mpinet.errors import UsageError
 from mpinet.networks import check
 from mpinet.networks import open as open_topology
 from mpinet.networks.catalogue import FAMILIES
-from mpinet.networks.topology import Topology
+from mpinet.networks.topology import NetworkxGraph, Topology
 
 if TYPE_CHECKING:
     from mpinet.machine import PortModel
@@ -27,14 +27,14 @@ def families_completed(prefix: str, **asked: object) -> list[str]:
 
 
 Network = Annotated[
-    str | Topology,
+    str | Topology | NetworkxGraph,
     Typed(
         "Network, such as ``torus:8x8x8`` (see: mpinet topologies).",
         metavar="TOPO",
         complete=families_completed,
     ),
 ]
-"""A network by its string, or as `mpinet.open` gives it."""
+"""A network by its string, as `mpinet.open` gives it, or as a graph of networkx."""
 
 FOLDERS = re.compile(r"[^:,=]*/(?=[^/:,=]*\.[A-Za-z])")
 """The folders of a file, in a name."""
@@ -54,9 +54,13 @@ def named(value: Any) -> str:
     return str(value)
 
 
-def opened(named: str | Topology) -> Topology:
-    """Open a network by its name; return a network unchanged."""
-    return named if isinstance(named, Topology) else open_topology(named)
+def with_networks(value: Any) -> Any:
+    """Return an option's value with the networks that its graphs of networkx describe."""
+    if isinstance(value, NetworkxGraph):
+        return open_topology(value)
+    if isinstance(value, list | tuple) and any(isinstance(one, NetworkxGraph) for one in value):
+        return [*map(with_networks, value)]
+    return value
 
 
 def topology_of(options: argparse.Namespace) -> Topology:
@@ -69,7 +73,7 @@ def topology_of(options: argparse.Namespace) -> Topology:
     WiringError
         A user's rules contradict each other; names processor and port.
     """
-    topology = opened(options.topology)
+    topology = open_topology(options.topology)
     if not type(topology).__module__.startswith("mpinet."):
         check(topology, schedules=False)  # the machine refuses wrong ones when they run
     return topology

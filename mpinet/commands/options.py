@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal, TypedDict
+from typing import Annotated, Any, Literal, TypedDict
 
 from mpinet.base import numerals
 from mpinet.base.memory import bytes_of
@@ -38,8 +38,10 @@ Numbers = Annotated[int | Sequence[int], Typed(read=numbers_of)]
 File = Annotated[str | Path, Typed(metavar="FILE")]
 """A file's name."""
 
-Place = Annotated[int | str, Typed("Node: its number or address.", metavar="NODE")]
-"""A node by its number or address."""
+Place = Annotated[
+    int | str | tuple[Any, ...], Typed("Node: its number or address.", metavar="NODE")
+]
+"""A node by its number or address, or as a graph of networkx has it."""
 
 Recording = Annotated[File, Typed("Recording that ``--record`` has written.")]
 

@@ -12,7 +12,7 @@ from typing import Any
 from mpinet.base.launched import launched_rank
 from mpinet.commands.hosts import require_alike
 from mpinet.commands.job import Job, Watch, allowed
-from mpinet.commands.opening import named
+from mpinet.commands.opening import named, with_networks
 from mpinet.commands.result import Result
 from mpinet.commands.signature import REST, Option, given, options_of
 from mpinet.compiled import watching
@@ -32,7 +32,7 @@ def perform(function: Callable[..., Result], values: Mapping[str, Any]) -> Resul
         Its arguments by name.
     """
     began = perf_counter()
-    options = given(function, values)
+    options = given(function, {name: with_networks(value) for name, value in values.items()})
     job, transport = prepared(function, options), world()
     require_alike(options, transport)
     with _shown(job, options.command, transport) as watch:

@@ -462,7 +462,13 @@ def _is_of(value: Any, hint: Any) -> bool:
     return isinstance(value, kind or hint)
 
 
-WORDS = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
+WORDS = {
+    int: "a whole number",
+    float: "a number",
+    str: "text",
+    bool: "true or false",
+    tuple: "a tuple",
+}
 
 
 def _described(hint: Any) -> str:
@@ -474,4 +480,6 @@ def _described(hint: Any) -> str:
         return " or ".join(
             _described(choice) for choice in get_args(hint) if choice is not type(None)
         )
-    return WORDS.get(hint, f"a {getattr(hint, '__name__', str(hint)).lower()}")
+    hint = kind or hint
+    name = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", getattr(hint, "__name__", str(hint)))
+    return WORDS.get(hint, f"a {name.lower()}")

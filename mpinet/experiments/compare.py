@@ -14,8 +14,8 @@ from mpinet import measure
 from mpinet.errors import MpinetError, TooLarge, UsageError
 from mpinet.machine import Machine
 from mpinet.measure.distance import disconnected
-from mpinet.measure.wiring import as_topology
-from mpinet.networks.topology import Topology
+from mpinet.networks.catalogue import open_topology
+from mpinet.networks.topology import NetworkLike, Topology
 from mpinet.programs.bounds import HostDistances, host_distances
 
 EFFORT = 0.1
@@ -209,7 +209,7 @@ def columns_of(only: str | None) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def row_of(topology: Topology | str, columns: Iterable[str], effort: float) -> dict[str, Any]:
+def row_of(topology: NetworkLike, columns: Iterable[str], effort: float) -> dict[str, Any]:
     """What is found out about one network (collective).
 
     Parameters
@@ -226,7 +226,7 @@ def row_of(topology: Topology | str, columns: Iterable[str], effort: float) -> d
     dict
         ``topology``, the columns, and ``left_out``: the reasons why columns are None.
     """
-    network = as_topology(topology)
+    network = open_topology(topology)
     subject = Subject(network, effort)
     row: dict[str, Any] = {"topology": network.name}
     left_out = {}

@@ -28,7 +28,7 @@ from mpinet.machine.stepping import Inbox
 from mpinet.machine.swap import Swap, plan_swaps
 from mpinet.machine.trace import Trace
 from mpinet.machine.transport import Local, Received, Room, world
-from mpinet.networks.topology import Topology
+from mpinet.networks.topology import NetworkLike, Topology
 
 T = TypeVar("T")
 
@@ -89,7 +89,7 @@ class Machine:
 
     def __init__(
         self,
-        topology: Topology | str,
+        topology: NetworkLike,
         ports: str | PortModel = "all",
         transport: Local | None = None,
         mapping: Mapping | None = None,
@@ -97,11 +97,10 @@ class Machine:
         trace: Trace | None = None,
         watch: Callable[[int], None] = lambda steps: None,
     ):
-        if isinstance(topology, str):
-            from mpinet.networks import open
+        from mpinet.networks.catalogue import open_topology
 
-            topology = open(topology)
-        self.topology = topology
+        self.topology: Topology = open_topology(topology)
+        topology = self.topology
         self.model = PortModel.named(ports)
         if self.model.half_duplex and not topology.links:
             raise UsageError(f"{topology.name} has busses: half duplex is a property of links.")

@@ -23,8 +23,9 @@ from mpinet.measure.bounded import Bounded
 from mpinet.measure.cutsearch import Cuts, best_cut
 from mpinet.measure.frontier import exact_cut
 from mpinet.measure.libraries import library
-from mpinet.measure.wiring import as_topology, edges, incidences, to_graph
-from mpinet.networks.topology import Topology
+from mpinet.measure.wiring import edges, incidences, to_graph
+from mpinet.networks.catalogue import open_topology
+from mpinet.networks.topology import NetworkLike, Topology
 
 LARGEST_SPECTRUM = 2048
 """Most nodes of a network whose eigenvalues are computed."""
@@ -65,7 +66,7 @@ class Bisection(Bounded):
     effort: ClassVar[str] = "seconds"
 
 
-def cut_width(topology: Topology | str, side: Iterable[int]) -> int:
+def cut_width(topology: NetworkLike, side: Iterable[int]) -> int:
     """Links between these nodes and the others; on busses, busses with members on both sides.
 
     Parameters
@@ -80,7 +81,7 @@ def cut_width(topology: Topology | str, side: Iterable[int]) -> int:
     NodeError
         A node that the network does not have.
     """
-    network = as_topology(topology)
+    network = open_topology(topology)
     inside = np.zeros(network.size, bool)
     for node in side:
         network.require_node(node)
@@ -88,7 +89,7 @@ def cut_width(topology: Topology | str, side: Iterable[int]) -> int:
     return cuts_of(network).width(inside)
 
 
-def bisection_width(topology: Topology | str, seconds: float = 10.0) -> Bisection:
+def bisection_width(topology: NetworkLike, seconds: float = 10.0) -> Bisection:
     """The bisection width, exact where the effort is enough, else bounds with a cut.
 
     The cut is the best of a search by exchanges of nodes. It is shown to be narrowest by a lower
@@ -115,7 +116,7 @@ def bisection_width(topology: Topology | str, seconds: float = 10.0) -> Bisectio
     >>> found.lower, found.upper, found.exact
     (4, 4, True)
     """
-    network = as_topology(topology)
+    network = open_topology(topology)
     if not isinstance(seconds, Real) or not 0 < seconds < inf:
         raise UsageError(f"seconds={seconds!r}: the effort is a number above 0, as seconds=10.")
     if network.hosts < 2:

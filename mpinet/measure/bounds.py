@@ -13,12 +13,12 @@ import numpy as np
 
 from mpinet.machine import Machine
 from mpinet.machine.model import PortModel
-from mpinet.measure.wiring import as_topology
-from mpinet.networks.topology import Topology
+from mpinet.networks.catalogue import open_topology
+from mpinet.networks.topology import NetworkLike
 from mpinet.programs import bounds
 
 
-def broadcast_bound(topology: Topology | str, root: int = 0, ports: str | PortModel = "one") -> int:
+def broadcast_bound(topology: NetworkLike, root: int = 0, ports: str | PortModel = "one") -> int:
     """Steps that no broadcast from `root` beats: its eccentricity, and the growth of the informed.
 
     Parameters
@@ -36,7 +36,7 @@ def broadcast_bound(topology: Topology | str, root: int = 0, ports: str | PortMo
 
 
 def multicast_bound(
-    topology: Topology | str, root: int, targets: Any, ports: str | PortModel = "one"
+    topology: NetworkLike, root: int, targets: Any, ports: str | PortModel = "one"
 ) -> int:
     """Steps that no multicast beats: the farthest target, and the growth of the informed.
 
@@ -54,34 +54,34 @@ def multicast_bound(
     return bounds.multicast_bound(machine, root, wanted)
 
 
-def gossip_bound(topology: Topology | str, ports: str | PortModel = "one") -> int:
+def gossip_bound(topology: NetworkLike, ports: str | PortModel = "one") -> int:
     """Steps that no all-to-all broadcast beats if a message holds one item; N-1 with one port."""
     return bounds.gossip_bound(_machine(topology, ports))
 
 
-def combining_gossip_bound(topology: Topology | str, ports: str | PortModel = "one") -> int:
+def combining_gossip_bound(topology: NetworkLike, ports: str | PortModel = "one") -> int:
     """Steps that no all-to-all broadcast beats if a message may hold any number of items."""
     return bounds.combining_gossip_bound(_machine(topology, ports))
 
 
-def exchange_bound(topology: Topology | str, ports: str | PortModel = "one") -> int:
+def exchange_bound(topology: NetworkLike, ports: str | PortModel = "one") -> int:
     """Steps that no total exchange beats: one port, max(N-1, ceil(sum of distances / N))."""
     return bounds.exchange_bound(_machine(topology, ports))
 
 
-def scatter_bound(topology: Topology | str, root: int = 0, ports: str | PortModel = "one") -> int:
+def scatter_bound(topology: NetworkLike, root: int = 0, ports: str | PortModel = "one") -> int:
     """Steps that no scatter from `root` beats: N-1 with one port."""
     machine = _machine(topology, ports)
     machine.topology.require_node(root)
     return bounds.scatter_bound(machine, root)
 
 
-def gather_bound(topology: Topology | str, root: int = 0, ports: str | PortModel = "one") -> int:
+def gather_bound(topology: NetworkLike, root: int = 0, ports: str | PortModel = "one") -> int:
     """Steps that no gather to `root` beats: N-1 with one port."""
     machine = _machine(topology, ports)
     machine.topology.require_node(root)
     return bounds.gather_bound(machine, root)
 
 
-def _machine(topology: Topology | str, ports: str | PortModel) -> Machine:
-    return Machine(as_topology(topology), ports)
+def _machine(topology: NetworkLike, ports: str | PortModel) -> Machine:
+    return Machine(open_topology(topology), ports)

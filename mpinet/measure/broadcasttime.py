@@ -21,8 +21,8 @@ from mpinet.machine.transport import Local, world
 from mpinet.measure.bounded import Bounded
 from mpinet.measure.optimum.search import Search
 from mpinet.measure.symmetry import orbits
-from mpinet.measure.wiring import as_topology
-from mpinet.networks.topology import Topology
+from mpinet.networks.catalogue import open_topology
+from mpinet.networks.topology import NetworkLike, Topology
 from mpinet.programs.bounds import broadcast_bound
 from mpinet.programs.broadcast import Message, by_timetable
 from mpinet.programs.collective import require_processor
@@ -63,7 +63,7 @@ class BroadcastTime(Bounded):
 
 
 def broadcast_time(
-    topology: Topology | str,
+    topology: NetworkLike,
     root: int | str | None = 0,
     ports: str = "one",
     limit: float = 60.0,
@@ -97,7 +97,7 @@ def broadcast_time(
     >>> broadcast_time("hypercube:4") == 4
     True
     """
-    network = as_topology(topology)
+    network = open_topology(topology)
     model = PortModel.named(ports)
     if not isinstance(ports, str):
         raise UsageError("ports is 'one' or 'all' here: other port models have no exact search.")

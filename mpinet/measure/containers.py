@@ -19,9 +19,9 @@ from mpinet.compiled import inlined, kernel
 from mpinet.errors import OutOfReach, UsageError
 from mpinet.measure.cuts import separating_nodes
 from mpinet.measure.symmetry import orbits
-from mpinet.measure.wiring import as_topology
 from mpinet.networks.adjacency import Adjacency, spread
-from mpinet.networks.topology import Topology
+from mpinet.networks.catalogue import open_topology
+from mpinet.networks.topology import NetworkLike, Topology
 
 UNDECIDED = -1
 """A pair without enough short disjoint paths; else its distance, or 0 where it stays near."""
@@ -59,7 +59,7 @@ class FaultDistance:
     branches: int
 
 
-def fault_distance(topology: Topology | str, faults: int = 1) -> FaultDistance:
+def fault_distance(topology: NetworkLike, faults: int = 1) -> FaultDistance:
     """Prove the worst diameter after the removal of any `faults` nodes, without trying all.
 
     Every rank finds the same for itself.
@@ -85,7 +85,7 @@ def fault_distance(topology: Topology | str, faults: int = 1) -> FaultDistance:
     >>> found.value, found.by_paths == found.pairs
     (5, True)
     """
-    network = as_topology(topology)
+    network = open_topology(topology)
     if not 0 <= faults <= network.size - 2:
         raise UsageError(
             f"{faults} of the nodes of {network.name} cannot be removed: two have to stay, so "

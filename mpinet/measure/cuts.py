@@ -10,11 +10,12 @@ from itertools import combinations
 from typing import Any
 
 from mpinet.measure.libraries import library
-from mpinet.measure.wiring import as_topology, incidence_graph, to_graph
-from mpinet.networks.topology import Topology
+from mpinet.measure.wiring import incidence_graph, to_graph
+from mpinet.networks.catalogue import open_topology
+from mpinet.networks.topology import NetworkLike
 
 
-def connectivity(topology: Topology | str) -> int:
+def connectivity(topology: NetworkLike) -> int:
     """Least number of nodes whose removal leaves a network in pieces, or of a single node.
 
     Returns
@@ -30,7 +31,7 @@ def connectivity(topology: Topology | str) -> int:
     return len(_narrowest(to_graph(topology)))
 
 
-def incidence_connectivity(topology: Topology | str) -> int:
+def incidence_connectivity(topology: NetworkLike) -> int:
     """As `connectivity`, where processors and busses of a bus network both may be removed.
 
     Raises
@@ -41,7 +42,7 @@ def incidence_connectivity(topology: Topology | str) -> int:
     return len(_narrowest(incidence_graph(topology)))
 
 
-def separating_nodes(topology: Topology | str) -> tuple[int, ...] | None:
+def separating_nodes(topology: NetworkLike) -> tuple[int, ...] | None:
     """Fewest nodes without which a network is in pieces: the witness of its connectivity.
 
     Returns
@@ -49,12 +50,12 @@ def separating_nodes(topology: Topology | str) -> tuple[int, ...] | None:
     tuple of int, or None
         Ascending. None if no removal leaves the network in pieces: all nodes are neighbours.
     """
-    network = as_topology(topology)
+    network = open_topology(topology)
     found = _narrowest(to_graph(network))
     return None if len(found) == network.size - 1 else found
 
 
-def edge_connectivity(topology: Topology | str) -> int:
+def edge_connectivity(topology: NetworkLike) -> int:
     """Least number of links whose removal leaves a network in pieces.
 
     Several links between the same two nodes count as one. A single node has 0.
@@ -67,7 +68,7 @@ def edge_connectivity(topology: Topology | str) -> int:
     return int(to_graph(topology).edge_connectivity())
 
 
-def biconnected(topology: Topology | str) -> bool:
+def biconnected(topology: NetworkLike) -> bool:
     """Return whether a network is connected and stays so without any one of its nodes."""
     graph = to_graph(topology)
     return graph.is_connected() and not graph.articulation_points()

@@ -23,7 +23,7 @@ from mpinet.measure.distance import diameter
 from mpinet.measure.escape import escape_dependencies
 from mpinet.measure.pairs import Pairs, as_routing
 from mpinet.measure.routes import longest_route, own_share
-from mpinet.measure.wiring import as_topology
+from mpinet.networks.catalogue import open_topology
 from mpinet.networks.classes import (
     FEWEST,
     LONGEST,
@@ -33,7 +33,7 @@ from mpinet.networks.classes import (
     open_classes,
 )
 from mpinet.networks.routing import Routing
-from mpinet.networks.topology import Topology
+from mpinet.networks.topology import NetworkLike, Topology
 from mpinet.networks.valiant import phased
 from mpinet.networks.walks import rules, walk
 
@@ -49,7 +49,7 @@ MOST_SEARCHED = 2**13
 
 
 def channel_dependency_cycle(
-    topology: Topology | str,
+    topology: NetworkLike,
     routing: Routing | str | None = None,
     pairs: Any = "all",
     classes: str | None = None,
@@ -93,7 +93,7 @@ def channel_dependency_cycle(
     >>> channel_dependency_cycle("ring:5") is None
     True
     """
-    network = as_topology(topology)
+    network = open_topology(topology)
     chosen = as_routing(network, routing)
     counted = counted_classes(network, chosen, classes)
     return shortest_dependency_cycle(network, chosen, counted, pairs)

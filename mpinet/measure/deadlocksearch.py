@@ -25,10 +25,10 @@ from mpinet.machine.traffic.run import OpenLoop
 from mpinet.machine.transport import alone
 from mpinet.measure.deadlock import counted_classes, shortest_dependency_cycle
 from mpinet.measure.pairs import Pairs, as_routing
-from mpinet.measure.wiring import as_topology
+from mpinet.networks.catalogue import open_topology
 from mpinet.networks.classes import ChannelClasses
 from mpinet.networks.routing import Routing
-from mpinet.networks.topology import Topology
+from mpinet.networks.topology import NetworkLike, Topology
 from mpinet.networks.walks import rules, walk
 from mpinet.programs.patterns import in_order, pattern_of
 
@@ -92,7 +92,7 @@ class DeadlockSearch:
 
 
 def find_deadlock(
-    topology: Topology | str,
+    topology: NetworkLike,
     routing: Routing | str | None = None,
     classes: str | None = None,
     vcs: int | None = None,
@@ -141,7 +141,7 @@ def find_deadlock(
     >>> found.messages[0]
     {'step': 0, 'source': 0, 'target': 2, 'flits': 8}
     """
-    network = as_topology(topology)
+    network = open_topology(topology)
     chosen = _routing(network, routing, seed)
     counted = counted_classes(network, chosen, classes)
     vcs = counted.count if vcs is None else vcs

@@ -22,8 +22,8 @@ from mpinet.machine import Machine
 from mpinet.machine.beep import wired
 from mpinet.machine.faults import Faults
 from mpinet.machine.transport import world
-from mpinet.measure.wiring import as_topology
-from mpinet.networks.topology import Topology
+from mpinet.networks.catalogue import open_topology
+from mpinet.networks.topology import NetworkLike, Topology
 from mpinet.programs import waves
 from mpinet.programs.flood import require_floods
 from mpinet.programs.waves import Wave, adjacency, count_word
@@ -33,7 +33,7 @@ FARTHEST = 2**15 - 1
 
 
 def distance_matrix(
-    topology: Topology | str,
+    topology: NetworkLike,
     sources: Iterable[int] | None = None,
     dead: Iterable[int] = (),
     cut: Iterable[tuple[int, int]] = (),
@@ -68,7 +68,7 @@ def distance_matrix(
     >>> distance_matrix("ring:4").tolist()
     [[0, 1, 2, 1], [1, 0, 1, 2], [2, 1, 0, 1], [1, 2, 1, 0]]
     """
-    network = as_topology(topology)
+    network = open_topology(topology)
     floods = floods_from_all(network, dead, cut) if sources is None else Floods(network, dead, cut)
     begun = floods.all_nodes if sources is None else floods.numbers(sources)
     require_memory(4 * network.size * len(begun), f"A matrix of distances in {network.name}")
@@ -86,7 +86,7 @@ def distance_matrix(
 
 
 def diameter(
-    topology: Topology | str, dead: Iterable[int] = (), cut: Iterable[tuple[int, int]] = ()
+    topology: NetworkLike, dead: Iterable[int] = (), cut: Iterable[tuple[int, int]] = ()
 ) -> int:
     """Largest distance between two nodes that are not dead (collective).
 
@@ -110,7 +110,7 @@ def diameter(
     return _extent(topology, dead, cut).diameter
 
 
-def distance_sum(topology: Topology | str) -> int:
+def distance_sum(topology: NetworkLike) -> int:
     """Sum of the distances over all ordered pairs, in hops (collective).
 
     Raises
@@ -121,7 +121,7 @@ def distance_sum(topology: Topology | str) -> int:
     return _extent(topology, (), ()).distance_sum
 
 
-def average_distance(topology: Topology | str) -> float:
+def average_distance(topology: NetworkLike) -> float:
     """Mean distance over all ordered pairs of different nodes, in hops (collective).
 
     Raises
@@ -139,7 +139,7 @@ def average_distance(topology: Topology | str) -> float:
 
 
 def is_connected(
-    topology: Topology | str, dead: Iterable[int] = (), cut: Iterable[tuple[int, int]] = ()
+    topology: NetworkLike, dead: Iterable[int] = (), cut: Iterable[tuple[int, int]] = ()
 ) -> bool:
     """Return whether the nodes that are not dead reach each other (collective).
 
@@ -153,11 +153,11 @@ def is_connected(
     UsageError
         All nodes are dead; or as in `distance_matrix`.
     """
-    floods = Floods(as_topology(topology), dead, cut)
+    floods = Floods(open_topology(topology), dead, cut)
     return sum(wave.total for wave in floods.waves(floods.alive[:1])) == len(floods.alive)
 
 
-def eccentricity(topology: Topology | str, node: int) -> int:
+def eccentricity(topology: NetworkLike, node: int) -> int:
     """Distance of the node that is farthest from this one, in hops (collective).
 
     Raises
@@ -175,7 +175,7 @@ def eccentricity(topology: Topology | str, node: int) -> int:
     return int(eccentricities(topology, [node])[0])
 
 
-def eccentricities(topology: Topology | str, nodes: Iterable[int] | None = None) -> Ints:
+def eccentricities(topology: NetworkLike, nodes: Iterable[int] | None = None) -> Ints:
     """Distance of the node that is farthest from each of some nodes, in hops (collective).
 
     Parameters
@@ -197,7 +197,7 @@ def eccentricities(topology: Topology | str, nodes: Iterable[int] | None = None)
     Disconnected
         The network is not connected.
     """
-    network = as_topology(topology)
+    network = open_topology(topology)
     if nodes is None:
         return _all_eccentricities(network)
     matrix = distance_matrix(network, nodes)
@@ -221,7 +221,7 @@ def _all_eccentricities(network: Topology) -> Ints:
     return machine.transport.max(farthest)
 
 
-def distance_profile(topology: Topology | str, node: int) -> tuple[int, ...]:
+def distance_profile(topology: NetworkLike, node: int) -> tuple[int, ...]:
     """Number of nodes at distance 0, 1, 2, .. from this one (collective).
 
     Nodes that it does not reach are not counted.
@@ -235,7 +235,7 @@ def distance_profile(topology: Topology | str, node: int) -> tuple[int, ...]:
     return tuple(np.bincount(row[row >= 0]).tolist())
 
 
-def distance_profiles(topology: Topology | str) -> Ints:
+def distance_profiles(topology: NetworkLike) -> Ints:
     """Every node's number of nodes at distance 0, 1, 2, .. (collective).
 
     Returns
@@ -243,7 +243,7 @@ def distance_profiles(topology: Topology | str) -> Ints:
     ndarray of int64, shape (N, D + 1)
         D is the largest distance; nodes that are not reached are not counted.
     """
-    floods = floods_from_all(as_topology(topology))
+    floods = floods_from_all(open_topology(topology))
     machine = floods.machine
     profiles: list[Ints] = []
     for wave in floods.waves(floods.all_nodes):
@@ -267,11 +267,9 @@ class Extent:
     pairs: int
 
 
-def _extent(
-    topology: Topology | str, dead: Iterable[int], cut: Iterable[tuple[int, int]]
-) -> Extent:
+def _extent(topology: NetworkLike, dead: Iterable[int], cut: Iterable[tuple[int, int]]) -> Extent:
     """Flood from all nodes that are not dead (collective)."""
-    floods = floods_from_all(as_topology(topology), dead, cut)
+    floods = floods_from_all(open_topology(topology), dead, cut)
     largest = total = reached = 0
     for wave in floods.waves(floods.alive):
         largest = max(largest, wave.distance)

@@ -11,7 +11,7 @@ from typing import Any
 
 from mpinet.machine import Machine
 from mpinet.measure.pairs import as_routing
-from mpinet.measure.wiring import as_topology
+from mpinet.networks.catalogue import open_topology
 from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology
 from mpinet.programs.embed import Embedding, Measures, measure
@@ -53,5 +53,5 @@ def embedding_cost(
     >>> found.dilation, found.congestion
     (1, 1)
     """
-    embedded = Embedding(as_topology(guest), as_topology(host), images)
+    embedded = Embedding(open_topology(guest), open_topology(host), images)
     return measure(Machine(embedded.host), embedded, as_routing(embedded.host, routing))

@@ -16,8 +16,8 @@ from mpinet.compiled import kernel
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
 from mpinet.machine.transport import Local, world
-from mpinet.measure.wiring import as_topology
-from mpinet.networks.topology import Topology
+from mpinet.networks.catalogue import open_topology
+from mpinet.networks.topology import NetworkLike, Topology
 from mpinet.programs.waves import SOURCES_PER_WORD, WORDS, adjacency, count_word, take
 
 MOST_REMOVALS = 10**8
@@ -53,7 +53,7 @@ class FaultDiameter:
 
 
 def fault_diameter(
-    topology: Topology | str, faults: int = 1, sample: int | None = None, seed: int = 0
+    topology: NetworkLike, faults: int = 1, sample: int | None = None, seed: int = 0
 ) -> FaultDiameter:
     """Worst diameter after the removal of any `faults` nodes (collective).
 
@@ -79,7 +79,7 @@ def fault_diameter(
     >>> fault_diameter("ring:8").value
     6
     """
-    network = as_topology(topology)
+    network = open_topology(topology)
     count = _removals(network, faults, sample)
     drawn = None if sample is None or sample >= count else _draw(network, faults, sample, seed)
     count = count if drawn is None else len(drawn)

@@ -15,14 +15,15 @@ from mpinet.base.arrays import Ints
 from mpinet.base.memory import require_memory
 from mpinet.errors import OutOfReach, WiringError
 from mpinet.measure.libraries import library
-from mpinet.measure.wiring import as_topology, edges, to_graph
-from mpinet.networks.topology import Topology
+from mpinet.measure.wiring import edges, to_graph
+from mpinet.networks.catalogue import open_topology
+from mpinet.networks.topology import NetworkLike, Topology
 
 BYTES_A_NODE = 96
 """Of a cycle that a network offers, while it is followed."""
 
 
-def is_hamiltonian_cycle(topology: Topology | str, nodes: Sequence[int]) -> bool:
+def is_hamiltonian_cycle(topology: NetworkLike, nodes: Sequence[int]) -> bool:
     """Return whether these nodes, in this cyclic order, form a Hamiltonian cycle.
 
     Parameters
@@ -32,7 +33,7 @@ def is_hamiltonian_cycle(topology: Topology | str, nodes: Sequence[int]) -> bool
     nodes : sequence of int
         The nodes in the cycle's order, the first one not repeated at the end.
     """
-    network = as_topology(topology)
+    network = open_topology(topology)
     order = np.asarray(nodes, np.int64)
     if order.ndim != 1 or len(order) < 3 or len(order) != network.size:
         return False
@@ -42,7 +43,7 @@ def is_hamiltonian_cycle(topology: Topology | str, nodes: Sequence[int]) -> bool
     return bool((behind == np.roll(order, -1)[:, np.newaxis]).any(axis=1).all())
 
 
-def hamiltonian_cycle(topology: Topology | str, seconds: float = 60.0) -> list[int] | None:
+def hamiltonian_cycle(topology: NetworkLike, seconds: float = 60.0) -> list[int] | None:
     """A Hamiltonian cycle as its certificate, or the proof that there is none.
 
     The network's own cycle is followed link by link where it offers one. Otherwise a constraint
@@ -77,7 +78,7 @@ def hamiltonian_cycle(topology: Topology | str, seconds: float = 60.0) -> list[i
     >>> hamiltonian_cycle("ring:5"), hamiltonian_cycle("petersen")
     ([0, 1, 2, 3, 4], None)
     """
-    network = as_topology(topology)
+    network = open_topology(topology)
     if network.size < 3:
         return None
     own = _own_cycle(network)

@@ -12,9 +12,9 @@ from mpinet.errors import RoutingError
 from mpinet.machine import Machine
 from mpinet.machine.router import Router
 from mpinet.measure.pairs import Pairs, as_routing
-from mpinet.measure.wiring import as_topology
+from mpinet.networks.catalogue import open_topology
 from mpinet.networks.routing import Routing
-from mpinet.networks.topology import Topology
+from mpinet.networks.topology import NetworkLike, Topology
 
 INJECTED_AT_ONCE = 1 << 17
 """Messages that are on the machine together: what it holds of them stays small."""
@@ -45,7 +45,7 @@ class Loads:
 
 
 def loads(
-    topology: Topology | str,
+    topology: NetworkLike,
     routing: Routing | str | None = None,
     pairs: Any = "all",
     seed: int = 0,
@@ -83,7 +83,7 @@ def loads(
     >>> found.messages, found.hops, found.channels
     (20, 30, array([3, 3, 3, 3, 3, 3, 3, 3, 3, 3]))
     """
-    network = as_topology(topology)
+    network = open_topology(topology)
     routing = as_routing(network, routing)
     machine = Machine(network, loads=True)
     asked = Pairs(network, pairs, seed)

@@ -19,10 +19,10 @@ from mpinet.errors import RoutingError, UsageError
 from mpinet.machine.transport import Local, world
 from mpinet.measure.distance import distance_matrix
 from mpinet.measure.pairs import Pair, Pairs, as_routing
-from mpinet.measure.wiring import as_topology
 from mpinet.networks import walks
+from mpinet.networks.catalogue import open_topology
 from mpinet.networks.routing import Routing, path
-from mpinet.networks.topology import Topology
+from mpinet.networks.topology import NetworkLike, Topology
 from mpinet.networks.walks import arrived, rules
 
 STOPPED, UNWIRED, ENDLESS = -1, -2, -3
@@ -73,7 +73,7 @@ class Routes:
 
 
 def route_lengths(
-    topology: Topology | str,
+    topology: NetworkLike,
     routing: Routing | str | None = None,
     pairs: Any = "all",
     seed: int = 0,
@@ -102,7 +102,7 @@ def route_lengths(
     >>> found.delivered, found.longest, found.total, found.stretch_max
     (20, 2, 30, 1.0)
     """
-    network = as_topology(topology)
+    network = open_topology(topology)
     routing = as_routing(network, routing)
     asked, transport = Pairs(network, pairs, seed), world()
     longest, stretch = Largest(transport), Largest(transport)
@@ -229,9 +229,7 @@ def note_length(visit, header, notes):
 walk_pairs = walks.walk.bind("walk_pairs", notes=Lengths, ended=note_length)
 
 
-def length_matrix(
-    topology: Topology | str, routing: Routing | str | None = None
-) -> NDArray[np.int16]:
+def length_matrix(topology: NetworkLike, routing: Routing | str | None = None) -> NDArray[np.int16]:
     """Lengths of all routes (collective).
 
     Parameters
@@ -249,7 +247,7 @@ def length_matrix(
     UsageError
         The network has more than `LARGEST_MATRIX` nodes.
     """
-    network = as_topology(topology)
+    network = open_topology(topology)
     if network.size > LARGEST_MATRIX:
         raise UsageError(
             f"{network.name} has {network.size} nodes: a matrix of route lengths is made of up "
@@ -264,7 +262,7 @@ def length_matrix(
 
 
 def walk(
-    topology: Topology | str, source: int, target: int, routing: Routing | str | None = None
+    topology: NetworkLike, source: int, target: int, routing: Routing | str | None = None
 ) -> list[int]:
     """The nodes of one route, source and target included.
 
@@ -285,17 +283,17 @@ def walk(
     >>> walk("hypercube:4", 0, 5)
     [0, 1, 5]
     """
-    network = as_topology(topology)
+    network = open_topology(topology)
     network.require_node(source)
     network.require_node(target)
     return path(network, as_routing(network, routing), source, target)[0]
 
 
 def terminates(
-    topology: Topology | str, routing: Routing | str | None = None, pairs: Any = "all"
+    topology: NetworkLike, routing: Routing | str | None = None, pairs: Any = "all"
 ) -> bool:
     """Return whether every route ends at its target (collective); see `route_lengths`."""
-    network, transport = as_topology(topology), world()
+    network, transport = open_topology(topology), world()
     routing = as_routing(network, routing)
     lost = 0
     for sources, targets in Pairs(network, pairs).parts():
@@ -304,7 +302,7 @@ def terminates(
 
 
 def repeats(
-    topology: Topology | str, routing: Routing | str | None = None, pairs: Any = "all"
+    topology: NetworkLike, routing: Routing | str | None = None, pairs: Any = "all"
 ) -> Pair | None:
     """The smallest pair whose route visits a node twice; None if no route does (collective).
 
@@ -313,7 +311,7 @@ def repeats(
     topology, routing, pairs
         As in `route_lengths`.
     """
-    network, transport = as_topology(topology), world()
+    network, transport = open_topology(topology), world()
     routing = as_routing(network, routing)
     found = Largest(transport)
     for sources, targets in Pairs(network, pairs).parts():
@@ -345,7 +343,7 @@ first_repeat = walks.walk.bind("first_repeat", notes=Seen, hop=comes_again)
 
 
 def header_bits(
-    topology: Topology | str,
+    topology: NetworkLike,
     routing: Routing | str | None = None,
     pairs: Any = "all",
     seed: int = 0,
@@ -358,7 +356,7 @@ def header_bits(
         As in `route_lengths`; the routing says how many bits a header takes on the real machine.
         Every pair is asked by itself: sample the pairs of large networks.
     """
-    network, transport = as_topology(topology), world()
+    network, transport = open_topology(topology), world()
     bits = as_routing(network, routing).header_bits
     most = 0
     for sources, targets in Pairs(network, pairs, seed).parts():

@@ -17,12 +17,13 @@ from mpinet.base.arrays import Ints
 from mpinet.errors import UsageError
 from mpinet.measure.distance import distance_profiles
 from mpinet.measure.libraries import library
-from mpinet.measure.wiring import as_topology, edges, incidence_graph, incidences, to_graph
-from mpinet.networks.topology import Topology
+from mpinet.measure.wiring import edges, incidence_graph, incidences, to_graph
+from mpinet.networks.catalogue import open_topology
+from mpinet.networks.topology import NetworkLike, Topology
 
 
 def is_automorphism(
-    topology: Topology | str, image: ArrayLike, busses: ArrayLike | None = None
+    topology: NetworkLike, image: ArrayLike, busses: ArrayLike | None = None
 ) -> bool:
     """Return whether a mapping of the nodes is an automorphism.
 
@@ -49,8 +50,8 @@ def is_automorphism(
 
 
 def is_isomorphism(
-    topology: Topology | str,
-    other: Topology | str,
+    topology: NetworkLike,
+    other: NetworkLike,
     image: ArrayLike,
     busses: ArrayLike | None = None,
 ) -> bool:
@@ -70,7 +71,7 @@ def is_isomorphism(
     UsageError
         As in `is_automorphism`, or one network has links and the other busses.
     """
-    first, second = as_topology(topology), as_topology(other)
+    first, second = open_topology(topology), open_topology(other)
     _require_one_kind(first, second)
     nodes = _images(first, image, first.size, "nodes")
     if first.links and busses is not None:
@@ -91,7 +92,7 @@ def is_isomorphism(
     return np.array_equal(_sorted_rows(pairs), theirs)
 
 
-def isomorphic(topology: Topology | str, other: Topology | str) -> bool:
+def isomorphic(topology: NetworkLike, other: NetworkLike) -> bool:
     """Return whether two networks are the same but for their nodes' (and busses') numbers.
 
     Raises
@@ -107,7 +108,7 @@ def isomorphic(topology: Topology | str, other: Topology | str) -> bool:
     return isomorphism(topology, other) is not None
 
 
-def isomorphism(topology: Topology | str, other: Topology | str) -> Ints | None:
+def isomorphism(topology: NetworkLike, other: NetworkLike) -> Ints | None:
     """Find an isomorphism: the image of each node, or None if the networks are not isomorphic.
 
     Both networks are brought to their canonical form.
@@ -122,7 +123,7 @@ def isomorphism(topology: Topology | str, other: Topology | str) -> Ints | None:
     UsageError
         One network has links and the other busses.
     """
-    first, second = as_topology(topology), as_topology(other)
+    first, second = open_topology(topology), open_topology(other)
     _require_one_kind(first, second)
     if (first.size, first.busses) != (second.size, second.busses):
         return None
@@ -154,13 +155,13 @@ class AutomorphismGroup:
     bus_generators: Ints
 
 
-def automorphism_group(topology: Topology | str) -> AutomorphismGroup:
+def automorphism_group(topology: NetworkLike) -> AutomorphismGroup:
     """The group of all automorphisms, by BLISS.
 
     Of a bus network it acts on processors and busses: two busses with the same members can be
     exchanged while all processors stay where they are.
     """
-    network = as_topology(topology)
+    network = open_topology(topology)
     graph, colors = _colored_graph(network)
     generators = graph.automorphism_group(color=colors)
     images = np.array(generators, np.int64).reshape(-1, graph.vcount())
@@ -169,12 +170,12 @@ def automorphism_group(topology: Topology | str) -> AutomorphismGroup:
     return AutomorphismGroup(order, nodes, busses - network.size)
 
 
-def orbits(topology: Topology | str) -> list[tuple[int, ...]]:
+def orbits(topology: NetworkLike) -> list[tuple[int, ...]]:
     """Return the orbits of the nodes under automorphisms, in order; that of node 0 first."""
-    return _orbits(automorphism_group(topology).generators, as_topology(topology).size)
+    return _orbits(automorphism_group(topology).generators, open_topology(topology).size)
 
 
-def bus_orbits(topology: Topology | str) -> list[tuple[int, ...]]:
+def bus_orbits(topology: NetworkLike) -> list[tuple[int, ...]]:
     """Return the orbits of the busses under automorphisms, in order; that of bus 0 first.
 
     Raises
@@ -182,13 +183,13 @@ def bus_orbits(topology: Topology | str) -> list[tuple[int, ...]]:
     UsageError
         The network has links.
     """
-    network = as_topology(topology)
+    network = open_topology(topology)
     if network.busses is None:
         raise UsageError(f"{network.name} has links: only bus networks have orbits of busses.")
     return _orbits(automorphism_group(network).bus_generators, network.busses)
 
 
-def vertex_transitive(topology: Topology | str) -> bool:
+def vertex_transitive(topology: NetworkLike) -> bool:
     """Return whether some automorphism takes any node to any other.
 
     Examples
@@ -199,7 +200,7 @@ def vertex_transitive(topology: Topology | str) -> bool:
     return len(orbits(topology)) == 1
 
 
-def bus_transitive(topology: Topology | str) -> bool:
+def bus_transitive(topology: NetworkLike) -> bool:
     """Return whether some automorphism takes any bus to any other.
 
     Raises
@@ -210,13 +211,13 @@ def bus_transitive(topology: Topology | str) -> bool:
     return len(bus_orbits(topology)) == 1
 
 
-def same_profiles(topology: Topology | str) -> bool:
+def same_profiles(topology: NetworkLike) -> bool:
     """Return whether all nodes have the same distance profile (collective)."""
     profiles = distance_profiles(topology)
     return bool((profiles == profiles[0]).all())
 
 
-def profile_classes(topology: Topology | str) -> dict[tuple[int, ...], tuple[int, ...]]:
+def profile_classes(topology: NetworkLike) -> dict[tuple[int, ...], tuple[int, ...]]:
     """The nodes by their distance profile (collective); the class of node 0 comes first.
 
     Returns

@@ -19,9 +19,9 @@ from mpinet.errors import UsageError
 from mpinet.machine.faults import Faults
 from mpinet.machine.transport import Local, world
 from mpinet.measure.libraries import library
-from mpinet.networks import open as open_topology
+from mpinet.networks.catalogue import open_topology
 from mpinet.networks.shortest import neighbor_table
-from mpinet.networks.topology import Topology
+from mpinet.networks.topology import NetworkLike, Topology
 
 WINDOW = 1 << 16
 """Most nodes that one rank looks at at a time."""
@@ -33,12 +33,7 @@ WINDOW_PORTS = 1 << 23
 """Most ports that one rank looks at at a time, of more nodes than one."""
 
 
-def as_topology(topology: Topology | str) -> Topology:
-    """The network itself, or the one that a topology string names."""
-    return open_topology(topology) if isinstance(topology, str) else topology
-
-
-def degrees(topology: Topology | str) -> dict[int, int]:
+def degrees(topology: NetworkLike) -> dict[int, int]:
     """Count the nodes of each degree (number of different neighbours) (collective).
 
     Parameters
@@ -56,10 +51,10 @@ def degrees(topology: Topology | str) -> dict[int, int]:
     >>> degrees("mesh:3x3")
     {2: 4, 3: 4, 4: 1}
     """
-    return degree_histogram(as_topology(topology), world())
+    return degree_histogram(open_topology(topology), world())
 
 
-def links(topology: Topology | str) -> int:
+def links(topology: NetworkLike) -> int:
     """Number of pairs of neighbours (collective)."""
     return sum(degree * nodes for degree, nodes in degrees(topology).items()) // 2
 
@@ -94,7 +89,7 @@ def links_of(topology: Topology, begin: int, end: int) -> tuple[Ints, Ints]:
     return np.repeat(nodes, first.sum(axis=1)), others[first]
 
 
-def edges(topology: Topology | str) -> Ints:
+def edges(topology: NetworkLike) -> Ints:
     """All pairs of neighbours, shape (L, 2): rows u < v, sorted.
 
     Examples
@@ -107,7 +102,7 @@ def edges(topology: Topology | str) -> Ints:
     TooLarge
         They do not fit into memory.
     """
-    network = as_topology(topology)
+    network = open_topology(topology)
     require_walk(network.size * network.ports, f"A walk over {network.name}", 1)
     require_memory(BYTES_A_PORT * network.size * network.ports, f"All links of {network.name}")
     nodes, others = links_of(network, 0, network.size)
@@ -115,7 +110,7 @@ def edges(topology: Topology | str) -> Ints:
     return np.stack([nodes[up], others[up]], axis=1)
 
 
-def incidences(topology: Topology | str) -> Ints:
+def incidences(topology: NetworkLike) -> Ints:
     """Return the members of a bus network's busses: rows (processor, bus), sorted, shape (m, 2).
 
     Raises
@@ -123,20 +118,20 @@ def incidences(topology: Topology | str) -> Ints:
     UsageError
         The network has links.
     """
-    network = as_topology(topology)
+    network = open_topology(topology)
     if network.links:
         raise UsageError(f"{network.name} has links: only bus networks have incidences.")
     return network.incidences(np.arange(network.size))
 
 
-def to_graph(topology: Topology | str) -> Any:
+def to_graph(topology: NetworkLike) -> Any:
     """The network as an `igraph.Graph`: a vertex a node, an edge a pair of neighbours."""
-    network = as_topology(topology)
+    network = open_topology(topology)
     require_memory(BYTES_A_LINK * network.most_wired // 2, f"A graph of {network.name}")
     return library("igraph").Graph(n=network.size, edges=edges(network).tolist())
 
 
-def incidence_graph(topology: Topology | str) -> Any:
+def incidence_graph(topology: NetworkLike) -> Any:
     """The incidences of a bus network as an `igraph.Graph`.
 
     The vertices are the N processors, then the busses; the vertices' attribute ``type`` is 0 for a
@@ -147,7 +142,7 @@ def incidence_graph(topology: Topology | str) -> Any:
     UsageError
         The network has links.
     """
-    network = as_topology(topology)
+    network = open_topology(topology)
     pairs = incidences(network) + np.array([0, network.size])
     busses = network.busses or 0
     graph = library("igraph").Graph(n=network.size + busses, edges=pairs.tolist())
@@ -215,7 +210,7 @@ class Part(Topology):
 
 
 def without(
-    topology: Topology | str,
+    topology: NetworkLike,
     nodes: Iterable[int] = (),
     links: Iterable[tuple[int, int]] = (),
     busses: Iterable[int] = (),
@@ -240,7 +235,7 @@ def without(
     UsageError
         A link or bus that the network does not have, or no node is left.
     """
-    network = as_topology(topology)
+    network = open_topology(topology)
     faults = Faults(network, nodes, links)
     if len(faults.cut) and not network.links:
         raise UsageError(f"{network.name} has busses, no links that could go.")
@@ -268,13 +263,13 @@ def _require_busses(topology: Topology, busses: Ints) -> None:
         )
 
 
-def part(topology: Topology | str, nodes: Iterable[int]) -> Part:
+def part(topology: NetworkLike, nodes: Iterable[int]) -> Part:
     """The network between some nodes: what is left without the others."""
-    network = as_topology(topology)
+    network = open_topology(topology)
     return without(network, set(range(network.size)) - set(nodes))
 
 
-def components(topology: Topology | str) -> list[tuple[int, ...]]:
+def components(topology: NetworkLike) -> list[tuple[int, ...]]:
     """The pieces of a network, each as its nodes in order; the piece of node 0 first."""
     pieces = to_graph(topology).connected_components()
     return sorted(tuple(sorted(piece)) for piece in pieces)

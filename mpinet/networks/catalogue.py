@@ -15,7 +15,7 @@ from importlib import import_module
 from mpinet.errors import TopologyError
 from mpinet.networks.arguments import read_declared
 from mpinet.networks.own import ModuleMissing, open_own
-from mpinet.networks.topology import Topology
+from mpinet.networks.topology import NetworkLike, NetworkxGraph, Topology
 
 FAMILIES = {
     "ring": "mpinet.networks.classic.ring:Ring",
@@ -108,32 +108,46 @@ class Family:
     specification: str
 
 
-def open_topology(name: str) -> Topology:
-    """The topology that a string names.
+def open_topology(name: NetworkLike) -> Topology:
+    """The topology that a string names, or that a graph describes.
 
     Parameters
     ----------
-    name : str
+    name : str, networkx.Graph or Topology
         ``FAMILY:ARGUMENTS``, ``module.path:Class:ARGUMENTS`` or ``path/file.py:Class:ARGUMENTS``;
-        several of them joined by ``*`` are their product.
+        several of them joined by ``*`` are their product. A graph of networkx is a network with
+        its nodes and edges (connected, undirected); a topology is returned unchanged.
 
     Raises
     ------
     TopologyError
-        The string names no topology; the sentence says which part is wrong and what is allowed.
+        The string names no topology, or the graph can be none; the sentence says which part is
+        wrong and what is allowed.
 
     Examples
     --------
-    >>> import mpinet
+    >>> import mpinet, networkx
     >>> cube = mpinet.open("hypercube:4")
     >>> cube.size, cube.ports, cube.address(5)
     (16, 4, '0101')
     >>> cube.neighbor(5, [0, 1, 2, 3])
     array([ 4,  7,  1, 13])
+    >>> mpinet.open(networkx.petersen_graph())
+    <topology networkx:Petersen Graph: 10 nodes, 3 ports>
     """
-    from mpinet.networks.product import Product
+    if isinstance(name, Topology):
+        return name
+    if isinstance(name, str):
+        from mpinet.networks.product import Product
 
-    return reduce(Product, [_open_factor(factor.strip(), name) for factor in name.split("*")])
+        return reduce(Product, [_open_factor(factor.strip(), name) for factor in name.split("*")])
+    if isinstance(name, NetworkxGraph):
+        from mpinet.networks.graph import GivenGraph
+
+        return GivenGraph(name)
+    raise TopologyError(
+        f"A network is a string such as torus:8x8, a topology or a graph of networkx, not {name!r}."
+    )
 
 
 def families() -> list[Family]:

@@ -6,7 +6,8 @@ The one place where networks are stored graphs: every rank that uses one holds a
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from functools import cached_property
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,7 @@ from mpinet.compiled import rule
 from mpinet.errors import TopologyError, TopologyFileError
 from mpinet.networks.parameters import Parameter
 from mpinet.networks.shortest import neighbor_table
-from mpinet.networks.topology import Topology
+from mpinet.networks.topology import NetworkLike, Topology
 
 if TYPE_CHECKING:
     import networkx
@@ -32,38 +33,31 @@ nodes follow, then the reverse ports in the same order.
 """
 
 
-class Graph(Topology):
-    """A network given by a graph; ports lead to the neighbours in ascending order.
+class StoredGraph(Topology):
+    """A network whose nodes' neighbours are stored; ports lead to them in ascending order.
+
+    It need not be connected: that its wiring makes a machine is for `Graph` to see to.
 
     Parameters
     ----------
-    graph : networkx.Graph
-        Connected, undirected, without self-loops and parallel edges, and without a ``capacity``
-        other than 1. Its nodes are numbered in ascending order if all are whole numbers, else in
-        the order of their texts; their texts are the addresses.
-    family, arguments : str
+    name : str
         The topology's name.
-
-    Raises
-    ------
-    TopologyError
-        The graph cannot be a network.
+    nodes : sequence of hashable
+        The nodes in the order in which they are numbered; their texts are the addresses.
+    pairs : iterable of (hashable, hashable)
+        The links, each at least once; a link from a node to itself is left out.
     """
 
-    def __init__(self, graph: networkx.Graph, family: str = "graph", arguments: str = ""):
-        where = f"{family}:{arguments}" if arguments else family
-        require_network(where, graph)
-        labels = ordered_nodes(where, graph)
-        self.labels = [str(label) for label in labels]
-        self.numbers = {label: number for number, label in enumerate(self.labels)}
-        offsets, targets, back = adjacency(graph, labels)
+    def __init__(self, name: str, nodes: Sequence[Hashable], pairs: Iterable[tuple[Any, Any]]):
+        self.nodes = tuple(nodes)
+        offsets, targets, back = adjacency(self.nodes, pairs)
         super().__init__(
-            arguments,
-            size=len(labels),
-            ports=int(np.diff(offsets).max()),
+            "",
+            size=len(self.nodes),
+            ports=int(np.diff(offsets).max(initial=0)),
             params=np.concatenate([offsets, targets, back]).tolist(),
         )
-        self.name = where
+        self.name = name
 
     @rule
     def neighbor(node, port, params):
@@ -86,14 +80,84 @@ class Graph(Topology):
         """The ends of all links."""
         return int(self.params[OFFSETS + self.size])
 
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """The number of each address."""
+        return {str(node): number for number, node in enumerate(self.nodes)}
+
     def address(self, node: int) -> str:
-        """The node's label in the graph."""
+        """The text of the node in the graph."""
         self.require_node(node)
-        return self.labels[node]
+        return str(self.nodes[node])
 
     def read_address(self, address: str) -> int:
-        """Look the label up."""
+        """Look the address up."""
         return self.numbers.get(address, -1)
+
+
+class Graph(StoredGraph):
+    """A network given by a graph; ports lead to the neighbours in ascending order.
+
+    Parameters
+    ----------
+    graph : networkx.Graph
+        Connected, undirected, without self-loops and parallel edges, and without a ``capacity``
+        other than 1. Its nodes are numbered in ascending order if all are whole numbers, else in
+        the order of their texts; their texts are the addresses.
+    family, arguments : str
+        The topology's name.
+
+    Raises
+    ------
+    TopologyError
+        The graph cannot be a network.
+    """
+
+    def __init__(self, graph: networkx.Graph, family: str = "graph", arguments: str = ""):
+        where = f"{family}:{arguments}" if arguments else family
+        require_network(where, graph)
+        super().__init__(where, ordered_nodes(where, graph), graph.edges())
+
+
+class GivenGraph(Graph):
+    """A network that is a graph of networkx: its nodes go by the user's own names.
+
+    Rules and results have nodes' numbers, 0..N-1. What a user asks by a node, and what is iterated,
+    are the graph's own nodes; a number that is none of these is the node with this number.
+
+    Parameters
+    ----------
+    graph : networkx.Graph
+        As in `Graph`. Its name is that of the network, behind ``networkx:``.
+
+    Examples
+    --------
+    >>> import mpinet, networkx
+    >>> grid = mpinet.open(networkx.grid_2d_graph(2, 2))
+    >>> [*grid], grid.neighbors((0, 0)), (0, 2) in grid
+    ([(0, 0), (0, 1), (1, 0), (1, 1)], [(0, 1), (1, 0)], False)
+    """
+
+    def __init__(self, graph: networkx.Graph):
+        super().__init__(graph, "networkx", str(getattr(graph, "name", "")))
+
+    def __iter__(self) -> Iterator[Any]:
+        """The graph's nodes, in the order of their numbers."""
+        return iter(self.nodes)
+
+    def __contains__(self, node: object) -> bool:
+        """Whether this is a node of the graph."""
+        number = self.numbers.get(str(node), -1)
+        return number >= 0 and self.nodes[number] == node
+
+    def neighbors(self, node: Any) -> list[Any]:
+        """The neighbours of a node of the graph, nodes of the graph too, in the order of ports."""
+        return [self.nodes[number] for number in super().neighbors(node)]
+
+    def find(self, text: str) -> int:
+        """The node that a person means: the graph's node with this text, else that number."""
+        found = self.read_address(text)
+        return found if found >= 0 else super().find(text)
 
 
 class GraphFile(Graph):
@@ -129,11 +193,13 @@ def from_networkx(graph: networkx.Graph, name: str = "graph") -> Graph:
     return Graph(graph, name)
 
 
-def to_networkx(topology: Topology | str) -> networkx.Graph:
+def to_networkx(topology: NetworkLike) -> networkx.Graph:
     """The graph of a topology, given itself or by its string.
 
-    Nodes have the attribute ``address``. Edges have the attribute ``ports``: the lists of ports at
-    the end with the lower number and at the other; several links make one edge.
+    Nodes are the numbers 0..N-1, or those of the networkx graph that it was made of. Each has the
+    attributes ``address`` and ``number``. Edges have the attribute ``ports``: the lists of ports at
+    the end with the lower number and at the other; several links make one edge. The graph's name
+    is the topology's.
 
     Examples
     --------
@@ -146,17 +212,21 @@ def to_networkx(topology: Topology | str) -> networkx.Graph:
 
     from mpinet.networks.catalogue import open_topology
 
-    topology = open_topology(topology) if isinstance(topology, str) else topology
+    topology = open_topology(topology)
     graph = networkx.Graph(name=topology.name)
-    graph.add_nodes_from((u, {"address": topology.address(u)}) for u in range(topology.size))
+    names = topology.nodes if isinstance(topology, GivenGraph) else range(topology.size)
+    graph.add_nodes_from(
+        (name, {"address": topology.address(u), "number": u}) for u, name in enumerate(names)
+    )
     table = neighbor_table(topology)
     nodes, ports = np.nonzero(table > np.arange(topology.size)[:, np.newaxis])
     others = table[nodes, ports]
     back = topology.reverse_port(nodes, ports)
     for u, v, p, q in zip(*(a.tolist() for a in (nodes, others, ports, back)), strict=True):
-        if not graph.has_edge(u, v):
-            graph.add_edge(u, v, ports=([], []))
-        here, there = graph.edges[u, v]["ports"]
+        ends = names[u], names[v]
+        if not graph.has_edge(*ends):
+            graph.add_edge(*ends, ports=([], []))
+        here, there = graph.edges[ends]["ports"]
         here.append(p)
         there.append(q)
     return graph
@@ -211,13 +281,17 @@ def ordered_nodes(where: str, graph: networkx.Graph) -> list[Hashable]:
     return sorted(nodes, key=numbers.__getitem__ if numbers else str)
 
 
-def adjacency(graph: networkx.Graph, labels: list[Hashable]) -> tuple[Ints, Ints, Ints]:
+def adjacency(
+    nodes: Sequence[Hashable], pairs: Iterable[tuple[Any, Any]]
+) -> tuple[Ints, Ints, Ints]:
     """The offsets of the nodes' neighbours, the neighbours, and the ports that lead back."""
-    number = {label: i for i, label in enumerate(labels)}
-    ends = np.array([(number[u], number[v]) for u, v in graph.edges()], np.int64)
-    arcs = np.concatenate([ends, ends[:, ::-1]])
-    sources, targets = arcs[np.lexsort((arcs[:, 1], arcs[:, 0]))].T
-    offsets = np.searchsorted(sources, np.arange(len(labels) + 1))
+    number = {node: i for i, node in enumerate(nodes)}
+    flat = np.fromiter((number[end] for pair in pairs for end in pair), np.int64)
+    here, there = flat[::2], flat[1::2]
+    other = here != there
+    ends = np.concatenate([here[other], there[other]]), np.concatenate([there[other], here[other]])
+    sources, targets = np.divmod(np.unique(ends[0] * len(nodes) + ends[1]), len(nodes))
+    offsets = np.searchsorted(sources, np.arange(len(nodes) + 1))
     opposite = np.lexsort((sources, targets))
     back = np.empty(len(sources), np.int64)
     back[opposite] = np.arange(len(sources)) - offsets[targets[opposite]]

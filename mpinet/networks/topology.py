@@ -5,23 +5,20 @@ that one leads back, which channel (link or bus) joins them. Each follows from a
 alone, so that a rank computes the neighbours of the processors that it hosts, and a network may
 have more processors than fit into memory. A family subclasses `Topology`, says how many processors
 and ports it has, and defines the rule `neighbor`; everything else has a default.
-
-A topology is a description, never a stored graph. A family subclasses `Topology`, says how many
-processors and ports it has, and gives the rule `neighbor`; everything else has a default.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
 from mpinet.base.arrays import Ints
 from mpinet.base.notebook import shown
 from mpinet.base.numerals import counted, looks_whole, quoted, whole
-from mpinet.compiled import Mapped, Rule, inlined, rule
+from mpinet.compiled import Rule, inlined, rule
 from mpinet.errors import NodeError, TopologyError, UsageError
 from mpinet.networks.classes import Choices, common_classes
 from mpinet.networks.cycle import Cycle
@@ -29,11 +26,28 @@ from mpinet.networks.parameters import Parameter, require_integer
 from mpinet.networks.routing import Routing
 from mpinet.networks.schedule import Schedule
 
+if TYPE_CHECKING:
+    import networkx
+
 MAX_SIZE = 2**63 - 1
 """Largest number of processors: numbers are 64-bit."""
 
 MOST_ADDRESSES = 2**20
 """Nodes of the largest network whose addresses are searched where there is no other way."""
+
+
+@runtime_checkable
+class NetworkxGraph(Protocol):
+    """What tells a graph of networkx, or of one of its backends, from other things."""
+
+    def is_directed(self) -> bool:
+        """Whether its edges lead one way."""
+
+    def is_multigraph(self) -> bool:
+        """Whether it may have parallel edges."""
+
+    def number_of_nodes(self) -> int:
+        """Number of its nodes."""
 
 
 class Topology:
@@ -165,6 +179,51 @@ class Topology:
     def _repr_html_(self) -> str | None:
         """HTML of the topology for a notebook."""
         return shown(self)
+
+    def __len__(self) -> int:
+        """Number of nodes."""
+        return self.size
+
+    def __iter__(self) -> Iterator[int]:
+        """The nodes' numbers, 0..N-1."""
+        return iter(range(self.size))
+
+    def __contains__(self, node: object) -> bool:
+        """Whether this is a node's number or address."""
+        try:
+            self.find(str(node))
+        except NodeError:
+            return False
+        return True
+
+    def neighbors(self, node: int | str) -> list[int]:
+        """The different neighbours of a node, in the order of its ports.
+
+        Parameters
+        ----------
+        node : int or str
+            A number or an address.
+
+        Raises
+        ------
+        NodeError
+            There is no such node.
+
+        Examples
+        --------
+        >>> import mpinet
+        >>> cube = mpinet.open("hypercube:3")
+        >>> cube.neighbors(5), "101" in cube, 8 in cube, len(cube)
+        ([4, 7, 1], True, False, 8)
+        """
+        others = self.neighbor(self.find(str(node)), np.arange(self.ports))
+        return [*dict.fromkeys(others[others >= 0].tolist())]
+
+    def to_networkx(self) -> networkx.Graph:
+        """The graph of this network: `mpinet.to_networkx`."""
+        from mpinet.networks.graph import to_networkx
+
+        return to_networkx(self)
 
     @property
     def links(self) -> bool:
@@ -423,6 +482,10 @@ class Topology:
         return searched_cycle(self)
 
 
+NetworkLike: TypeAlias = Topology | str | NetworkxGraph
+"""What stands for a network: a topology, its string, or a graph of networkx."""
+
+
 def complete_rules(owner: Any, name: str) -> None:
     """Add to `owner`, which has the rule `neighbor`, the default rules that it lacks.
 
@@ -479,4 +542,7 @@ def link_number(node, port, params):
     return min(node * params[1] + port, other * params[1] + way_back(node, port, params))
 
 
-__all__ = ["MAX_SIZE", "Mapped", "Topology", "complete_rules", "is_searched"]
+__all__ = [
+    *("MAX_SIZE", "Mapped", "NetworkLike", "NetworkxGraph", "Topology", "complete_rules"),
+    "is_searched",
+]

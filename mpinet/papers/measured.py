@@ -14,7 +14,7 @@ from mpinet.claims import Measured
 from mpinet.claims.remembered import remembered
 from mpinet.errors import Disconnected
 from mpinet.measure.distance import distance_matrix
-from mpinet.measure.wiring import as_topology
+from mpinet.networks.catalogue import open_topology
 from mpinet.papers.witness import farthest
 
 Distances = NDArray[np.int16]
@@ -22,7 +22,7 @@ Distances = NDArray[np.int16]
 
 def size_of(topology: str) -> int:
     """Number of nodes: about the time of a claim that looks at each."""
-    return as_topology(topology).size
+    return open_topology(topology).size
 
 
 def checked_distances(

@@ -14,9 +14,10 @@ import numpy as np
 
 from mpinet.base.arrays import Ints
 from mpinet.errors import UsageError
-from mpinet.measure.wiring import as_topology, edges
+from mpinet.measure.wiring import edges
+from mpinet.networks.catalogue import open_topology
 from mpinet.networks.product import Product
-from mpinet.networks.topology import Topology
+from mpinet.networks.topology import NetworkLike, Topology
 from mpinet.report.shapes import (
     Points,
     apart,
@@ -46,7 +47,7 @@ MOST_NODES = 20_000
 """Most nodes of a network that is laid out: a larger picture is a blot."""
 
 
-def layout(topology: Topology | str, most: int = MOST_NODES) -> Points:
+def layout(topology: NetworkLike, most: int = MOST_NODES) -> Points:
     """Places of a network's nodes in the plane.
 
     Parameters
@@ -72,7 +73,7 @@ def layout(topology: Topology | str, most: int = MOST_NODES) -> Points:
     >>> layout("ring:4").tolist()
     [[0.0, 1.0], [1.0, 0.0], [0.0, -1.0], [-1.0, 0.0]]
     """
-    network = as_topology(topology)
+    network = open_topology(topology)
     require_drawable(network, most)
     return apart(fitted(places(network)))
 

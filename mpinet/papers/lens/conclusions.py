@@ -9,7 +9,7 @@ from mpinet.claims import Corrected, Measured, OutOfReach, claim, over
 from mpinet.claims.remembered import remembered
 from mpinet.compiled import inlined
 from mpinet.errors import TopologyError
-from mpinet.measure.wiring import as_topology
+from mpinet.networks.catalogue import open_topology
 from mpinet.networks.lens import arcs, routing
 from mpinet.papers.grids import numbers, of, pairs_of
 from mpinet.papers.lens import own
@@ -57,7 +57,7 @@ FORMULA = claim(
     measures=False,
     claimed=lambda p, n: 3 * n // 2,
     grid=over(p=range(3, 8), n=range(2, 12)),
-    measured=lambda p, n: half_floor(3, as_topology(f"clens:{p},{n}").size, n, p - 1),
+    measured=lambda p, n: half_floor(3, open_topology(f"clens:{p},{n}").size, n, p - 1),
 )
 
 

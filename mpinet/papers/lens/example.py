@@ -7,7 +7,7 @@ from itertools import pairwise
 from mpinet import measure
 from mpinet.claims import Measured, claim, over
 from mpinet.errors import NodeError
-from mpinet.measure.wiring import as_topology
+from mpinet.networks.catalogue import open_topology
 from mpinet.networks.topology import Topology
 from mpinet.papers.lens.measured import pattern_a
 from mpinet.papers.lens.words import word
@@ -22,7 +22,7 @@ LISTED_A = ("021.10", "0210.0", "021.20", "02.220", "0.1220", "00.220")
 
 def followed(listing: tuple[str, ...], within: Topology) -> Measured:
     """Hops of a listing that are links of `within`, and the distance of its ends there."""
-    nodes = [as_topology(EXAMPLE).node(address) for address in listing]
+    nodes = [open_topology(EXAMPLE).node(address) for address in listing]
     legal = sum(v in within.neighbor(u, range(within.ports)) for u, v in pairwise(nodes))
     hops = int(measure.distance_matrix(within, nodes[:1])[0, nodes[-1]])
     return Measured({"legal hops": legal, "distance": hops})
@@ -43,7 +43,9 @@ PRINTED_P = claim(
     statement="the example's addresses exist for the printed n=5 and p=3, with some q",
     claimed=dict.fromkeys(LISTED, True),
     grid=over("n=5, p=3, q in 3..6", q=range(3, 7)),
-    measured=lambda q: {address: has(as_topology(f"lens:3,{q},5"), address) for address in LISTED},
+    measured=lambda q: {
+        address: has(open_topology(f"lens:3,{q},5"), address) for address in LISTED
+    },
     cause="example",
 )
 
@@ -52,7 +54,7 @@ BOTH_PATTERNS = claim(
     place="4",
     statement="the path that is listed for both patterns is legal, and its 4 hops are least",
     claimed={"legal hops": 4, "distance": 4},
-    measured=lambda: followed(LISTED, adjacency(as_topology(EXAMPLE))),
+    measured=lambda: followed(LISTED, adjacency(open_topology(EXAMPLE))),
 )
 
 PATTERN_A = claim(
@@ -73,7 +75,7 @@ PATTERN_A = claim(
 )
 def region() -> str:
     """The positions that the dot passes on any shortest path: flood from both ends."""
-    network, within = as_topology(EXAMPLE), pattern_a(EXAMPLE)
+    network, within = open_topology(EXAMPLE), pattern_a(EXAMPLE)
     source, target = network.node(LISTED[0]), network.node(LISTED[-1])
     here, there = measure.distance_matrix(within, [source, target])
     least = here[target]

@@ -6,7 +6,7 @@ import numpy as np
 
 from mpinet import measure
 from mpinet.claims import Measured, claim
-from mpinet.measure.wiring import as_topology
+from mpinet.networks.catalogue import open_topology
 from mpinet.papers.lens.walks import ASTRAY, LEFT, RIGHT
 from mpinet.papers.lens.words import longest_run, word
 
@@ -31,7 +31,7 @@ LISTED = (
 
 def as_emulated(address: str) -> tuple[int, tuple[int, ...]]:
     """Dot and digits of an address, read and written again by the emulator."""
-    network = as_topology(FIGURE)
+    network = open_topology(FIGURE)
     return word(network.address(network.node(address)))
 
 
@@ -99,7 +99,7 @@ def walked(moves: tuple[int, ...]) -> int:
 
     Every hop is one of the ports of the processor where the dot is.
     """
-    network = as_topology(FIGURE)
+    network = open_topology(FIGURE)
     (k, digits), (_, goal) = word(SOURCE), word(TARGET)
     n, node = len(digits), network.node(SOURCE)
     for hops, move in enumerate(moves):
@@ -124,7 +124,7 @@ def walked(moves: tuple[int, ...]) -> int:
 )
 def path() -> Measured:
     """The emulator's route, with question marks where the listing has them."""
-    network = as_topology(FIGURE)
+    network = open_topology(FIGURE)
     nodes = measure.walk(network, network.node(SOURCE), network.node(TARGET), "patternA")
     addresses = [network.address(node) for node in nodes]
     shown = [
@@ -142,6 +142,6 @@ def path() -> Measured:
 )
 def with_pattern_b() -> int:
     """Flood from the source."""
-    network = as_topology(FIGURE)
+    network = open_topology(FIGURE)
     hops = measure.distance_matrix(network, [network.node(SOURCE)])[0]
     return int(hops[network.node(TARGET)])

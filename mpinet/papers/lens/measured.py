@@ -11,7 +11,7 @@ from mpinet import measure
 from mpinet.base.arrays import Ints, Matrix
 from mpinet.claims.remembered import remembered
 from mpinet.compiled import rule
-from mpinet.measure.wiring import as_topology
+from mpinet.networks.catalogue import open_topology
 from mpinet.networks.lens.labels import first_row, row_of
 from mpinet.networks.lens.wiring import LensNetwork
 from mpinet.networks.shortest import neighbor_table
@@ -50,7 +50,7 @@ class PatternA(Topology):
 
 def pattern_a(topology: str) -> Topology:
     """The hops of pattern A of a lens."""
-    return PatternA(as_topology(topology))
+    return PatternA(open_topology(topology))
 
 
 @remembered
@@ -110,7 +110,7 @@ def members(topology: str) -> dict[int, list[int]]:
 @remembered
 def ways(topology: str) -> Matrix:
     """Number of busses that two different processors share, counted at the ports; shape (N, N)."""
-    table = neighbor_table(as_topology(topology))
+    table = neighbor_table(open_topology(topology))
     shared = np.zeros((len(table), len(table)), np.int64)
     rows, ports = np.nonzero(table >= 0)
     np.add.at(shared, (rows, table[rows, ports]), 1)

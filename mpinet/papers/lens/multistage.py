@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from mpinet.claims import Corrected, Measured, claim, points
 from mpinet.claims.remembered import remembered
 from mpinet.measure.libraries import library
-from mpinet.measure.wiring import as_topology
+from mpinet.networks.catalogue import open_topology
 from mpinet.papers.grids import of
 from mpinet.papers.lens.grids import SEVEN, circles
 from mpinet.papers.lens.symmetry import lens
@@ -154,7 +154,7 @@ def box_lines(topology: str) -> tuple[list[int], Lines]:
 
 def switch_lines(kind: str, n: int) -> tuple[list[int], Lines]:
     """Each switch's stage, and the lines between switches, by the emulator's ports."""
-    network = as_topology(f"multistage:{kind},{n}")
+    network = open_topology(f"multistage:{kind},{n}")
     stages = [int(network.address(node).partition(",")[0]) for node in range(network.size)]
     lines = [
         (node, int(network.neighbor(node, port)))

@@ -11,7 +11,7 @@ from mpinet import measure
 from mpinet.base.arrays import Matrix
 from mpinet.claims import BEYOND, Measured, claim
 from mpinet.claims.remembered import remembered
-from mpinet.measure.wiring import as_topology
+from mpinet.networks.catalogue import open_topology
 from mpinet.papers.grids import numbers, of, pairs_of, up_to
 from mpinet.papers.lens.circle import runs
 from mpinet.papers.lens.grids import C_FIVE, C_MORE, FIVE, C, U, by_size, circles
@@ -258,7 +258,7 @@ def fair_tokens(a: int, agree: tuple[bool, ...]) -> list[list[int]]:
 def fair(topology: str) -> Measured:
     """Expected loads: follow every plan over the emulator's busses with all its choices."""
     a, agree, size = right_arcs(topology), agreements(topology), size_of(topology)
-    processors, busses = np.zeros(size), np.zeros(as_topology(topology).busses or 0)
+    processors, busses = np.zeros(size), np.zeros(open_topology(topology).busses or 0)
     for source in range(size):
         for target in range(size):
             plans = fair_tokens(int(a[source, target]), tuple(agree[source, target].tolist()))

@@ -11,7 +11,7 @@ from mpinet import measure
 from mpinet.base.arrays import Ints
 from mpinet.claims import Measured, claim
 from mpinet.claims.remembered import remembered
-from mpinet.measure.wiring import as_topology
+from mpinet.networks.catalogue import open_topology
 from mpinet.networks.lens.wiring import LensNetwork
 from mpinet.papers.grids import pairs_of
 from mpinet.papers.lens.grids import PROOF, C
@@ -24,7 +24,7 @@ Turn = Callable[[str], str]
 
 def lens(topology: str) -> LensNetwork:
     """The lens that a topology string names."""
-    network = as_topology(topology)
+    network = open_topology(topology)
     assert isinstance(network, LensNetwork)
     return network
 

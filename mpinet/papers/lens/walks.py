@@ -16,7 +16,7 @@ from mpinet.base.arrays import Ints, Matrix
 from mpinet.claims import Measured
 from mpinet.claims.remembered import remembered
 from mpinet.compiled import Mapped
-from mpinet.measure.wiring import as_topology
+from mpinet.networks.catalogue import open_topology
 from mpinet.networks.lens.busses import BusNetwork
 from mpinet.networks.shortest import neighbor_table
 from mpinet.papers.lens.measured import distances_a
@@ -56,7 +56,7 @@ class Moves:
 @remembered
 def moves(topology: str) -> Moves:
     """The hops of pattern A, from the emulator's busses and their members in order."""
-    network = as_topology(topology)
+    network = open_topology(topology)
     assert isinstance(network, BusNetwork)
     nodes = np.arange(network.size)[:, np.newaxis]
     bus_at = Mapped(type(network).bus_at, network.params, network.size, network.places)
@@ -154,7 +154,7 @@ def joined(words: Iterable[Word], topology: str, source: int, target: int) -> se
 @remembered
 def hops_a(topology: str) -> tuple[Ints, Ints, Ints]:
     """The hops of pattern A by the ports: processor, bus, processor."""
-    network, dot = as_topology(topology), dots(topology)
+    network, dot = open_topology(topology), dots(topology)
     table = neighbor_table(network)
     nodes, ports = np.nonzero(table >= 0)
     others = table[nodes, ports]

@@ -6,7 +6,7 @@ import numpy as np
 
 from mpinet.base.arrays import Flags, Ints, Matrix
 from mpinet.claims.remembered import remembered
-from mpinet.measure.wiring import as_topology
+from mpinet.networks.catalogue import open_topology
 
 
 def word(address: str) -> tuple[int, tuple[int, ...]]:
@@ -23,7 +23,7 @@ def spelled(dot: int, digits: tuple[int, ...]) -> str:
 @remembered
 def addresses(topology: str) -> tuple[str, ...]:
     """The address of every processor."""
-    network = as_topology(topology)
+    network = open_topology(topology)
     return tuple(network.address(node) for node in range(network.size))
 
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from mpinet import measure
 from mpinet.claims import Corrected, Measured, claim, unsettled
-from mpinet.measure.wiring import as_topology, to_graph
+from mpinet.measure.wiring import to_graph
+from mpinet.networks.catalogue import open_topology
 from mpinet.papers.grids import of, up_to
 from mpinet.papers.sth.grids import HEXCELLS, KINDS, factors, family, sths
 from mpinet.papers.sth.measured import (
@@ -197,7 +198,7 @@ FIGURE_2 = claim(
 )
 def product(topology: str) -> dict[str, int]:
     """Sort the links by the part of the address that they change."""
-    loop, cube = map(as_topology, factors(topology))
+    loop, cube = map(open_topology, factors(topology))
     ends = measure.edges(topology)
     v, u = np.divmod(ends, loop.size)
     in_loop, in_cube = v[:, 0] == v[:, 1], u[:, 0] == u[:, 1]

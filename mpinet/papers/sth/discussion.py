@@ -17,7 +17,7 @@ from mpinet.claims import Claim, Corrected, Grid, Measured, claim
 from mpinet.claims.remembered import remembered
 from mpinet.claims.statement import Predicate
 from mpinet.measure import loads
-from mpinet.measure.wiring import as_topology
+from mpinet.networks.catalogue import open_topology
 from mpinet.papers.grids import networks, of, up_to
 from mpinet.papers.measured import links, size_of
 from mpinet.papers.sth.formulas import ONE_TO_ALL, all_to_all, one_to_all
@@ -89,7 +89,7 @@ def difference(
 @remembered
 def hexcell_diameter(topology: str) -> int:
     """A lower bound on a Hex-Cell's diameter: the eccentricity of its last node."""
-    counts, _ = levels(as_topology(topology), size_of(topology) - 1)
+    counts, _ = levels(open_topology(topology), size_of(topology) - 1)
     return len(counts) - 1
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from mpinet import measure
 from mpinet.claims import Claim, Corrected, Measured, claim
-from mpinet.measure.wiring import as_topology
+from mpinet.networks.catalogue import open_topology
 from mpinet.papers.grids import networks, of, up_to
 from mpinet.papers.measured import degrees
 from mpinet.papers.sth.formulas import sth_diameter, sth_diameter_by_kind, twisted_diameter
@@ -200,7 +200,7 @@ CUBES_TRANSITIVE = [
 )
 def cayley(topology: str) -> Measured:
     """Search the subgroups, of up to three generators, of the automorphism group."""
-    size = as_topology(topology).size
+    size = open_topology(topology).size
     if not measure.vertex_transitive(topology):
         return transitive(topology)
     group = _closure([tuple(g) for g in measure.automorphism_group(topology).generators.tolist()])

@@ -16,7 +16,7 @@ from mpinet.machine import Machine
 from mpinet.machine.beep import wired
 from mpinet.measure.bisection import Bisection
 from mpinet.measure.distance import disconnected
-from mpinet.measure.wiring import as_topology
+from mpinet.networks.catalogue import open_topology
 from mpinet.networks.product import Product
 from mpinet.networks.shortest import neighbor_table
 from mpinet.networks.topology import Topology
@@ -70,7 +70,7 @@ class Extent:
 @remembered
 def extent(topology: str) -> Extent:
     """Flood from every node, or from one of each class that checked automorphisms make."""
-    network = as_topology(topology)
+    network = open_topology(topology)
     if network.size <= ALL_SOURCES:
         matrix = measure.distance_matrix(network)
         if matrix.min() < 0:
@@ -144,7 +144,7 @@ def supposed(network: Topology) -> list[Ints]:
 @remembered
 def nodes(topology: str) -> int:
     """Nodes that a flood from node 0 informs."""
-    return sum(levels(as_topology(topology), 0)[0])
+    return sum(levels(open_topology(topology), 0)[0])
 
 
 def degree(topology: str) -> int:
@@ -187,7 +187,7 @@ def density(topology: str) -> float:
 @remembered
 def plain_cut(topology: str) -> tuple[int, tuple[int, ...]]:
     """Width of the narrowest of the plain halves, and the nodes on one side of it."""
-    network = as_topology(topology)
+    network = open_topology(topology)
     sides = [tuple(np.flatnonzero(half).tolist()) for half in plain_halves(network)]
     return min((measure.cut_width(network, side), side) for side in sides)
 
@@ -232,11 +232,11 @@ def width(topology: str, claimed: float) -> Measured:
     OutOfReach
         The claimed value is between the bounds.
     """
-    if as_topology(topology).size > MOST_EXACT:
+    if open_topology(topology).size > MOST_EXACT:
         cut, side = plain_cut(topology)
         if cut < claimed:
             return Measured(cut, {"at most, by the cut": ranges(side)})
-    if as_topology(topology).size > MOST_SEARCHED:
+    if open_topology(topology).size > MOST_SEARCHED:
         raise OutOfReach(f"no bounds are searched for beyond {MOST_SEARCHED} nodes")
     found = bisection(topology)
     if found.exact:

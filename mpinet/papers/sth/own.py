@@ -7,7 +7,7 @@ import numpy as np
 from mpinet import measure
 from mpinet.base.arrays import Flags, Ints
 from mpinet.claims import BEYOND, Measured, claim
-from mpinet.measure.wiring import as_topology
+from mpinet.networks.catalogue import open_topology
 from mpinet.networks.sth.cube import Cube
 from mpinet.networks.sth.scalable import cube_of_kind
 from mpinet.papers.grids import networks, numbers, of, up_to
@@ -41,7 +41,7 @@ LOOP_BROADCAST = claim(
     "node once",
     claimed=of(lambda m: m + 2),
     grid=family("lst", range(2, 65)).quick(up_to(256)),
-    measured=lambda topology: worst_broadcast(as_topology(topology), "chords"),
+    measured=lambda topology: worst_broadcast(open_topology(topology), "chords"),
 )
 
 
@@ -67,7 +67,7 @@ STH_BROADCAST = claim(
     "every node once",
     claimed=of(lambda m, n: m + n + 2),
     grid=sths("m=2..4, n<=5, every kind, 16 sources", (2, 3, 4), KINDS, range(6)).quick(up_to(128)),
-    measured=lambda topology: worst_broadcast(as_topology(topology), "twophase"),
+    measured=lambda topology: worst_broadcast(open_topology(topology), "twophase"),
 )
 
 

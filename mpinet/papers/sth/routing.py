@@ -10,7 +10,7 @@ import numpy as np
 from mpinet import measure
 from mpinet.claims import Corrected, Measured, claim
 from mpinet.machine import Machine
-from mpinet.measure.wiring import as_topology
+from mpinet.networks.catalogue import open_topology
 from mpinet.networks.sth.candidates import FIRST, TARGET, WALK
 from mpinet.networks.topology import Topology
 from mpinet.papers.grids import networks, numbers, up_to
@@ -28,7 +28,7 @@ SOURCES = 16
 
 def candidate_walks(topology: str, source: int, target: int, hops: int) -> list[list[int]]:
     """The nodes on the four candidate walks, each followed by a message for so many hops."""
-    network = as_topology(topology)
+    network = open_topology(topology)
     routing = network.routing("paper")
     machine = Machine(network, "all")
     words = [target << TARGET | walk << WALK | 1 << FIRST for walk in range(4)]
@@ -97,7 +97,7 @@ TABLE_3 = [
 )
 def terminates(topology: str) -> Measured:
     """Send a message between all pairs, and look at the headers."""
-    network = as_topology(topology)
+    network = open_topology(topology)
     found = measure.route_lengths(network, "paper")
     if found.undelivered_pair is not None:
         source, target = found.undelivered_pair
@@ -204,7 +204,7 @@ ORDER = claim(
 )
 def sth_example() -> dict[str, object]:
     """Walk it hop by hop."""
-    network = as_topology("sth:3,3")
+    network = open_topology("sth:3,3")
     route = measure.walk(network, network.node("(2,6)"), network.node("(19,3)"), "paper")
     places = [(node % 24, node // 24) for node in route]
     turn = next((i for i, (_, label) in enumerate(places) if label != 6), len(places))
@@ -257,5 +257,5 @@ def worst_broadcast(network: Topology, algorithm: str, most: int = SOURCES) -> M
 )
 def two_phase(topology: str) -> Measured:
     """Broadcast from every source on a one-port machine."""
-    found = worst_broadcast(as_topology(topology), "twophase")
+    found = worst_broadcast(open_topology(topology), "twophase")
     return Measured(isinstance(found.value, int), found.where)

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from mpinet.base.arrays import Ints
 from mpinet.errors import UsageError
 from mpinet.measure.load import Loads, loads
-from mpinet.measure.wiring import as_topology, edges, incidences
+from mpinet.measure.wiring import edges, incidences
+from mpinet.networks.catalogue import open_topology
 from mpinet.networks.routing import Routing, path
-from mpinet.networks.topology import Topology
+from mpinet.networks.topology import NetworkLike, Topology
 from mpinet.programs.traffic import traffic
 from mpinet.report.layout import layout, require_drawable
 from mpinet.report.lines import bends, kinds_of_links, stubs
@@ -102,7 +103,7 @@ def pulled(ends: Points, bends: Floats) -> Points:
 
 
 def scene(
-    topology: Topology | str,
+    topology: NetworkLike,
     *,
     paths: Sequence[tuple[int, int]] = (),
     routes: str | None = None,
@@ -133,7 +134,7 @@ def scene(
     UsageError
         There is too much to show.
     """
-    network = as_topology(topology)
+    network = open_topology(topology)
     require_scene(network, routes, label, seed)
     points, lines, aside, ring_ends, kinds = _wiring(network)
     found: Loads | None = None

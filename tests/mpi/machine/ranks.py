@@ -14,7 +14,7 @@ from mpi4py import MPI
 from mpinet.machine.machine import Machine
 from mpinet.machine.placement import Mapping, blocks, scattered, tabulated
 from mpinet.machine.transport import Local, Mpi, world
-from mpinet.networks.topology import Topology
+from mpinet.networks.topology import NetworkLike, Topology
 
 MAPPINGS = ["blocks", "random", "table"]
 
@@ -60,7 +60,7 @@ def mapping_of(topology: Topology, name: str) -> Mapping:
     return blocks(topology)
 
 
-def machine_of(topology: Topology | str, ports: Any = "all", **options: Any) -> Machine:
+def machine_of(topology: NetworkLike, ports: Any = "all", **options: Any) -> Machine:
     """A machine on all ranks."""
     return Machine(topology, ports, transport(), **options)
 

@@ -11,7 +11,7 @@ from mpinet import measure
 from mpinet.claims.finding import find
 from mpinet.claims.grid import point_text
 from mpinet.claims.ledger import PAPERS, claims_of
-from mpinet.measure.wiring import as_topology
+from mpinet.networks.catalogue import open_topology
 from mpinet.papers.gbsn import untested
 
 CLAIMS = {claim.id: claim for room in PAPERS for claim in claims_of(room)}
@@ -19,7 +19,7 @@ CORRECTED = [claim.id for claim in CLAIMS.values() if claim.corrects]
 
 
 def graph(topology):
-    network = as_topology(topology)
+    network = open_topology(topology)
     found = nx.Graph()
     found.add_nodes_from(range(network.size))
     found.add_edges_from(measure.edges(network).tolist())

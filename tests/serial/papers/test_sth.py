@@ -167,7 +167,7 @@ def test_links_that_are_missing_are_found(monkeypatch):
     claim = CLAIMS["STH-L3-lst-diameter"]
     assert verdict(claim, topology="lst:3").verdict == "holds"
     forget()
-    monkeypatch.setattr(measured, "as_topology", lambda name: cut)
+    monkeypatch.setattr(measured, "open_topology", lambda name: cut)
     found = verdict(claim, topology="lst:3")
     assert (found.verdict, found.measured) == ("refuted", 5)
 
