@@ -9,7 +9,7 @@ from importlib import import_module
 from types import ModuleType
 
 from mpinet.claims.paper import Paper
-from mpinet.claims.statement import Claim
+from mpinet.claims.statement import OURS, Claim
 from mpinet.errors import UsageError
 from mpinet.networks.own import import_from
 
@@ -37,8 +37,20 @@ def claims_of(room: str) -> list[Claim]:
             grade=own.grade(claim.cause),
             degenerate=claim.degenerate or own.degenerate,
         )
-        for claim in (*claims, *corrections, *_claims(room, own.ours))
+        for claim in _noted([*claims, *corrections, *_claims(room, own.ours)])
     )
+
+
+def _noted(claims: Sequence[Claim]) -> Iterator[Claim]:
+    """The claims; rows beside stated steps say whose steps these are."""
+    by_id = {claim.id: claim for claim in claims}
+    for claim in claims:
+        stated = by_id.get(claim.beats)
+        if stated is not None:
+            whose = "a schedule of ours takes" if stated.place in OURS else "the paper states"
+            remark = f"A row of ours, beside the steps that {whose} ({stated.id}). {claim.note}"
+            claim = replace(claim, note=remark.strip())
+        yield claim
 
 
 def claims_in(file: str) -> list[Claim]:
@@ -51,7 +63,8 @@ def claims_in(file: str) -> list[Claim]:
     """
     name = file.removesuffix(".py").rpartition("/")[2]
     claims = list(_in(import_from(file)))
-    found = _distinct(replace(claim, paper=name) for claim in (*claims, *_corrections(claims)))
+    known = _noted([*claims, *_corrections(claims)])
+    found = _distinct(replace(claim, paper=name) for claim in known)
     if not found:
         raise UsageError(f"{file} has no claims: make some with @mpinet.claims.claim.")
     return found

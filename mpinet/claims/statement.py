@@ -273,11 +273,8 @@ def claim(
     ...           measured=connectivity),
     ... )
     """
-    relation, beats = said.get("relation", "="), said.get("beats", "")
+    relation = said.get("relation", "=")
     said["claimed"] = _value(id, relation, said.get("claimed"))
-    if beats:
-        remark = f"A row of ours, beside the steps that {beats} states. {said.get('note', '')}"
-        said["note"] = remark.strip()
     corrected, grid = said.pop("corrected", None), said.pop("grid", None) or once()
     known: dict[str, Any] = {"place": "", "relation": relation, **said}
 

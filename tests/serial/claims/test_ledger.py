@@ -73,6 +73,13 @@ def test_no_refutation_of_the_gbsn_rests_on_links_of_ours():
     assert refuted and not [row.id for row in refuted if row.nondegenerate is None]
 
 
+def test_a_row_beside_stated_steps_says_whose_they_are():
+    notes = {claim.id: claim.note for claim in select([]) if claim.beats}
+    theirs = [id for id, note in notes.items() if "that the paper states" in note]
+    assert theirs == ["HDN-B-broadcast", "HDN-B-product"]
+    assert all("a schedule of ours takes" in notes[id] for id in set(notes) - set(theirs))
+
+
 @pytest.mark.parametrize("room", PAPERS)
 def test_a_corrected_statement_names_the_claim_that_it_corrects(room):
     known = {claim.id for claim in claims_of(room)}
