@@ -19,6 +19,7 @@ from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
 from mpinet.report.files import as_csv
 from mpinet.report.latex import latex_table
+from mpinet.report.networkcolumns import network_columns
 from mpinet.report.rows import Row
 from mpinet.report.tables import cell_text, table
 
@@ -130,7 +131,8 @@ class Compare(Job):
     def show(self, result: list[Row]) -> str:
         """Format the rows as the options ask, with reasons for empty columns below a table."""
         if self._options.format == "csv":
-            return as_csv([_flat(row) for row in self.rows(result)]).replace("\r\n", "\n").rstrip()
+            described = [_described(row) for row in self.rows(result)]
+            return as_csv(described).replace("\r\n", "\n").rstrip()
         heading, rows = self._cells(result)
         reasons = self._reasons(result)
         if self._options.format == "latex":
@@ -162,6 +164,12 @@ class Compare(Job):
             [COLUMNS[name].label, *(_shown(row[name]) for row in result)] for name in self._columns
         ]
         return heading, rows
+
+
+def _described(row: Row) -> Row:
+    """Return the row with plain cells, and behind its network what this is."""
+    columns = network_columns(row["topology"])
+    return _flat({"topology": row["topology"], **columns, **row})
 
 
 def _flat(row: Row) -> Row:

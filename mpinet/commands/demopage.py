@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from io import StringIO
+from base64 import b64encode
+from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from mpinet.base.files import write_text
 from mpinet.commands.broadcast import broadcast
 from mpinet.commands.draw import draw
 from mpinet.commands.load import load
+from mpinet.commands.result import Result
 from mpinet.report.drawing.figure import library
-from mpinet.report.recordings import read_recording
 
 NETWORKS = ("ring:64", "mesh:8x8", "torus:8x8", "hypercube:6")
 """Networks whose latency is drawn: four of 64 processors."""
@@ -25,22 +25,29 @@ TITLE = "<title>mpinet demo</title>"
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8">{title}
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<style>body {{ font: 16px sans-serif; max-width: 45em; margin: 1em auto; padding: 0 1em }}
-svg {{ max-width: 100%; height: auto; background: #fff }}</style></head><body>
+<style>
+:root {{ color-scheme: light dark; }}
+body {{ font: 16px/1.45 system-ui, sans-serif; max-width: 52em; margin: 1em auto; padding: 0 1em }}
+figure {{ margin: 0 0 2.5em }}
+figure img {{ display: block; width: 100%; height: auto; background: #fff; border-radius: 6px }}
+figcaption {{ margin-top: .5em }}
+pre {{ white-space: pre-wrap; padding: .5em .8em; border: 1px solid #8886; border-radius: 6px }}
+</style></head><body>
 <h1>mpinet demo</h1>
 {parts}</body></html>
 """
 
+FIGURE = """<figure><img src="data:image/svg+xml;base64,{picture}" alt="{sentence}">
+<figcaption>{sentence}<pre><code>{command}</code></pre></figcaption></figure>
+"""
+"""A picture, what it shows, and the command that makes it."""
+
 
 def write_demo_page(path: Path) -> None:
-    """Measure and write the three pictures (needs matplotlib)."""
+    """Measure and write the three pictures, each with what it shows (needs matplotlib)."""
     library()
-    pictures = {
-        "A torus, coloured by the messages over its links when it is transposed": _loads(),
-        "Latency in steps against load, in messages of a processor a step": _latency(),
-        "A one-port broadcast in a 5-cube: a line is a message, from left to right": _moves(),
-    }
-    parts = "".join(f"<h2>{title}</h2>\n{svg}\n" for title, svg in pictures.items())
+    with TemporaryDirectory(prefix="mpinet-demo-") as folder:
+        parts = "".join(make(Path(folder)) for make in (_loads, _latency, _moves))
     write_text(path, PAGE.format(title=TITLE, parts=parts))
 
 
@@ -53,44 +60,50 @@ def is_demo_page(path: Path) -> bool:
         return False
 
 
-def _loads() -> str:
-    html = draw("torus:8x8", loads="transpose")._repr_html_()
-    return html[: html.index("</svg>") + len("</svg>")]
+def _figure(picture: Path, sentence: str, found: Result, more: str = "") -> str:
+    """Return a figure with the command that has made it, as if typed in the picture's folder."""
+    command = " ".join(found.document()["command"]).replace(f"{picture.parent}/", "")
+    text = b64encode(picture.read_bytes()).decode()
+    return FIGURE.format(
+        picture=text, sentence=escape(sentence), command=escape(f"{command}{more}")
+    )
 
 
-def _latency() -> str:
-    curves = load(NETWORKS, rate=RATES, warmup=200, steps=400, limit=2000).value["curves"]
-    axes = _axes("messages of a processor a step", "mean latency in steps")
-    for curve in curves:
-        stable = [p for p in curve["points"] if not (p["saturated"] or p["deadlock"])]
-        rates = [point["rate"] for point in stable]
-        axes.plot(rates, [point["latency_mean"] for point in stable], "o-", label=curve["network"])
-    axes.legend()
-    return _svg(axes)
+def _loads(folder: Path) -> str:
+    """Draw what a transpose loads on a torus."""
+    picture = folder / "loads.svg"
+    found = draw("torus:8x8", loads="transpose", output=picture)
+    sentence = (
+        f"When torus:8x8 is transposed, the busiest of its {found.links} links carries "
+        f"{found.load.max} messages; links that end in the open close the rings."
+    )
+    return _figure(picture, sentence, found)
 
 
-def _moves() -> str:
-    with TemporaryDirectory() as folder:
-        file = Path(folder) / "broadcast.npz"
-        broadcast("hypercube:5", record=str(file))
-        recording = read_recording(file)
-    axes = _axes("step", "processor")
-    moved = recording.moves
-    for step, source, target in zip(moved["step"], moved["sender"], moved["receiver"], strict=True):
-        axes.plot([step - 1, step], [source, target], color="#1c5d99")
-    return _svg(axes)
+def _latency(folder: Path) -> str:
+    """Draw latency over load."""
+    picture = folder / "latency.svg"
+    found = load(NETWORKS, rate=RATES, warmup=200, steps=400, limit=2000, plot=picture)
+    stable = [
+        f"{curve.network} up to {curve.saturation_point:g}"
+        for curve in found.curves
+        if curve.saturation_point is not None
+    ]
+    sentence = (
+        f"Of {len(found.curves)} networks of 64 processors, these are stable: {', '.join(stable)} "
+        "messages per processor and step. Hollow points are saturated, and a tick marks the bound "
+        "that the busiest channel sets."
+    )
+    return _figure(picture, sentence, found)
 
 
-def _axes(x: str, y: str) -> Any:
-    axes = library("matplotlib.figure").Figure(figsize=(7, 4), layout="constrained").subplots()
-    axes.set_xlabel(x)
-    axes.set_ylabel(y)
-    return axes
-
-
-def _svg(axes: Any) -> str:
-    file = StringIO()
-    with library().rc_context({"svg.fonttype": "none", "svg.hashsalt": "mpinet"}):
-        axes.figure.savefig(file, format="svg", metadata={"Date": None})
-    text = file.getvalue()
-    return text[text.index("<svg") :]
+def _moves(folder: Path) -> str:
+    """Draw a broadcast: who sends when."""
+    picture = folder / "broadcast.svg"
+    found = broadcast("hypercube:5")
+    found.draw(picture)
+    sentence = (
+        f"A one-port broadcast on hypercube:5 informs {found.informed} processors in {found.steps} "
+        f"steps with {found.messages} messages: on the right a line each, from sender to receiver."
+    )
+    return _figure(picture, sentence, found, f" --draw {picture.name}")

@@ -8,16 +8,32 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from mpinet.base.files import write_text
 from mpinet.commands.job import Job, Watch
-from mpinet.commands.loadcurves import curve_table, draw_curves, pattern_table, told_deadlock
+from mpinet.commands.loadcurves import (
+    LABELS,
+    WIDTHS,
+    curve_table,
+    draw_curves,
+    pattern_table,
+    told_deadlock,
+)
+from mpinet.commands.loadplan import (
+    fitting,
+    plan_file,
+    plan_text,
+    require_known,
+    variants_of,
+    varied_names,
+)
 from mpinet.commands.loadruns import VCS, journal_of, read_rates, read_seeds, settings_of
-from mpinet.commands.opening import Network, mapping_of
+from mpinet.commands.opening import Network, mapping_of, topology_of
 from mpinet.commands.options import (
     Common,
     FaultWords,
     File,
+    Numbers,
     OnHosts,
-    RoutingName,
     SavedOften,
 )
 from mpinet.commands.perform import perform
@@ -36,6 +52,15 @@ if TYPE_CHECKING:
     from mpinet.machine import Machine
     from mpinet.machine.transport import Local
 
+Routings = Annotated[
+    str | Sequence[str] | None,
+    Typed(
+        "Routing of the networks; default: the first of each. Several, joined by commas, are a "
+        "curve each, on the networks that have them.",
+        read=str,
+        metavar="NAME,..",
+    ),
+]
 Rates = Annotated[str | float | int | Sequence[float], Typed(read=str, metavar="RATE")]
 
 
@@ -47,13 +72,13 @@ def load(
         str, Typed(metavar="PATTERN", listed="mpinet.programs.patterns:NAMES")
     ] = "uniform",
     rate: Rates = "0.02..0.2/10",
-    flits: str | int = "1",
+    flits: Annotated[str | int | Sequence[int | str], Typed(read=str, metavar="FLITS")] = "1",
     switching: Literal["saf", "vct", "wormhole"] = "wormhole",
-    buffers: int = 4,
-    vcs: int | None = None,
+    buffers: Numbers = 4,
+    vcs: Numbers | None = None,
     policy: Literal["rotating", "oldest", "fifo"] = "rotating",
     classes: Literal["none", "dateline", "wrap", "hops", "ordered", "own"] | None = None,
-    routing: RoutingName = None,
+    routing: Routings = None,
     warmup: int = 500,
     steps: int = 1000,
     limit: int = 5000,
@@ -76,21 +101,22 @@ def load(
         Traffic pattern: who sends to whom; or several patterns, joined by commas.
     rate : float, str or sequence of float
         Messages per processor and step: ``R``, ``A,B,C`` or ``A..B/K``, K rates from A to B.
-    flits : int or str
-        Flits per message: ``F``, or ``F1:p1,F2:p2``, two lengths with their shares.
+    flits : int, str or sequence of them
+        Flits per message: ``F``, or ``F1:p1,F2:p2``, two lengths with their shares; ``F,G,..``: a
+        curve for each.
     switching : {'wormhole', 'vct', 'saf'}
         Switching of messages: flit by flit, cut through, or stored and forwarded (saf).
-    buffers : int
-        Flits that the buffer of a virtual channel holds; 0: without limit.
-    vcs : int, optional
-        Virtual channels per link; default: 2, or as many as there are classes, if more.
+    buffers : int or sequence of int
+        Flits that the buffer of a virtual channel holds; 0: without limit; ``A,B,..``: a curve for
+        each.
+    vcs : int or sequence of int, optional
+        Virtual channels per link, ``A,B,..``: a curve for each; default: 2, or as many as there are
+        classes, if more.
     policy : {'rotating', 'oldest', 'fifo'}
         Message that is granted an output first.
     classes : {'none', 'dateline', 'wrap', 'hops', 'ordered', 'own'}, optional
         Classes of channels; default: the routing's own, else the network's, with which it cannot
         come to a deadlock.
-    routing : str, optional
-        Routing of the networks; default: the first of each.
     warmup, steps, limit : int
         Steps before the window, of the window, and that its messages are waited for.
     bursts : float or str, optional
@@ -103,6 +129,7 @@ def load(
         Curves of each network and pattern, with consecutive seeds.
     plot : path, optional
         Picture of latency over rate, .pdf, .svg or .png, with the mean's interval over seeds.
+        Beside it a plan of the same name, .toml, by which ``mpinet sweep`` makes it again.
     seed : int
         Seed of everything random; with several seeds the first one.
 
@@ -110,7 +137,8 @@ def load(
     -------
     Result
         curves: a list, one a network (of several patterns P,Q,.. or seeds: one for each of them,
-        with pattern and seed), {network, routing, classes, vcs (not in the digest), bound,
+        with pattern and seed; of several routings, vcs, flits or buffers: one for each combination,
+        with these), {network, routing, classes, vcs (not in the digest, if one was given), bound,
         better_routing, saturation_point, saturation_throughput, points}; a point has rate, steps,
         closed, generated, generated_flits, accepted, accepted_flits, delivered, undeliverable,
         unfinished, latency_sum, network_latency_sum, hops_sum, latency_max, latency_p50,
@@ -142,17 +170,28 @@ def prepare(options: argparse.Namespace) -> Job:
     if not networks:
         raise UsageError("load needs a network.")
     patterns, seeds = list(dict.fromkeys(SEVERAL.split(options.pattern))), read_seeds(options)
-    settings = [
-        setting
-        for pattern in patterns
-        for network in networks
-        for setting in settings_of(options, network, pattern, seeds)
-    ]
+    topologies = [topology_of(argparse.Namespace(topology=network)) for network in networks]
+    variants = variants_of(options)
+    lacking = require_known(topologies, variants)
+    chosen = [(topology, fitting(topology, variants)) for topology in topologies]
+    settings: list[Setting] = []
+    curves: list[Row] = []
+    for pattern in patterns:
+        for topology, fit in chosen:
+            for variant in fit:
+                given = argparse.Namespace(**vars(options) | variant)
+                made = settings_of(given, topology, pattern, seeds)
+                settings += made
+                curves += [variant] * len(made)
+    job = Load(options, settings, curves, patterns, lacking, folder)
     if options.plot is not None:
-        require_file(Path(options.plot), ENDINGS, "a plot's file")
+        path = Path(options.plot)
+        require_file(path, ENDINGS, "a plot's file")
+        plan_file(path)
         library()
-    topology = settings[0].topology.name if len(networks) == 1 else None
-    return Load(options, settings, patterns, topology, folder)
+        by_name = [(topology.name, fit) for topology, fit in chosen]
+        job.plan = plan_text(load, options, by_name, patterns, job.drawn(path, len(by_name)))
+    return job
 
 
 class Load(Job):
@@ -164,10 +203,12 @@ class Load(Job):
         What was typed.
     settings : sequence of Setting
         Networks under patterns, in the order of the curves.
+    variants : sequence of dict
+        What was varied, by the settings' options.
     patterns : sequence of str
         The patterns.
-    topology : str, optional
-        The network, if there is only one.
+    lacking : sequence of str
+        Sentences on what is left out.
     folder : Path, optional
         Keeps each run as it comes.
     """
@@ -178,14 +219,18 @@ class Load(Job):
         self,
         options: argparse.Namespace,
         settings: Sequence[Setting],
+        variants: Sequence[Row],
         patterns: Sequence[str],
-        topology: str | None,
+        lacking: Sequence[str],
         folder: Path | None,
     ):
         super().__init__()
         self._options, self._settings, self._patterns = options, settings, patterns
+        self._variants, self._varied, self._lacking = variants, varied_names(options), lacking
         self._several = len(patterns) > 1 or options.seeds > 1
-        self.topology, self._folder = topology, folder
+        self.topology = self._networks[0] if len(self._networks) == 1 else None
+        self._folder = folder
+        self.plan = ""
         names = ("switching", "buffers", "vcs", "policy", "crossbar", "eject", "link_delay")
         self.model = {name: getattr(options, name) for name in names}
 
@@ -208,6 +253,9 @@ class Load(Job):
         """Make the runs that are not kept yet; draw the curves."""
         from mpinet.experiments.load import curves
 
+        for sentence in self._lacking if transport.rank == 0 else ():
+            self.warn(sentence)
+
         def machine_of(topology: Topology, told: Callable[[int], None]) -> Machine:
             from mpinet.machine import Machine
 
@@ -219,14 +267,35 @@ class Load(Job):
         made = (self._settings, rates, self._key, machine_of, transport, watch, warn)
         found: Row = {"curves": curves(*made, self._folder)}
         self.model["vcs"] = named_vcs(found["curves"])
-        if self._several:
-            points = [(each.pattern.name, n) for each in self._settings for n in each.seeds]
-            for curve, (pattern, seed) in zip(found["curves"], points, strict=True):
-                curve |= {"pattern": pattern, "seed": seed}
+        each = zip(self._settings, self._variants, strict=True)
+        points = [(setting, variant, n) for setting, variant in each for n in setting.seeds]
+        for curve, (setting, variant, seed) in zip(found["curves"], points, strict=True):
+            curve |= {name: variant[name] for name in self._varied if name not in curve}
+            if self._several:
+                curve |= {"pattern": setting.pattern.name, "seed": seed}
         if self._options.plot is not None and transport.rank == 0:
-            path, panels = Path(self._options.plot), len(self._patterns) > 1
-            draw_curves(path, self.rows(found), panels, self._several)
+            path = Path(self._options.plot)
+            draw_curves(path, self.rows(found), self.drawn(path, len(self._networks)))
+            write_text(plan_file(path), self.plan)
         return found
+
+    @property
+    def _networks(self) -> list[str]:
+        """Names of the networks, each once."""
+        return list(dict.fromkeys(setting.topology.name for setting in self._settings))
+
+    def drawn(self, path: Path, networks: int) -> Row:
+        """Return the table ``[plot]`` of the curves."""
+        by = [*(["network"] if networks > 1 or not self._varied else []), *self._varied]
+        table: Row = {"x": "rate", "y": "latency_mean", "by": by}
+        table |= {"hollow": "saturated", "tick": "bound_rate", "output": str(path)}
+        table |= {"panels": "pattern"} if len(self._patterns) > 1 else {}
+        table |= {"error": "seed"} if self._several else {}
+        return (
+            table
+            | dict(zip(("x_label", "y_label"), LABELS, strict=True))
+            | {"width": WIDTHS[len(self._patterns) > 1]}
+        )
 
     def _key(self, run: Run) -> str:
         """Hash a run: its network, pattern, seed and rate, and all that they have in common."""
@@ -234,34 +303,41 @@ class Load(Job):
         setting = self._settings[number]
         shared = {name: value for name, value in vars(self._options).items() if name not in PASSING}
         own = {"topology": setting.topology.name, "pattern": setting.pattern.name}
+        own |= {name: self._variants[number][name] for name in self._varied}
         return key_of("load", shared | own | {"seed": seed, "rate": rate})
 
     def lasting(self, result: Any) -> Any:
         """Return the curves without their settings."""
         curves = [
-            {name: value for name, value in curve.items() if name != "vcs"}
+            {k: v for k, v in curve.items() if k != "vcs" or "vcs" in self._varied}
             for curve in result["curves"]
         ]
         return result | {"curves": curves}
 
     def rows(self, result: Any) -> list[Row]:
-        """Return one row per run."""
+        """Return one row per run, with the bound as a rate."""
+        flits = [setting.mean_flits for setting in self._settings for _ in setting.seeds]
         return [
             {name: value for name, value in curve.items() if name != "points"}
+            | {"bound_rate": None if curve["bound"] is None else curve["bound"] / length}
             | {name: value for name, value in point.items() if not isinstance(value, list)}
-            for curve in result["curves"]
+            for curve, length in zip(result["curves"], flits, strict=True)
             for point in curve["points"]
         ]
 
     def show(self, result: Any) -> str:
         """Format a table per network, or of several curves one per pattern."""
         curves = result["curves"]
-        if not self._several:
-            return "\n\n".join(curve_table(curve, self._traffic(curve)) for curve in curves)
-        parts = [f"{len(curves)} curves, {len(self.rows(result))} runs"]
-        parts += [pattern_table(curves, pattern) for pattern in self._patterns]
+        if self._several or self._varied:
+            parts = [f"{len(curves)} curves, {len(self.rows(result))} runs"]
+            for pattern in self._patterns:
+                under = [each for each in curves if each.get("pattern", pattern) == pattern]
+                parts.append(pattern_table(under, pattern, self._varied))
+        else:
+            parts = [curve_table(curve, self._traffic(curve)) for curve in curves]
         if self._options.plot is not None:
-            parts.append(f"{self._options.plot}")
+            plan = plan_file(Path(self._options.plot))
+            parts.append(f"{self._options.plot}\n{plan} makes it again")
         return "\n\n".join(parts)
 
     def _traffic(self, curve: Row) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -15,7 +15,7 @@ from mpinet.report.tables import cell_text, table
 WIDTHS = {False: 5.0, True: 9.0}
 """Inches of a plot of one pattern, and of several side by side."""
 
-LABELS = ("messages of a processor a step", "mean latency in steps")
+LABELS = ("messages per processor and step", "mean latency in steps")
 
 COLUMNS = {
     "rate": "rate",
@@ -55,19 +55,30 @@ def _cells(point: Row) -> list[Any]:
     return [known.get(name) for name in COLUMNS]
 
 
-def pattern_table(curves: Sequence[Row], pattern: str) -> str:
-    """Format the highest stable rates under a pattern and their latencies, a line a network."""
-    by_network: dict[str, list[Row]] = {}
+def pattern_table(curves: Sequence[Row], pattern: str, varied: Sequence[str] = ()) -> str:
+    """Format the highest stable rates under a pattern and their latencies.
+
+    There is a line for each network, and for each combination of what was varied.
+    """
+    alike: dict[tuple[Any, ...], list[Row]] = {}
     for curve in curves:
-        if curve["pattern"] == pattern:
-            by_network.setdefault(curve["network"], []).append(curve)
-    rows = [_summary(network, each) for network, each in by_network.items()]
-    heading = ("network", "stable to", "throughput in overload", "latency at", "", "at", "")
+        alike.setdefault((curve["network"], *(curve[name] for name in varied)), []).append(curve)
+    rows = [[*which, *_summary(each)] for which, each in alike.items()]
+    heading = (
+        "network",
+        *varied,
+        "stable to",
+        "throughput in overload",
+        "latency at",
+        "",
+        "at",
+        "",
+    )
     return f"{pattern} traffic\n{table(rows, heading)}"
 
 
-def _summary(network: str, curves: list[Row]) -> list[Any]:
-    """Return a network's line: the means over its seeds."""
+def _summary(curves: list[Row]) -> list[Any]:
+    """Return the cells of curves that differ in their seeds: the means over these."""
     rates: dict[float, list[Row]] = {}
     for curve in curves:
         for point in curve["points"]:
@@ -80,47 +91,39 @@ def _summary(network: str, curves: list[Row]) -> list[Any]:
     overload = [curve["saturation_throughput"] for curve in curves]
     full = "-" if None in overload else f"{fmean(overload):.3g}"
     if not stable:
-        return [network, "-", full, "-", "-", "-", "-"]
+        return ["-", full, "-", "-", "-", "-"]
     half = max(rate for rate in stable if rate <= max(stable[-1] / 2, stable[0]))
-    cells: list[Any] = [network, f"{stable[-1]:.3g}", full]
+    cells: list[Any] = [f"{stable[-1]:.3g}", full]
     for rate in (stable[0], half):
         latencies = [p["latency_mean"] for p in rates[rate] if p["latency_mean"] is not None]
         cells += [f"{rate:.3g}", f"{fmean(latencies):.2f}" if latencies else "-"]
     return cells
 
 
-def draw_curves(path: Path, every: Sequence[Row], panels: bool, spread: bool) -> None:
-    """Draw latency over the rates at which no seed is saturated: other means would flatter.
+def draw_curves(path: Path, every: Sequence[Row], drawn: Mapping[str, Any]) -> None:
+    """Draw latency over rate; rates at which a seed is saturated are hollow and dashed.
 
     Parameters
     ----------
     path : Path
         The picture.
     every : sequence of dict
-        A row for each run.
-    panels : bool
-        Whether each pattern has a panel.
-    spread : bool
-        Whether the mean's interval over seeds is drawn.
+        A row for each run; in a deadlock nothing was measured.
+    drawn : mapping
+        The table ``[plot]``: what is drawn, and how.
     """
     from mpinet.report.drawing.axes import plotted
 
-    full = {_rate_of(row) for row in every if row["saturated"]}
-    rows = [row for row in every if _rate_of(row) not in full]
+    rows = [row for row in every if not row["deadlock"] and row["latency_mean"] is not None]
     if not rows:
         return
-    sides = "pattern" if panels else None
-    error = "seed" if spread else None
-    curves = curves_of(rows, "rate", "latency_mean", ["network"], sides, error)
+    sides, error = drawn.get("panels"), drawn.get("error")
+    marks = {"hollow": drawn["hollow"], "tick": drawn["tick"]}
+    curves = curves_of(rows, drawn["x"], drawn["y"], drawn["by"], sides, error, **marks)
     kind = path.suffix.lower().removeprefix(".")
-    made = plotted(curves, kind, WIDTHS[panels], LABELS)
+    made = plotted(curves, kind, drawn["width"], (drawn["x_label"], drawn["y_label"]), knees=True)
     with whole_file(path) as file:
         file.write(made)
-
-
-def _rate_of(row: Row) -> tuple[Any, ...]:
-    """Key of a curve's point, which all seeds share."""
-    return row["network"], row.get("pattern"), row["rate"]
 
 
 def told_deadlock(network: str, point: Row) -> str:

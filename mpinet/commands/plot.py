@@ -65,6 +65,8 @@ def plot(
     panels: Column = None,
     error: Column = None,
     bars: Literal["confidence", "deviation", "range"] | None = None,
+    hollow: Column = None,
+    tick: Column = None,
     where: Annotated[str | Sequence[str] | None, Typed(metavar="COLUMN=VALUE")] = None,
     log: Annotated[str | None, Typed(metavar="x,y")] = None,
     x_label: Annotated[str | None, Typed(metavar="TEXT")] = None,
@@ -93,6 +95,11 @@ def plot(
     bars : {'confidence', 'deviation', 'range'}, optional
         Bars at the points: the mean's interval of 95 % by Student's t (the default), the sample's
         standard deviation, or the least and the largest value.
+    hollow : str, optional
+        Column that is true in rows whose points are hollow and dashed, such as ``saturated``; y
+        begins at 0.
+    tick : str, optional
+        Column with the place on the x axis that a tick marks for each curve, such as ``bound``.
     where : str or sequence of str, optional
         Condition ``COLUMN=VALUE`` that rows have to meet; may be given several times.
     log : str, optional
@@ -105,7 +112,8 @@ def plot(
     Returns
     -------
     Result
-        rows, failed, without_value, curves [{panel, label, points [{x, y, low, high, count}]}].
+        rows, failed, without_value, curves [{panel, label, points [{x, y, low, high, count}]}];
+        with ``--hollow`` hollow in such points, with ``--tick`` tick in curves.
 
     Examples
     --------
@@ -133,7 +141,8 @@ def prepare(options: argparse.Namespace) -> Job:
     by = None if options.by is None else [name for name in options.by.split(",") if name]
     panels, error = options.panels or None, options.error or None
     bars = options.bars or "confidence"
-    curves = curves_of(sound, options.x, options.y, by, panels, error, bars)
+    hollow, tick = options.hollow or None, options.tick or None
+    curves = curves_of(sound, options.x, options.y, by, panels, error, bars, hollow, tick)
     for axis in log:
         _require_positive(axis, curves)
     return Plot(options, curves, log, len(rows), len(rows) - len(sound))
@@ -287,7 +296,8 @@ class Plot(Job):
 
             kind = options.output.suffix.lower().removeprefix(".")
             labels = options.x_label or _said(options.x), options.y_label or _said(options.y)
-            made = plotted(self._curves, kind, options.width or WIDTH, labels, self._log)
+            width, knees = options.width or WIDTH, bool(options.hollow)
+            made = plotted(self._curves, kind, width, labels, self._log, knees)
             with whole_file(options.output) as file:
                 file.write(made)
         drawn = sum(dot.count for curve in self._curves for dot in curve.dots)

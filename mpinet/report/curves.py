@@ -27,28 +27,41 @@ STUDENT = (
 NORMAL = 1.96
 """Student's t for two-sided 95 % intervals with more than 30 degrees of freedom."""
 
+TRUE = (True, "True", "true", "yes")
+"""Values of a cell that is true."""
+
 RUN = ("command", "topology", "seed", "ranks")
 """Columns that identify the run, beside options and model."""
 
 
 @dataclass(frozen=True)
 class Dot:
-    """A point of a curve: the mean of its rows' values, and the ends of its bar."""
+    """A point of a curve: the mean of its rows' values, and the ends of its bar.
+
+    It is hollow if any of its rows is: its mean means less than that of the others.
+    """
 
     x: Any
     y: float
     low: float
     high: float
     count: int
+    hollow: bool = False
 
 
 @dataclass(frozen=True)
 class Curve:
-    """Points that belong together, in the panel and with the label that their rows share."""
+    """Points that belong together, in the panel and with the label that their rows share.
+
+    A curve may have a place on the x axis, such as a bound, that is marked by a tick. `by` names
+    the columns whose values its label lists.
+    """
 
     panel: str
     label: str
     dots: list[Dot]
+    tick: float | None = None
+    by: Sequence[str] = ()
 
 
 def read_rows(path: Path) -> list[Row]:
@@ -176,6 +189,8 @@ def curves_of(
     panels: str | None = None,
     error: str | None = None,
     bars: str = "confidence",
+    hollow: str | None = None,
+    tick: str | None = None,
 ) -> list[Curve]:
     """Group rows into curves, in order of first appearance.
 
@@ -195,6 +210,10 @@ def curves_of(
     bars : str
         What the bar shows: ``confidence`` (the mean's interval of 95 % by Student's t),
         ``deviation`` (of the sample) or ``range``.
+    hollow : str, optional
+        A column that is true in rows whose points are hollow, such as ``saturated``.
+    tick : str, optional
+        A column with the place on the x axis that is marked for a curve, such as ``bound``.
 
     Raises
     ------
@@ -204,6 +223,8 @@ def curves_of(
     x, y = column(rows, x), column(rows, y)
     panels = None if panels is None else column(rows, panels)
     error = None if error is None else column(rows, error)
+    hollow = None if hollow is None else column(rows, hollow)
+    tick = None if tick is None else column(rows, tick)
     if by is None:
         by = _telling_apart(rows, (x, panels, error))
     by = [column(rows, name) for name in by]
@@ -219,8 +240,9 @@ def curves_of(
     curves = []
     for (panel, label), places in points.items():
         order = sorted(places) if numbers else list(places)
-        dots = [_dot(place, places[place], y, error, bars) for place in order]
-        curves.append(Curve(panel, label, dots))
+        dots = [_dot(place, places[place], y, error, bars, hollow) for place in order]
+        marked = [row[tick] for row in places[order[0]] if tick and _is_number(row.get(tick))]
+        curves.append(Curve(panel, label, dots, fmean(marked) if marked else None, by))
     return curves
 
 
@@ -240,7 +262,7 @@ def _telling_apart(rows: Sequence[Row], fixed: Sequence[str | None]) -> list[str
     return [name for name in names if name in found]
 
 
-def _dot(x: Any, rows: list[Row], y: str, error: str | None, bars: str) -> Dot:
+def _dot(x: Any, rows: list[Row], y: str, error: str | None, bars: str, hollow: str | None) -> Dot:
     """Make one point of rows, which may differ in one column alone."""
     values = [row[y] for row in rows]
     for value in values:
@@ -255,7 +277,8 @@ def _dot(x: Any, rows: list[Row], y: str, error: str | None, bars: str) -> Dot:
     mean = fmean(values)
     reach = _reach(values, bars)
     low, high = (min(values), max(values)) if bars == "range" else (mean - reach, mean + reach)
-    return Dot(x, mean, low, high, len(values))
+    is_hollow = hollow is not None and any(row.get(hollow) in TRUE for row in rows)
+    return Dot(x, mean, low, high, len(values), is_hollow)
 
 
 def _reach(values: Sequence[float], bars: str) -> float:
@@ -301,6 +324,12 @@ def _text(value: Any) -> str:
 def in_figures(curves: Sequence[Curve]) -> list[Mapping[str, Any]]:
     """Curves in the form of a document."""
     return [
-        {"panel": curve.panel, "label": curve.label, "points": [vars(dot) for dot in curve.dots]}
+        {"panel": curve.panel, "label": curve.label, "points": list(map(_in_figures, curve.dots))}
+        | ({} if curve.tick is None else {"tick": curve.tick})
         for curve in curves
     ]
+
+
+def _in_figures(dot: Dot) -> Row:
+    """Return a point's fields; what it has by default is left out, as in older documents."""
+    return {name: value for name, value in vars(dot).items() if name != "hollow" or value}

@@ -25,6 +25,8 @@ def identified(
 ) -> list[Row]:
     """Extend rows so that they can be combined with those of other runs.
 
+    Each also gets the family, the size and the parameters of its network.
+
     Parameters
     ----------
     document : mapping
@@ -35,10 +37,28 @@ def identified(
         What was found. A column of theirs goes before the run's of the same name.
     """
     model = document["model"]
-    run = {"command": options["command"], "topology": document["topology"]}
-    run |= {"seed": document["seed"], "ranks": document["ranks"], "model": model}
-    run["option"] = {k: v for k, v in options.items() if k not in (*ELSEWHERE, *model)}
-    return [dict(_cells({**run, **row})) for row in rows]
+    option = {k: v for k, v in options.items() if k not in (*ELSEWHERE, *model)}
+    run = {"seed": document["seed"], "ranks": document["ranks"], "model": model, "option": option}
+    return [
+        dict(
+            _cells(
+                {"command": options["command"], "topology": document["topology"]}
+                | _described(row.get("network", row.get("topology", document["topology"])))
+                | run
+                | row
+            )
+        )
+        for row in rows
+    ]
+
+
+def _described(network: Any) -> Row:
+    """Return the columns that describe a row's network, if it has one."""
+    if not isinstance(network, str):
+        return {}
+    from mpinet.report.networkcolumns import network_columns
+
+    return network_columns(network)
 
 
 def phase_rows(phases: Iterable[tuple[str, int]]) -> list[Row]:

@@ -1,6 +1,7 @@
 """Several curves by one command: each is that of its own command, its runs kept as they come."""
 
 import json
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -231,3 +232,88 @@ def test_wrong_words_are_refused_before_the_first_run(
     assert typed(words) == 2
     assert sentence in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_every_combination_of_lists_is_a_curve_that_a_command_of_its_own_makes():
+    varied = {"routing": ["shortest", "parity"], "vcs": [2, 4], "flits": ["1", "3"]}
+    found = mpinet.load(
+        "ring:6", routing="shortest,parity", vcs=[2, 4], flits="1,3", buffers=3, **SHORT
+    )
+    curves = iter(found.value["curves"])
+    for chosen in product(*varied.values()):
+        given = dict(zip(varied, chosen, strict=True))
+        (alone,) = mpinet.load("ring:6", buffers=3, **given, **SHORT).value["curves"]
+        assert next(curves) == alone | given
+    assert not [*curves]
+    assert {(row["routing"], row["vcs"], row["flits"]) for row in found.records()} == {
+        *product(*varied.values())
+    }
+
+
+def test_a_run_of_a_list_is_that_of_a_command_of_its_own_in_the_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    made, run = [], Setting.run
+
+    def counted(self, machine, seed, rate):
+        made.append((self.routing.name, self.buffering.vcs, rate))
+        return run(self, machine, seed, rate)
+
+    monkeypatch.setattr(Setting, "run", counted)
+    words = f"ring:6 {WORDS} --out c.jsonl"
+    assert typed(f"{words} --routing parity --vcs 4") == 0
+    assert typed(f"{words} --routing shortest,parity --vcs 2,4") == 0
+    assert len(made) == len(set(made)) == 4 * 3
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "ring:6 mesh:3x3 --routing shortest,parity,dimensions",
+        "torus:3x3 --vcs 2,4 --flits 1,3",
+        "ring:8 hypercube:3 --pattern uniform,complement --seeds 2",
+    ],
+)
+def test_the_plan_beside_a_plot_makes_it_again(words, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rates = "--rate 0.1,0.5,0.9 --warmup 20 --steps 60 --limit 300"
+    assert typed(f"{words} {rates} --plot curves.svg") == 0
+    assert "curves.toml makes it again" in capsys.readouterr().out
+    drawn = Path("curves.svg").read_bytes()
+    Path("curves.svg").unlink()
+    assert Session(["sweep", "curves.toml", "--out", "runs", "--json"]).run() == 0
+    assert Session(["plot", "runs", "--json"]).run() == 0
+    assert Path("curves.svg").read_bytes() == drawn
+
+
+def test_a_routing_that_a_network_lacks_is_left_out_with_a_sentence(capsys):
+    words = f"ring:6 mesh:3x3 --routing parity,dimensions {WORDS} --json"
+    assert typed(words) == 0
+    said = capsys.readouterr()
+    curves = json.loads(said.out)["result"]["curves"]
+    assert [(curve["network"], curve["routing"]) for curve in curves] == [
+        ("ring:6", "parity"),
+        ("mesh:3x3", "dimensions"),
+    ]
+    assert "ring:6 has no routing dimensions: that curve is left out." in said.err
+    assert "mesh:3x3 has no routing parity: that curve is left out." in said.err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("ring:6 --routing parity,none", "--routing none: ring:6 has no such routing."),
+        ("ring:6 mesh:3x3 --routing parity,shortest", "mesh:3x3 has none of the routings parity"),
+        ("ring:6 --vcs 2,x", "'x' is not a whole number"),
+        ("ring:6 --vcs 2,2", "--vcs: give one value, or several that differ."),
+        ("ring:6 --plot mine.svg", "mine.toml, where the plan that makes it again is written"),
+    ],
+)
+def test_lists_that_cannot_be_are_refused_before_the_first_run(
+    words, said, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    Path("mine.toml").write_text('command = "flood"')
+    assert typed(words) == 2
+    told = capsys.readouterr().err
+    assert said in told and told.count("\n") == 1
+    assert [path.read_text() for path in tmp_path.iterdir()] == ['command = "flood"']

@@ -5,6 +5,7 @@ import json
 from itertools import product
 from pathlib import Path
 
+import networkx
 import numpy as np
 import pytest
 
@@ -223,3 +224,57 @@ def test_a_sweep_that_is_not_complete_is_not_drawn(tmp_path, capsys):
     for axes in ((), ("--x", "root", "--y", "steps")):
         assert plot(runs, *axes, "-o", tmp_path / "p.pdf") == 2
         assert "the sweep is not complete" in capsys.readouterr().err
+
+
+KNEE = [
+    {"rate": rate, "latency": 4 + seed if rate < 0.5 else 400.0, "seed": seed, "bound": 0.6,
+     "saturated": rate > 0.4 and seed == 1}
+    for rate in (0.1, 0.3, 0.5) for seed in (0, 1)
+]  # fmt: skip
+
+
+def test_saturated_points_are_hollow_and_dashed_and_the_bound_is_a_tick():
+    (curve,) = curves_of(
+        KNEE, "rate", "latency", [], error="seed", hollow="saturated", tick="bound"
+    )
+    assert [dot.hollow for dot in curve.dots] == [False, False, True]
+    assert curve.tick == 0.6
+    (axes,) = _figure([curve], 5.0, ("x", "y"), (), knees=True).axes
+    lines = {line.get_linestyle(): line for line in axes.lines if len(line.get_xdata()) > 1}
+    assert lines["--"].get_xdata().tolist() == [0.3, 0.5]
+    assert lines["--"].get_markerfacecolor() == "white"
+    solid, tick = [line for line in axes.lines if line.get_linestyle() == "-"][:2]
+    assert solid.get_xdata().tolist() == [0.1, 0.3]
+    assert solid.get_markerfacecolor() == solid.get_color()
+    assert list(tick.get_xdata()) == [0.6, 0.6]
+    low, high = axes.get_ylim()
+    assert low == 0 and 5 < high < 100
+
+
+def test_a_document_tells_hollow_points_and_ticks_only_where_they_are_asked_for(tmp_path):
+    table = written(KNEE, tmp_path / "rows.csv")
+    asked = {"x": "rate", "y": "latency", "error": "seed"}
+    (plain,) = mpinet.plot(table, **asked).value["curves"]
+    assert "tick" not in plain and not any("hollow" in dot for dot in plain["points"])
+    (told,) = mpinet.plot(table, hollow="saturated", tick="bound", **asked).value["curves"]
+    assert told["tick"] == 0.6 and [dot.get("hollow") for dot in told["points"]] == [
+        *(None, None, True)
+    ]
+
+
+def test_diameters_and_steps_are_plotted_over_size_by_family(tmp_path):
+    names = ["ring:8", "ring:16", "torus:3x3", "torus:4x4", "hypercube:3", "hypercube:4"]
+    plan = {"command": "compare", "topologies": names, "only": "diameter"}
+    graphs = {
+        "ring": networkx.cycle_graph,
+        "torus": lambda n: networkx.grid_graph([round(n**0.5)] * 2, periodic=True),
+        "hypercube": lambda n: networkx.hypercube_graph(n.bit_length() - 1),
+    }
+    found = mpinet.plot(mpinet.sweep(plan), x="size", y="diameter", by="family").curves
+    assert [curve.label for curve in found] == [*graphs]
+    for curve in found:
+        for dot in curve.points:
+            assert dot.y == networkx.diameter(graphs[curve.label](dot.x))
+    plan = {"command": "broadcast", "topology": names[:2], "ports": ["one", "all"]}
+    found = mpinet.plot(mpinet.sweep(plan), x="size", y="steps", by="family,ports").curves
+    assert [[(dot.x, dot.y) for dot in one.points] for one in found] == 2 * [[(8, 4), (16, 8)]]

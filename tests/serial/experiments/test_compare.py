@@ -143,7 +143,9 @@ def test_every_format_says_why_a_cell_is_empty(capsys, monkeypatch):
         told[kind] = capsys.readouterr()
     assert told["table"].out.endswith(f"\n\n{said}\n") and told["table"].err == ""
     assert told["latex"].out.endswith(f"\\end{{tabular}}\n% {said}\n") and told["latex"].err == ""
-    assert told["csv"].out.split() == ["topology,degree,bisection", "ring:6,2,"]
+    columns, row = told["csv"].out.split()
+    assert columns == "topology,family,size,parameter.N,degree,bisection"
+    assert row == "ring:6,ring,6,6,2,"
     assert told["csv"].err == f"mpinet: {said}\n"
 
 

@@ -1,7 +1,10 @@
 """`mpinet demo` and the templates: what does not agree is said."""
 
 import json
+import re
 import subprocess
+from base64 import b64decode
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -43,10 +46,32 @@ def test_a_demo_with_a_failed_job_ends_with_1(monkeypatch, capsys) -> None:
 def test_a_demos_page_has_three_pictures_and_a_line_for_every_message(tmp_path: Path) -> None:
     write_demo_page(tmp_path / "demo.html")
     page = (tmp_path / "demo.html").read_text()
-    assert page.count("<svg") == page.count("</svg>") == 3
-    broadcast = page[page.rindex("<svg") :]
-    assert broadcast.count("stroke: #1c5d99") == 31  # a message to each of the others
+    pictures = [
+        b64decode(text).decode()
+        for text in re.findall(r'src="data:image/svg\+xml;base64,(.*?)"', page)
+    ]
+    assert len(pictures) == 3 and all("<svg" in picture for picture in pictures)
+    (lines,) = re.findall(r'<g id="LineCollection_2">(.*?)</g>', pictures[2], re.DOTALL)
+    assert lines.count("<path") == 31  # a message to each of the others
     assert all(name in page for name in NETWORKS)
+
+
+def test_every_picture_of_a_demo_has_a_sentence_and_the_command_that_makes_it(
+    tmp_path: Path, monkeypatch, capsys
+) -> None:
+    write_demo_page(tmp_path / "demo.html")
+    page = (tmp_path / "demo.html").read_text()
+    monkeypatch.chdir(tmp_path)
+    figures = re.findall(
+        r'base64,(.*?)" alt="(.*?)">\n<figcaption>(.*?)<pre><code>(.*?)</code>', page
+    )
+    assert len(figures) == 3
+    for picture, alt, sentence, command in figures:
+        assert alt == sentence and sentence.endswith(".")
+        program, *words = unescape(command).split()
+        assert program == "mpinet" and Session(words).run() == 0
+        (name,) = [word for word in words if word.endswith(".svg")]
+        assert Path(name).read_bytes() == b64decode(picture)
 
 
 def test_a_demo_overwrites_its_own_page_alone(monkeypatch, capsys, tmp_path: Path) -> None:

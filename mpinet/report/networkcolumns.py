@@ -1,0 +1,66 @@
+"""Columns that describe a row's network: its family, size and parameters, read from its name.
+
+No network is made of a file or of somebody's code for this: rows may come from others.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from mpinet.errors import MpinetError
+from mpinet.networks.arguments import read_declared
+from mpinet.networks.catalogue import FAMILIES, family_class, open_topology
+
+KEPT = 4096
+"""Networks whose columns are remembered."""
+
+
+@lru_cache(KEPT)
+def network_columns(name: str) -> dict[str, Any]:
+    """Return ``family``, ``size`` (nodes) and ``parameter`` by name, as far as they are known.
+
+    Parameters
+    ----------
+    name : str
+        A topology string. Of a product, families are joined by ``*``, and its parameters are left
+        out; of a file or a class of somebody, the size is not known.
+
+    Examples
+    --------
+    >>> network_columns("gmn:8,256")
+    {'family': 'gmn', 'size': 256, 'parameter': {'m': 8, 'N': 256}}
+    >>> network_columns("ring:4*torus:3x3")
+    {'family': 'ring*torus', 'size': 36}
+    """
+    factors = [factor.strip().partition(":") for factor in name.split("*")]
+    families = [family for family, _, _ in factors]
+    if any(family not in FAMILIES for family in families):
+        own = [rest.partition(":")[0] if family not in FAMILIES else family
+               for family, _, rest in factors]  # fmt: skip
+        return {"family": "*".join(own)}
+    found: dict[str, Any] = {"family": "*".join(families)}
+    if "graph" in families:
+        return found
+    try:
+        parameters = _parameters(*factors[0][::2]) if len(factors) == 1 else {}
+        size = parameters.get("N")
+        found["size"] = size if isinstance(size, int) else open_topology(name).size
+    except MpinetError:
+        return found
+    return found | ({"parameter": parameters} if parameters else {})
+
+
+def _parameters(family: str, text: str) -> dict[str, Any]:
+    """Return a family's parameters by name; lists of numbers as text."""
+    values = read_declared(family, family_class(family).parameters, text)
+    return {name: _cell(value) for name, value in values.items()}
+
+
+def _cell(value: Any) -> Any:
+    """Return a value as a cell has it: 8x8, and of lists in a list 0.1/1.2."""
+    if not isinstance(value, list | tuple):
+        return value
+    if any(isinstance(item, list | tuple) for item in value):
+        return "/".join(".".join(map(str, item)) for item in value)
+    return "x".join(map(str, value))
