@@ -177,7 +177,8 @@ def counted_classes(
         return phased(routing, counted_classes(topology, routing.base))
     classes = open_classes(topology, routing, name)
     if classes.count == LONGEST:
-        return replace(classes, count=max(1, _longest(topology, routing, classes.name)))
+        longest = _longest(topology, routing, classes.name)
+        return replace(classes, count=max(1, longest - classes.beside))
     if classes.count != FEWEST:
         return classes
     if name is None and not is_counted(topology, routing):

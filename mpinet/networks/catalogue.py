@@ -11,7 +11,9 @@ import re
 from dataclasses import dataclass
 from functools import reduce
 from importlib import import_module
+from typing import Any
 
+from mpinet.base.numerals import looks_whole, whole
 from mpinet.errors import TopologyError
 from mpinet.networks.arguments import read_declared
 from mpinet.networks.own import ModuleMissing, open_own
@@ -138,9 +140,7 @@ def open_topology(name: NetworkLike) -> Topology:
     if isinstance(name, Topology):
         return name
     if isinstance(name, str):
-        from mpinet.networks.product import Product
-
-        return reduce(Product, [_open_factor(factor.strip(), name) for factor in name.split("*")])
+        return _open_named(name)
     if isinstance(name, NetworkxGraph):
         from mpinet.networks.graph import GivenGraph
 
@@ -148,6 +148,23 @@ def open_topology(name: NetworkLike) -> Topology:
     raise TopologyError(
         f"A network is a string such as torus:8x8, a topology or a graph of networkx, not {name!r}."
     )
+
+
+HOSTS = re.compile(r"(?P<network>.*?)[:,]\s*hosts\s*=(?P<each>[^,*]*)")
+"""The argument of any direct network that puts processors at its routers: the last one."""
+
+
+def _open_named(text: str) -> Topology:
+    """Open a product, with terminals where its last argument says so."""
+    from mpinet.networks.product import Product
+
+    if found := HOSTS.fullmatch(text):
+        from mpinet.networks.terminals import Terminals
+
+        each = found["each"].strip()
+        number: Any = whole(each) if looks_whole(each) else each  # what is none is refused there
+        return Terminals(_open_named(found["network"]), number)
+    return reduce(Product, [_open_factor(factor.strip(), text) for factor in text.split("*")])
 
 
 def families() -> list[Family]:

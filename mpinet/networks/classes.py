@@ -47,12 +47,15 @@ class ChannelClasses:
         The rule's parameters.
     count : int
         How many classes there are; `LONGEST` or `FEWEST` until they are counted.
+    beside : int
+        Hops of a longest path that are in no class of their own, those of terminals.
     """
 
     name: str
     rule: Rule
     params: Ints
     count: int
+    beside: int = 0
 
 
 @rule
@@ -100,6 +103,13 @@ def ordered_classes(node, port, in_port, in_class, header, params):
     return min(in_class + 1, params[-1])
 
 
+def order_of(topology: Topology) -> Rule:
+    """The rule of the order of a topology's channels, its own or the default."""
+    wiring = topology.neighbor.rule
+    own = topology.channel_order
+    return own.rule if own is not None else order.bind(f"{wiring.name}.order", neighbor=wiring)
+
+
 def in_order(topology: Topology, count: int = FEWEST) -> ChannelClasses:
     """The classes by the topology's order of channels.
 
@@ -111,11 +121,9 @@ def in_order(topology: Topology, count: int = FEWEST) -> ChannelClasses:
         How many classes there are; messages stay in the last one.
     """
     wiring, way_back = topology.neighbor.rule, topology.reverse_port.rule
-    name = wiring.name
-    first = type(topology).channel_order or order.bind(f"{name}.order", neighbor=wiring)
-    parts = {"neighbor": wiring, "reverse_port": way_back, "order": first}
+    parts = {"neighbor": wiring, "reverse_port": way_back, "order": order_of(topology)}
     params = np.append(topology.params, count - 1)
-    made = ordered_classes.bind(f"{name}.ordered_classes", **parts)
+    made = ordered_classes.bind(f"{wiring.name}.ordered_classes", **parts)
     return ChannelClasses("ordered", made, params, count)
 
 

@@ -114,9 +114,10 @@ class Topology:
     """The class rule of open-loop traffic where none is named; ``none`` where its routings cannot
     come to a deadlock without."""
 
+    most_classes: int | None = None
+
     cluster_order: ClassVar[Rule | None] = None
     channel_order: ClassVar[Rule | None] = None
-    most_classes: ClassVar[int | None] = None
     neighbor: ClassVar[Rule]
     reverse_port: ClassVar[Rule]
     channel: ClassVar[Rule]
@@ -407,6 +408,11 @@ class Topology:
     def random_routings(self) -> dict[str, Callable[[int], Routing]]:
         """The family's routings that draw random numbers, by name; each is made for a seed."""
         return {}
+
+    @property
+    def waypoints(self) -> range:
+        """The nodes by one of which a routing may lead that draws one: the processors."""
+        return range(self.hosts)
 
     @property
     def load_routings(self) -> dict[str, Callable[[int], Routing]]:

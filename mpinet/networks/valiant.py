@@ -19,10 +19,10 @@ from mpinet.networks.routing import ARRIVED, Routing
 if TYPE_CHECKING:
     from mpinet.networks.topology import Topology
 
-WORDS, SEED, HOSTS, CLASSES, CLASS_AT, FIRST_AT = 2, 3, 4, 5, 6, 7
-"""Places in the parameters: the words of the other routing's header, the seed, the number of
-processors, the number of a phase's classes (for `channel_class`), the place behind the other
-routing's own, where `channel_class` has its rule's, and the other routing's own.
+WORDS, SEED, WAYPOINTS, FIRST_WAYPOINT, CLASSES, CLASS_AT, FIRST_AT = 2, 3, 4, 5, 6, 7, 8
+"""Places in the parameters: the words of the other routing's header, the seed, how many nodes are
+drawn from and the first of them, the number of a phase's classes (for `channel_class`), the place
+behind the other routing's own, where `channel_class` has its rule's, and the other routing's own.
 """
 
 STREAM = 21
@@ -50,7 +50,8 @@ def valiant(topology: Topology, seed: int = 0, base: Routing | None = None) -> R
     [0, 7, 6, 5, 6, 7, 0, 1]
     """
     base = base or topology.routing()
-    own = [topology.size, topology.ports, base.words, seed, topology.hosts, 0]
+    drawn = topology.waypoints
+    own = [topology.size, topology.ports, base.words, seed, len(drawn), drawn.start, 0]
     place = FIRST_AT + len(base.params)
     bits = max(1, (topology.size - 1).bit_length())
 
@@ -117,7 +118,8 @@ def start(source, target, header, params):
     """Set out for a random processor; for the target if that is one of the two ends."""
     words = params[WORDS]
     pair = draw32(int(params[SEED]), int(source), int(target), STREAM)
-    middle = scaled(draw32(pair, int(header[words + 1]), 0, STREAM), int(params[HOSTS]))
+    middle = scaled(draw32(pair, int(header[words + 1]), 0, STREAM), int(params[WAYPOINTS]))
+    middle += params[FIRST_WAYPOINT]
     direct = source == target or middle in (source, target)
     header[words], header[words + 1] = target, 1 if direct else 0
     goal = target if direct else middle

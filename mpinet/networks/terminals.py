@@ -1,0 +1,399 @@
+"""Terminals: c processors at each router of a direct network.
+
+Concentrated meshes, HyperX, Slim Flies and random regular graphs are built so: the nodes of the
+network are routers, which only forward, and each has c processors of its own. Processors are
+numbered first, processor r c + i at router r; router r is node c N + r. A processor's only port
+leads to its router; a router has the network's ports first, then one for each of its processors.
+
+As in a product, the rules are made of the network's own once for a family: all numbers are
+parameters. A header holds the target in front of the network's own header, whose ends are routers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache, partial
+from typing import Any
+
+from mpinet.base.arrays import Ints
+from mpinet.compiled import Mapped, Rule, inlined, rule
+from mpinet.errors import TopologyError
+from mpinet.networks.classes import ChannelClasses, Choices, common_classes, order_of
+from mpinet.networks.parameters import require_integer
+from mpinet.networks.product import Wiring, rules_of, with_head
+from mpinet.networks.routing import ARRIVED, Routing
+from mpinet.networks.topology import Topology, link_number
+
+EACH, FIRST_ROUTER, NETWORK_PORTS, NETWORK_AT = 2, 3, 4, 5
+"""Places in a rule's parameters: processors per router, the first router's number, the network's
+ports, and the network's parameters of the same rule.
+"""
+
+UP_AND_DOWN = 2
+"""Hops of a path between a processor and its router, which wait for no other link."""
+
+LAST = 2**62
+"""The place of a router's channels to its processors in the order: behind all others."""
+
+
+class Terminals(Topology):
+    """A direct network whose nodes are routers with `each` processors.
+
+    Parameters
+    ----------
+    network : Topology
+        A network of links without switches: its nodes become routers.
+    each : int
+        Processors per router, 1 or more.
+
+    Raises
+    ------
+    TopologyError
+        The network has busses, or switches of its own.
+    """
+
+    def __init__(self, network: Topology, each: int):
+        require_direct(network)
+        require_integer(network.name, "hosts", each, 1)
+        self.network, self.each = network, each
+        hosts = network.size * each
+        ports = network.ports + each
+        params = self._own(network.params)
+        super().__init__("", hosts + network.size, ports, params, hosts=hosts)
+        self.name = f"{network.name}{',' if ':' in network.name else ':'}hosts={each}"
+        self.default_classes = network.default_classes
+        self.most_classes = network.most_classes
+        made = terminal_rules(rules_of(network), order_of(network))
+        for name, terminal_rule in zip(WIRING, made, strict=True):
+            setattr(self, name, Mapped(terminal_rule, self.params))
+
+    def _own(self, params: Ints) -> list[int]:
+        """A rule's parameters behind size and ports, in front of the network's for that rule."""
+        network = self.network
+        return [self.each, network.size * self.each, network.ports, *params]
+
+    @property
+    def waypoints(self) -> range:
+        """The routers: a way by a drawn node need not go down to a processor."""
+        return range(self.hosts, self.size)
+
+    @property
+    def stated(self) -> dict[str, int]:
+        """The network's diameter and the two hops between processors and routers."""
+        stated = self.network.stated
+        return {"diameter": stated["diameter"] + 2} if "diameter" in stated else {}
+
+    def address(self, node: int) -> str:
+        """A router's address in the network behind an ``r``; a processor's with its number there.
+
+        Examples
+        --------
+        >>> import mpinet
+        >>> mesh = mpinet.open("mesh:3x3,hosts=2")
+        >>> mesh.address(9), mesh.address(18 + 4), mesh.node(mesh.address(9))
+        ('r1,1.1', 'r1,1', 9)
+        """
+        self.require_node(node)
+        if node >= self.hosts:
+            return f"r{self.network.address(node - self.hosts)}"
+        router, place = divmod(node, self.each)
+        return f"r{self.network.address(router)}.{place}"
+
+    def read_address(self, address: str) -> int:
+        """Read a router's address, or a processor's."""
+        text = address.removeprefix("r")
+        router, dot, place = text.rpartition(".")
+        if dot and place.isdecimal() and int(place) < self.each:
+            return self.network.node(router) * self.each + int(place)
+        return self.hosts + self.network.node(text)
+
+    @property
+    def routings(self) -> dict[str, Callable[[], Routing]]:
+        """The network's routings, between processors."""
+        return {name: partial(self._routing, make) for name, make in self.network.routings.items()}
+
+    @property
+    def random_routings(self) -> dict[str, Callable[[int], Routing]]:
+        """The network's routings that draw, between processors."""
+        own = self.network.random_routings
+        return {name: partial(self._routing, make) for name, make in own.items()}
+
+    @property
+    def load_routings(self) -> dict[str, Callable[[int], Routing]]:
+        """Valiant's by a drawn router, and the network's own for open-loop traffic."""
+        own = {
+            name: partial(self._routing, make)
+            for name, make in self.network.load_routings.items()
+            if name != "valiant"
+        }
+        return super().load_routings | own
+
+    def _routing(self, make: Callable[..., Routing], *seed: int) -> Routing:
+        return self._between(make(*seed))
+
+    def _between(self, own: Routing) -> Routing:
+        """The network's routing between processors."""
+        params = with_head(self, self._own(own.params))
+        bits = max(1, (self.size - 1).bit_length())
+
+        def header_bits(source: int, target: int) -> int:
+            """The target's number, and what the network's routing needs beside it."""
+            if own.stateless:
+                return bits
+            return bits + own.header_bits(self.router_of(source), self.router_of(target))
+
+        def around(dead: tuple[int, ...], cut: tuple[tuple[int, int], ...]) -> Routing:
+            """The routing that goes around dead routers and links between routers."""
+            routers = [node - self.hosts for node in dead if node >= self.hosts]
+            links = [(u - self.hosts, v - self.hosts) for u, v in cut if min(u, v) >= self.hosts]
+            return self._between(own.around(routers, links))
+
+        made: dict[str, Any] = {}
+        if own.channel_class is not None:
+            made |= {"channel_class": terminal_class(own.channel_class), "classes": own.classes}
+        if own.candidates is not None:
+            made |= {
+                "candidates": terminal_candidates(own.candidates),
+                "choose": terminal_choose(own.choose),
+                "classes": own.classes,
+                "escape": own.escape,
+            }
+        return Routing(
+            name=own.name,
+            decide=terminal_decide(own.decide),
+            start=terminal_start(own.start),
+            params=params,
+            header_bits=header_bits,
+            words=own.words + 1,
+            shortest=own.shortest,
+            stateless=own.stateless,
+            repaired=around if own.repaired is not None else None,
+            dead=tuple(self.hosts + node for node in own.dead),
+            numbered=own.numbered,
+            diameters=own.diameters,
+            **made,
+        )
+
+    def router_of(self, node: int) -> int:
+        """The number in the network of a processor's router, or of a router itself."""
+        return node - self.hosts if node >= self.hosts else node // self.each
+
+    @property
+    def channel_classes(self) -> Choices:
+        """The network's class rules for the links between routers; other links have one class."""
+        common = common_classes(self)
+        names = self.network.channel_classes.keys() - common.keys() | {"hops"}
+        return common | {name: partial(self._classes, name) for name in sorted(names)}
+
+    def _classes(self, name: str) -> ChannelClasses:
+        own = self.network.channel_classes[name]()
+        params = with_head(self, self._own(own.params))
+        return ChannelClasses(name, terminal_class(own.rule), params, own.count, UP_AND_DOWN)
+
+
+def require_direct(network: Topology) -> None:
+    """Raise `TopologyError` unless the network's nodes can be routers."""
+    if not network.links:
+        raise TopologyError(
+            f"{network.name} has busses: hosts=.. puts processors at the routers of a network of "
+            "links."
+        )
+    if network.hosts != network.size:
+        raise TopologyError(
+            f"{network.name} has switches, with processors of its own: hosts=.. is for networks "
+            "whose nodes are all processors, such as torus:8x8."
+        )
+
+
+WIRING = ("neighbor", "reverse_port", "channel", "channel_order")
+
+
+@cache
+def terminal_rules(own: Wiring, own_order: Rule) -> tuple[Rule, Rule, Rule, Rule]:
+    """The rules of the wiring, and of the order of channels, for a family."""
+    wiring = neighbor.bind("Terminals.neighbor", own_rule=own[0])
+    way_back = reverse_port.bind("Terminals.reverse_port", own_rule=own[1])
+    parts = {"wiring": wiring, "way_back": way_back}
+    channel = link_number.bind("Terminals.link_number", **parts)
+    return wiring, way_back, channel, channel_order.bind("Terminals.order", own_rule=own_order)
+
+
+@cache
+def terminal_start(own: Rule) -> Any:
+    """The rule that writes the target, and the network's header."""
+    return start.bind("Terminals.start", own_start=own)
+
+
+@cache
+def terminal_decide(own: Rule) -> Any:
+    """The rule that leads up to a router, through the network, and down."""
+    return decide.bind("Terminals.decide", own_decide=own)
+
+
+@cache
+def terminal_class(own: Rule) -> Any:
+    """The rule that asks the network's between routers."""
+    return channel_class.bind("Terminals.channel_class", own_class=own)
+
+
+@cache
+def terminal_candidates(own: Rule) -> Any:
+    """The rule that offers the network's candidates between routers."""
+    return candidates.bind("Terminals.candidates", own_candidates=own)
+
+
+@cache
+def terminal_choose(own: Rule) -> Any:
+    """The rule that chooses as the network's does between routers."""
+    return choose.bind("Terminals.choose", own_choose=own)
+
+
+@inlined
+def own_params(params: Sequence[int]) -> Any:
+    """The network's parameters of the same rule."""
+    return params[NETWORK_AT:]
+
+
+# The rules below call the network's own by these names, which `bind` replaces (see `product`).
+@inlined
+def own_rule(node, port, params):
+    """Stand-in for the network's neighbor, reverse_port or order of channels."""
+    raise NotImplementedError
+
+
+@rule
+def neighbor(node, port, params):
+    """The router of a processor; behind a router's ports the network, then its processors."""
+    each, first, ports = params[EACH], params[FIRST_ROUTER], params[NETWORK_PORTS]
+    if node < first:
+        return first + node // each if port == 0 else -1
+    if port >= ports:
+        return (node - first) * each + port - ports
+    other = own_rule(node - first, port, own_params(params))
+    return other if other < 0 else first + other
+
+
+@rule
+def reverse_port(node, port, params):
+    """The port of the router, or the only one of the processor."""
+    each, first, ports = params[EACH], params[FIRST_ROUTER], params[NETWORK_PORTS]
+    if node < first:
+        return ports + node % each if port == 0 else -1
+    if port >= ports:
+        return 0
+    return own_rule(node - first, port, own_params(params))
+
+
+@rule
+def channel_order(node, port, params):
+    """Up first, then the network's channels in its order, then down."""
+    first = params[FIRST_ROUTER]
+    if node < first:
+        return -1
+    if port >= params[NETWORK_PORTS]:
+        return LAST
+    return own_rule(node - first, port, own_params(params))
+
+
+@inlined
+def router(node, params):
+    """A processor's router, or a router itself, by its number in the network."""
+    first = params[FIRST_ROUTER]
+    return node - first if node >= first else node // params[EACH]
+
+
+@inlined
+def own_start(source, target, header, params):
+    """Stand-in for the network's start."""
+    raise NotImplementedError
+
+
+@rule
+def start(source, target, header, params):
+    """The target, then the network's header between the routers of both ends."""
+    header[0] = target
+    own_start(router(source, params), router(target, params), header[1:], own_params(params))
+
+
+@inlined
+def own_decide(node, header, params):
+    """Stand-in for the network's decide."""
+    raise NotImplementedError
+
+
+@inlined
+def port_down(target, params):
+    """The port of a router that leads to its processor."""
+    return params[NETWORK_PORTS] + target % params[EACH]
+
+
+@rule
+def decide(node, header, params):
+    """Up to the router, on as the network decides, and down at the target's router."""
+    target, first = header[0], params[FIRST_ROUTER]
+    if node == target:
+        return ARRIVED
+    if node < first:
+        return 0
+    port = own_decide(node - first, header[1:], own_params(params))
+    return port_down(target, params) if port == ARRIVED and target < first else port
+
+
+@inlined
+def own_class(node, port, in_port, in_class, header, params):
+    """Stand-in for the network's class rule."""
+    raise NotImplementedError
+
+
+@rule
+def channel_class(node, port, in_port, in_class, header, params):
+    """The network's class between routers, where a message from a processor is new; else 0."""
+    first, ports = params[FIRST_ROUTER], params[NETWORK_PORTS]
+    if node < first or port >= ports:
+        return 0
+    if in_port >= ports:
+        in_port = in_class = -1
+    return own_class(node - first, port, in_port, in_class, header[1:], own_params(params))
+
+
+@inlined
+def own_candidates(node, in_port, in_class, header, candidates, params):
+    """Stand-in for the network's candidates."""
+    raise NotImplementedError
+
+
+@rule
+def candidates(node, in_port, in_class, header, candidates, params):
+    """The network's candidates between routers; up and down there is one way."""
+    target, first, ports = header[0], params[FIRST_ROUTER], params[NETWORK_PORTS]
+    if node == target:
+        return ARRIVED
+    candidates[0, 0], candidates[0, 1] = 0, 0
+    if node < first:
+        return 1
+    if in_port >= ports:
+        in_port = in_class = -1
+    own = own_params(params)
+    found = own_candidates(node - first, in_port, in_class, header[1:], candidates, own)
+    if found == ARRIVED and target < first:
+        candidates[0, 0], candidates[0, 1] = port_down(target, params), 0
+        return 1
+    return found
+
+
+@inlined
+def own_choose(node, header, candidates, credits, params):
+    """Stand-in for the network's choice."""
+    raise NotImplementedError
+
+
+@rule
+def choose(node, header, candidates, credits, params):
+    """The network's choice between routers; the only way up or down where it has room."""
+    first = params[FIRST_ROUTER]
+    if node < first or candidates[0, 0] >= params[NETWORK_PORTS]:
+        return 0 if credits[0] > 0 else -1
+    return own_choose(node - first, header[1:], candidates, credits, own_params(params))
+
+
+__all__ = ["Terminals", "require_direct"]
