@@ -235,12 +235,19 @@ class Load(Job):
         self.model = {name: getattr(options, name) for name in names}
 
     def needs(self, ranks: int) -> int:
-        """Bytes of the largest network's lanes; each rank hosts a small network whole."""
+        """Bytes of the largest network's lanes, or of its bound before that.
+
+        Each rank hosts a small network whole.
+        """
         from mpinet.experiments.load import is_small
+        from mpinet.measure.channelload import bound_needs
 
         shared = 1 if is_small(self._settings) else ranks
         return max(
-            each.buffering.needs(-(-each.topology.size // shared), each.topology.ports)
+            max(
+                each.buffering.needs(-(-each.topology.size // shared), each.topology.ports),
+                bound_needs(each.topology, each.pattern, ranks),
+            )
             for each in self._settings
         )
 

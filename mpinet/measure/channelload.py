@@ -19,7 +19,7 @@ from mpinet.networks.routing import Routing
 from mpinet.networks.shortest import neighbor_table
 from mpinet.networks.topology import Topology
 from mpinet.networks.walks import rules, walk
-from mpinet.programs.patterns import Pattern, Share, shares
+from mpinet.programs.patterns import PAIRS_AT_ONCE, Pattern, Share, shares
 
 MOST_PAIRS = 2**24
 """Pairs whose routes are followed for a bound: seconds."""
@@ -90,6 +90,19 @@ def saturation_bound(
         heights[()] = _weighed(every.sum(axis=0).tolist(), parts) / channels
     busiest = max(heights.values(), default=Fraction(0)) / (1 if base is None else topology.hosts)
     return float(1 / busiest) if busiest else None
+
+
+def bound_needs(topology: Topology, pattern: Pattern, ranks: int) -> int:
+    """Return the bytes of a rank that looks for the bound, at most.
+
+    Every rank makes blocks of pairs, holds one while it makes the next, copies the ends of its
+    share, and writes down the flits.
+    """
+    pairs = topology.hosts**2
+    if pattern.rows is not None or pairs > MOST_PAIRS:
+        return 0
+    before = 16 if pairs > PAIRS_AT_ONCE else 0
+    return min(pairs, PAIRS_AT_ONCE) * (before + 17 + 24 // ranks)
 
 
 def _weighed(flits: list[int], parts: list[Share]) -> Fraction:

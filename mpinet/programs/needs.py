@@ -242,6 +242,8 @@ def gossip(share: Share, algorithm: str) -> int:
 def pipeline(share: Share, items: int, twice: bool) -> int:
     """A row of the timetable for every item and node, on every rank; then a rank orders its own.
 
+    With few items it is the network's arcs, and a search over them, that take most.
+
     Parameters
     ----------
     share : Share
@@ -252,7 +254,8 @@ def pipeline(share: Share, items: int, twice: bool) -> int:
         Whether they go to the nodes and come from them, as of allreduce.
     """
     each = max(143.0, 110 + 90 * share.hosted / share.network.size)
-    return round(share.network.size * items * each) * (1 + twice)
+    searched = 340 + 100 * share.ports
+    return round(share.network.size * max(items * each * (1 + twice), searched))
 
 
 def route(share: Share, messages: int, words: int, drawn: bool, metered: bool) -> int:
