@@ -13,7 +13,7 @@ from mpinet.base.arrays import Ints, Shorts, Table
 from mpinet.compiled import kernel
 from mpinet.draws import draw32
 from mpinet.errors import Disconnected
-from mpinet.networks.adjacency import Adjacency
+from mpinet.networks.adjacency import Adjacency, spread
 from mpinet.networks.topology import Topology
 from mpinet.programs.matching import match
 from mpinet.programs.schedules.timetable import Timetable
@@ -47,10 +47,11 @@ def farthest_timetable(topology: Topology, one_port: bool, bound: int) -> Timeta
         Some processor cannot be reached.
     """
     lists, hosts = Adjacency.of(topology), topology.hosts
-    distance = np.full((topology.size, hosts), AWAY, np.int64)
-    measure_all(lists.begin, lists.others, distance)
-    if (distance < 0).any():
+    hops = np.full((hosts, topology.size), AWAY, np.int64)
+    measure_all(lists.begin, lists.others, hops)
+    if (hops < 0).any():
         raise Disconnected(f"{topology.name} is not connected: nothing can be exchanged.")
+    distance = np.ascontiguousarray(hops.T)
     looks = max(1, topology.size * hosts * max(bound, 1))
     rows = np.empty((int(distance[:hosts].sum()), 4), np.int64)
 
@@ -66,22 +67,10 @@ def farthest_timetable(topology: Topology, one_port: bool, bound: int) -> Timeta
 
 @kernel
 def measure_all(begin: Ints, others: Shorts, distance: Table) -> None:
-    """Write the hops from every node to every processor."""
-    size, hosts = distance.shape
-    queue = np.empty(size, np.int64)
-    for target in range(hosts):
-        head, tail = 0, 1
-        queue[0] = target
-        distance[target, target] = 0
-        while head < tail:
-            node = queue[head]
-            head += 1
-            for at in range(begin[node], begin[node + 1]):
-                other = others[at]
-                if distance[other, target] < 0:
-                    distance[other, target] = distance[node, target] + 1
-                    queue[tail] = other
-                    tail += 1
+    """Write the hops from every node to each processor, a row a processor."""
+    queue = np.empty(distance.shape[1], np.int64)
+    for target in range(distance.shape[0]):
+        spread(begin, others, target, distance[target], queue)
 
 
 @kernel
