@@ -284,7 +284,7 @@ def circulate(
 
 
 @dataclass(frozen=True)
-class Row:
+class Programs:
     """Programs of a collective.
 
     Attributes
@@ -412,12 +412,12 @@ def _allreduce_items(machine: Machine, root: int, options: argparse.Namespace) -
 
 
 COLLECTIVES = {
-    "gossip": Row(_gossip, moving=_gossip_items),
-    "scatter": Row(_from_or_to_one, rooted=True),
-    "gather": Row(_from_or_to_one, rooted=True),
-    "exchange": Row(_exchange),
-    "reduce": Row(_reduce, rooted=True, moving=_reduce_items),
-    "allreduce": Row(None, moving=_allreduce_items),
-    "circulate": Row(_circulate),
+    "gossip": Programs(_gossip, moving=_gossip_items),
+    "scatter": Programs(_from_or_to_one, rooted=True),
+    "gather": Programs(_from_or_to_one, rooted=True),
+    "exchange": Programs(_exchange),
+    "reduce": Programs(_reduce, rooted=True, moving=_reduce_items),
+    "allreduce": Programs(None, moving=_allreduce_items),
+    "circulate": Programs(_circulate),
 }
 """Programs of the collectives, by their commands."""

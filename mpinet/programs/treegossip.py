@@ -46,7 +46,7 @@ def gossip_along_tree(
     arcs = _arcs(machine, tree)
     preparation = Preparation.on(tree.survey)
     hosts = machine.nodes < machine.topology.hosts
-    held = _Held(machine, own, hosts)
+    held = _Queues(machine, own, hosts)
     concerned = hosts | (tree.children > 0)
     left = machine.sum(int(concerned.sum()) * machine.topology.hosts - int(hosts.sum()))[0]
     turns = [np.flatnonzero(arcs.turns == turn) for turn in range(arcs.period)]
@@ -128,8 +128,8 @@ def _colors(tree: Tree, parents: Ints, ports: Ints, index: Ints) -> tuple[Ints, 
     return upward, colors
 
 
-class _Held:
-    """The items of this rank's nodes in the order in which they came."""
+class _Queues:
+    """Queues of items at this rank's nodes, in the order in which they came."""
 
     def __init__(self, machine: Machine, own: Ints, hosts: Flags):
         shape = (machine.placement.count, machine.topology.hosts)

@@ -78,7 +78,7 @@ class Folder:
             CHANGE_FOLDER(value)
 
 
-class Kept:
+class ModuleVariable:
     """What a module of Python's own keeps in a variable, by the names of both."""
 
     @staticmethod
@@ -226,9 +226,9 @@ def _is_module_of(package: ModuleType, name: str) -> bool:
 FOLDER = Setting(Folder, "")
 LOOP = Setting(Loop, "")
 DISABLED = Setting(Disabled, "")
-FILTERS = Setting(Kept, ("warnings", "filters"))
-FACTORY = Setting(Kept, ("logging", "_logRecordFactory"))
-LOGGER_CLASS = Setting(Kept, ("logging", "_loggerClass"))
+FILTERS = Setting(ModuleVariable, ("warnings", "filters"))
+FACTORY = Setting(ModuleVariable, ("logging", "_logRecordFactory"))
+LOGGER_CLASS = Setting(ModuleVariable, ("logging", "_loggerClass"))
 
 WATCHED: dict[ModuleType, tuple[str, ...]] = {
     warnings: ("filters", "showwarning", "_showwarnmsg_impl"),
@@ -268,7 +268,7 @@ class WatchedModule(ModuleType):
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in WATCHED[self]:
-            WatchedModule.watch(Setting(Kept, (self.__name__, name)))
+            WatchedModule.watch(Setting(ModuleVariable, (self.__name__, name)))
         super().__setattr__(name, value)
 
 
