@@ -13,37 +13,21 @@ from mpinet.cli.session import Session
 PAGES = [CHECKOUT / "README.md"]
 PAGES += sorted(path for path in (CHECKOUT / "docs").rglob("*.md") if "_build" not in path.parts)
 SHOWN = [
-    pytest.param(command, output, id=f"{page.stem}: {command}")
+    pytest.param(page, command, output, id=f"{page.stem}: {command}")
     for page in PAGES
     for block in re.findall(r"```\n(\$ .*?)```", page.read_text(), re.DOTALL)
     for command, output in re.findall(r"\$ (.+)\n((?:(?!\$ ).*\n)*)", block)
 ]
 PRINTING = [
-    pytest.param(script, output, id=page.stem)
+    pytest.param(page, script, output, id=page.stem)
     for page in PAGES
     for script, output in re.findall(
         r"```python\n((?:(?!```).*\n)*)```\n\nprints\n\n```\n((?:(?!```).*\n)*)```",
         page.read_text(),
     )
 ]
-SCRIPTS = [
-    script
-    for page in PAGES
-    for script in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
-]
-FILES = {
-    "wheel.py": "class Wheel",
-    "turns.py": "class Turns",
-    "arcs.py": "class Arcs",
-    "greedy.py": "class Greedy",
-    "gcd.py": "class Gcd",
-    "wheels.py": "WHEEL-D",
-    "echo.py": "def echo",
-    "relay.py": "def relay",
-    "wait.py": "def wait",
-    "heat.py": "turns = comm.bcast",
-    "meet.py": "rank ^ 1",
-}
+FILE = re.compile(r"^```\w+\n(# ([\w-]+\.\w+)\n.*?)^```", re.DOTALL | re.MULTILINE)
+"""A block that is a file: its first line says the name."""
 
 SHELL = {
     "shell": True,
@@ -54,26 +38,20 @@ SHELL = {
 }
 
 
-@pytest.fixture
-def folder(tmp_path):
-    """A folder with the pages' scripts and plans, under the names that they give them."""
-    for name, mark in FILES.items():
-        (tmp_path / name).write_text(next(script for script in SCRIPTS if mark in script))
-    for page in PAGES:
-        for plan, name in re.findall(
-            r"```toml\n(# (\w+\.toml)\n.*?)```", page.read_text(), re.DOTALL
-        ):
-            (tmp_path / name).write_text(plan)
-    return tmp_path
+def write_files(page, folder):
+    """Put what a page itself says into an empty folder: no page relies on another one."""
+    for text, name in FILE.findall(page.read_text()):
+        (folder / name).write_text(text)
 
 
 ANEW = {"exec", "launch", "load", "resume", "verify"}
 """Commands that start processes, or that are to find nothing of other commands in theirs."""
 
 
-@pytest.mark.parametrize(("command", "output"), SHOWN)
-def test_a_command_prints_what_the_page_shows(command, output, folder, monkeypatch, capfd):
-    monkeypatch.chdir(folder)
+@pytest.mark.parametrize(("page", "command", "output"), SHOWN)
+def test_a_command_prints_what_the_page_shows(page, command, output, tmp_path, monkeypatch, capfd):
+    write_files(page, tmp_path)
+    monkeypatch.chdir(tmp_path)
     words, _, rest = command.partition(" | ")
     if re.fullmatch(r"mpinet [^<>;&|$]*", words) and words.split()[1] not in ANEW:
         status = Session(shlex.split(words)[1:]).run()
@@ -92,10 +70,11 @@ def filtered(text, command):
     return subprocess.run(command, input=text, **SHELL).stdout
 
 
-@pytest.mark.parametrize(("script", "output"), PRINTING)
-def test_a_script_prints_what_the_page_shows(script, output, folder):
+@pytest.mark.parametrize(("page", "script", "output"), PRINTING)
+def test_a_script_prints_what_the_page_shows(page, script, output, tmp_path):
+    write_files(page, tmp_path)
     command = [CHECKOUT / ".venv/bin/python", "-c", script]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=TIME_LIMIT)
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=TIME_LIMIT)
     assert (done.stdout, done.returncode) == (output, 0), done.stderr
 
 
@@ -104,8 +83,7 @@ def test_the_pages_show_commands_and_scripts():
 
 
 def test_a_script_prints_what_its_comments_say(tmp_path):
-    script = next(script for script in SCRIPTS if "traffic(machine.topology" in script)
-    (tmp_path / "api.py").write_text(script)
+    write_files(CHECKOUT / "docs/tutorials/ten-minutes.md", tmp_path)
     done = subprocess.run(
         [CHECKOUT / ".venv/bin/python", "api.py"], cwd=tmp_path, capture_output=True, text=True
     )
@@ -113,6 +91,21 @@ def test_a_script_prints_what_its_comments_say(tmp_path):
     assert lines[0] == "[4 6] [1 3] [1.5 2.5]"
     assert lines[1].startswith("Step 2: processor 0 sends on port 1: a processor sends at most 1")
     assert lines[2:] == ["6"]
+
+
+def test_a_file_of_a_page_begins_with_its_name(tmp_path):
+    page = tmp_path / "page.md"
+    blocks = ("python\n# a.py\nx = 1", "python\nx = 2", "toml\n# b.toml")
+    page.write_text("\n".join(f"```{block}\n```\n" for block in blocks))
+    write_files(page, tmp_path)
+    assert (tmp_path / "a.py").read_text() == "# a.py\nx = 1\n"
+    assert {path.name for path in tmp_path.iterdir()} == {"page.md", "a.py", "b.toml"}
+
+
+def test_no_two_files_of_a_page_have_one_name():
+    for page in PAGES:
+        names = [name for _, name in FILE.findall(page.read_text())]
+        assert len(names) == len(set(names)), page
 
 
 def test_the_network_that_a_page_adds_is_the_whole_file():
