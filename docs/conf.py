@@ -13,15 +13,22 @@ author = "mpinet developers"
 release = version = mpinet.__version__
 
 extensions = [
-    "myst_parser",
+    "myst_nb",  # Markdown, and the notebooks of the course
     "sphinx.ext.autodoc",
     "sphinx-mathjax-offline",  # formulas without a network
     "sphinx.ext.napoleon",
-    "contract",
+    "commandpages",
     "ledger",
     "gallery",
 ]
 exclude_patterns = ["_build", "_extensions"]
+nb_execution_mode = "cache"  # notebooks run when they have changed
+nb_execution_in_temp = True
+nb_execution_timeout = 600
+nb_execution_raise_on_error = (
+    True  # but where a cell says that it may: checks of what nobody has answered
+)
+
 default_role = "py:obj"  # what docstrings put into single backticks
 suppress_warnings = ["ref.python"]  # an attribute as `steps` there may be that of several classes
 
@@ -37,3 +44,5 @@ napoleon_use_ivar = True
 highlight_language = "none"  # of blocks that name no language: commands and what they print
 html_theme = "furo"
 html_title = "mpinet"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]

@@ -1,18 +1,18 @@
 """What these pages say of the commands, made from their functions.
 
-The table in docs/contract.md, 3: how a command is typed is its signature, and what its result holds
-the section Returns of its docstring. ``python docs/_extensions/contract.py`` writes the table into
-the page; a test holds the page to it. The directive ``commands``: all functions, documented.
+The commands in docs/contract.md, 3: how each is typed is its signature, and what its result holds
+the section Returns of its docstring. ``python docs/_extensions/contract.py`` writes them into
+the page; a test holds the page to it.
 """
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
+from textwrap import fill
 
 from mpinet.commands import function_of
-from mpinet.commands.catalogue import ALIASES, COMMANDS, TYPED_ALONE
+from mpinet.commands.catalogue import ALIASES, COMMANDS
 from mpinet.commands.options import Common, OnMachine, SavedOften, Views
 from mpinet.commands.signature import EMPTY, REST, Option, fields_of, returned, signature_of
 
@@ -23,39 +23,55 @@ SHARED = {
 }
 """Options that section 2 of the page is about."""
 
-HEAD = "| command | fields |\n|---|---|\n"
+BEGIN = "\n<!-- commands: made by docs/_extensions/contract.py -->\n"
+END = "\n<!-- end of commands -->\n"
+
+WIDTH = 80
+"""Of a line of a usage, in characters."""
 
 
-def table() -> str:
-    """The table, a row a command."""
-    rows = [f"| {_usage(command)} | {_fields(command)} |\n" for command in COMMANDS]
-    return HEAD + "".join(rows)
+def sections() -> str:
+    """The commands, a section each."""
+    return "\n".join(map(_section, COMMANDS))
 
 
 def page() -> str:
-    """The page, with the table as it has to be."""
-    text = PAGE.read_text()
-    begin = text.index(HEAD)
-    end = text.index("\n\n", begin) + 1
-    return text[:begin] + table() + text[end:]
+    """The page, with the commands as they have to be."""
+    before, _, rest = PAGE.read_text().partition(BEGIN)
+    return f"{before}{BEGIN}\n{sections()}{END}{rest.partition(END)[2]}"
 
 
-def _usage(command: str) -> str:
-    """How a command is typed, without the options that it shares with others."""
+def _section(command: str) -> str:
+    """How a command is typed, and what its result holds."""
+    also = [f"`{name}`" for name, meant in ALIASES.items() if meant == command]
+    text = f"### {command}\n\n```text\n{usage_of(command)}\n```\n\n"
+    if also:
+        text += f"Also {', '.join(also)}. "
+    fields = fields_of_result(command)
+    return f"{text}Result: {fields}.\n" if fields else f"{text}It prints what it does.\n"
+
+
+def usage_of(command: str) -> str:
+    """How a command is typed, without the options that it shares with others, in short lines."""
     said = signature_of(function_of(command))
     on_machine = any(option.name == "duplex" for option in said.options)
     own = [one for one in [*said.options, *said.alone] if not _is_shared(one, on_machine)]
     own.sort(key=lambda option: (bool(option.words), option.typed.words != ()))
-    options = " ".join(map(_typed, own))
-    text = f"{command} {said.usage.splitlines()[0] if said.usage else options}"
+    words = [typed(option) for option in own]
+    if said.usage:
+        others = [typed(one) for one in own if one.words and one.typed.many != REST]
+        options = "\0".join(word for word in others if word[0] == "[")
+        words = said.usage.splitlines()[0].replace("[options]", options).split("\0")
+    text = f"{command} {' '.join(word.replace(' ', NARROW) for word in words)}".strip()
     if said.onward:
         text = text.replace(" --", " .. --", 1)
-    if said.usage:
-        others = [_typed(one) for one in own if one.words and one.typed.many != REST]
-        text = text.replace("[options]", " ".join(word for word in others if word[0] == "["))
-    text = text.strip().replace("|", "\\|")
-    also = [f"`{name}`" for name, meant in ALIASES.items() if meant == command]
-    return ", also ".join([f"`{text}`", *([", ".join(also)] if also else [])])
+    return fill(
+        text, WIDTH, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
+    ).replace(NARROW, " ")
+
+
+NARROW = "\u00a0"
+"""A blank at which no line ends."""
 
 
 def _is_shared(option: Option, on_machine: bool) -> bool:
@@ -67,7 +83,7 @@ def _is_shared(option: Option, on_machine: bool) -> bool:
     return option.heading != "" and option.name in SHARED
 
 
-def _typed(option: Option) -> str:
+def typed(option: Option) -> str:
     """An option as a line of help has it."""
     metavar = option.metavar if isinstance(option.metavar, str) else " ".join(option.metavar)
     value = "|".join(map(str, option.choices)) or metavar
@@ -84,30 +100,11 @@ def _typed(option: Option) -> str:
     return text if needed else f"[{text}]" + " .." * several
 
 
-def _fields(command: str) -> str:
+def fields_of_result(command: str) -> str:
     """What its result holds, in the page's own markup."""
     text = returned(function_of(command).__doc__ or "").rstrip(".").replace("``", "`")
     text = re.sub(r"docs/([\w-]+/)?([\w-]+)", r"[\2](\1\2.md)", text)
-    return text.replace("|", "\\|")
-
-
-def setup(app: Any) -> dict[str, bool]:
-    """Make the directive ``{commands}`` known to Sphinx."""
-    from sphinx.util.docutils import SphinxDirective
-
-    class Commands(SphinxDirective):
-        """``{commands}``: every command that is a function of `mpinet`."""
-
-        def run(self) -> list[Any]:
-            functions = [function_of(name) for name in COMMANDS if name not in TYPED_ALONE]
-            names = [f".. autofunction:: {one.__module__}.{one.__name__}\n" for one in functions]
-            nodes: list[Any] = self.parse_text_to_nodes(
-                "```{eval-rst}\n" + "".join(names) + "```\n"
-            )
-            return nodes
-
-    app.add_directive("commands", Commands)
-    return {"parallel_read_safe": True}
+    return text
 
 
 if __name__ == "__main__":

@@ -112,10 +112,8 @@ def test_a_result_has_the_fields_of_the_contract(command):
 def test_the_page_says_of_every_command_what_its_function_does():
     made = runpy.run_path(str(Path(__file__).parents[3] / "docs/_extensions/contract.py"))
     assert made["page"]() == made["PAGE"].read_text(), "run docs/_extensions/contract.py"
-    assert (
-        "| `flood TOPO [--root NODE]` | steps, messages, informed, eccentricity |"
-        in made["table"]()
-    )
+    flood = "### flood\n\n```text\nflood TOPO [--root NODE]\n```\n\nResult: steps, messages, "
+    assert f"{flood}informed, eccentricity.\n" in made["sections"]()
 
 
 def test_the_result_of_a_script_has_the_fields_of_the_contract(tmp_path):
