@@ -117,4 +117,5 @@ def shown(formula: str) -> str:
     text = re.sub(r"factorial\((\w+)\)", r"\1!", formula).replace("**", "^")
     set_ = typeset(text)
     plain = re.sub(r"\b([a-zA-Z])\b", r"<i>\1</i>", text)
-    return (plain if set_ == escape(text) else set_).replace("*", "·")
+    html = (plain if set_ == escape(text) else set_).replace("*", "·")
+    return re.sub(r"(?<![\w<&/])a(?![\w>])", "<i>a</i>", html)  # no article here
