@@ -176,6 +176,7 @@ host_line() { # WORD ..: whether it has the form of a line; `checked` is then th
 check_host_file() { # FILE: `host_file` is a copy of this job's own, also of what a pipe holds
   local line words number=0 checked copy
   [ -r "$1" ] && [ ! -d "$1" ] || refuse 2 "cannot read the host file $1"
+  [ ! -c "$1" ] && [ ! -b "$1" ] || refuse 2 "the host file $1 is a device" # which may never end
   copy=$(mktemp "$own/hosts-XXXXXX") || refuse 1 "cannot write to $own"
   while read -r line || [ -n "$line" ]; do
     number=$((number + 1)) line=${line%%#*}

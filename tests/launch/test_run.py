@@ -496,6 +496,12 @@ def test_host_files_that_launchers_would_misread_are_refused(
     assert not (tmp_path / "begun").exists()
 
 
+def test_a_device_is_no_host_file(launch: Launch) -> None:
+    done = launch(2, "true", options=("--hostfile", "/dev/zero"))
+    said = "launch/run: the host file /dev/zero is a device\n"
+    assert (done.returncode, done.stderr) == (2, said)
+
+
 @pytest.mark.parametrize(
     "hosts",
     ["", "node1:0", "node1,node 2", "node1,,node2", "node1,", "-Fconfig", "a:b:c", "-oX:1:2"],
