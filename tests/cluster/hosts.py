@@ -23,7 +23,7 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 PROGRAMS = ("ip", "sshd", "ssh-keygen", "ssh", "unshare", "nsenter", "setpriv")
 SEARCHED = f"{os.environ.get('PATH', os.defpath)}:/usr/local/sbin:/usr/sbin:/sbin"
 FOLDERS = "mpinet-hosts-"
-TIME_LIMIT = 100  # seconds after which something hangs
+TIME_LIMIT = 300  # seconds after which something hangs
 
 SSHD = """
 Port 22

@@ -103,7 +103,7 @@ def ends(slurm: Slurm, job: str, state: str) -> None:
     """Wait until a job is in a state."""
     wait_until(
         lambda: slurm.state(job) == state,
-        2 * TIME_LIMIT,
+        TIME_LIMIT,
         lambda: f"{job} {slurm.state(job)}: {log_of(slurm, job)}",
         ASKED,
     )

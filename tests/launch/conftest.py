@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-TIME_LIMIT = 100  # seconds after which something hangs, on a busy machine, too; below pytest's own
+TIME_LIMIT = 300  # seconds after which something hangs, on a busy machine, too; below pytest's own
 
 SETTINGS = {
     "OMPI_MCA_btl": "^ofi",

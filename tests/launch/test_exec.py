@@ -428,7 +428,7 @@ def test_a_reader_that_has_seen_enough_ends_the_run_in_silence(words):
         stdout=writer,
         stderr=subprocess.PIPE,
         text=True,
-        timeout=150,
+        timeout=300,
     )
     os.close(writer)
     assert (done.returncode, done.stderr) == (128 + signal.SIGPIPE, "")

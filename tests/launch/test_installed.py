@@ -67,7 +67,7 @@ def ran(folder, ranks, script):
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=150,
+        timeout=300,
         env=os.environ,
     )
 

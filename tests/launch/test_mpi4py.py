@@ -15,7 +15,7 @@ from launch.conftest import CHECKOUT, in_turn_on
 from launch.sources import mpi4py_sources
 
 DRIVERS = Path(__file__).parent / "drivers"
-TIME_LIMIT = 500 if os.environ.get("MPINET_LONG") else 150  # seconds; below pytest's own
+TIME_LIMIT = 500 if os.environ.get("MPINET_LONG") else 300  # seconds; below pytest's own
 MACHINES = {"hypercube:2": 4, "torus:3x3": 9}
 
 ELSEWHERE = re.compile(r"MPI\.File|MPI\.Win|\.Spawn|\.Get_parent|cupy|cuda|>>>")

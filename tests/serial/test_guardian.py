@@ -15,7 +15,7 @@ from mpinet.base.guardian.ranks import PROGRAM, claimed, daemon_of, is_watched
 from mpinet.base.guardian.remains import segments
 from mpinet.base.guardian.watch import Guardian
 
-LIMIT = 60  # seconds after which something hangs, on a busy machine, too
+LIMIT = 300  # seconds after which something hangs, on a busy machine, too
 WAITING = [sys.executable, "-S", "-c", "import time; print(flush=True); time.sleep(600)"]
 BUSY = [sys.executable, "-S", "-c", "print(flush=True)\nwhile True: pass"]
 PARENT = [

@@ -157,7 +157,7 @@ def test_a_process_that_may_have_little_address_space_is_refused_more() -> None:
         [sys.executable, "-m", "mpinet", "scatter", "torus:8388608x2"],
         capture_output=True,
         text=True,
-        timeout=150,
+        timeout=300,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
     )
     assert done.returncode == 2

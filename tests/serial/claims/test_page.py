@@ -72,7 +72,7 @@ def dumped(file, choice=""):
     quiet = "--headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking"
     profile = f"--user-data-dir={file.parent / 'profile'}"
     command = [found, *quiet.split(), profile, "--dump-dom", f"{file.as_uri()}#{choice}"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=150, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
     return done.stdout
 
 

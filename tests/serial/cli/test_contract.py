@@ -21,7 +21,7 @@ from mpinet.cli.session import Session
 from mpinet.networks.graph import to_networkx
 from mpinet.networks.routing import path
 
-TIME_LIMIT = 120
+TIME_LIMIT = 300
 """Seconds after which a command hangs."""
 
 OWN_CLAIMS = Path(__file__).parents[1] / "claims" / "own.py"

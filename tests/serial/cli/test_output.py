@@ -67,7 +67,7 @@ def mpinet(*words: str | bytes | Path, **settings: object) -> subprocess.Complet
     """Run a command in a process of its own."""
     settings = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **settings}
     command = [sys.executable, "-m", "mpinet", *words]
-    return subprocess.run(command, text=True, errors="replace", timeout=150, **settings)
+    return subprocess.run(command, text=True, errors="replace", timeout=300, **settings)
 
 
 def at_most(size: int) -> Callable[[], None]:

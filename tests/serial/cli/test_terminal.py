@@ -69,7 +69,7 @@ def test_a_shell_completes_the_line(tmp_path, line, offered):
         "COMP_POINT": str(len(line)),
     }
     words = [sys.executable, "-m", "mpinet"]
-    subprocess.run(words, env=os.environ | asked, check=False, timeout=150)
+    subprocess.run(words, env=os.environ | asked, check=False, timeout=300)
     assert set(answer.read_text().split("\n")) == offered
 
 

@@ -93,7 +93,7 @@ def test_a_journal_that_cannot_be_written_is_told(tmp_path: Path) -> None:
         [sys.executable, "-m", "mpinet", *words],
         capture_output=True,
         text=True,
-        timeout=150,
+        timeout=300,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64)),
     )
     assert done.returncode == 1

@@ -20,4 +20,4 @@ def shown(file: Path, address: str = "", *options: str) -> str | None:
         return None
     profile = f"--user-data-dir={file.parent / 'profile'}"
     command = [found, *QUIET.split(), profile, *options, "--dump-dom", f"{file.as_uri()}{address}"]
-    return subprocess.run(command, capture_output=True, text=True, timeout=150, check=True).stdout
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=True).stdout
