@@ -96,13 +96,13 @@ def bound_needs(topology: Topology, pattern: Pattern, ranks: int) -> int:
     """Return the bytes of a rank that looks for the bound, at most.
 
     Every rank makes blocks of pairs, holds one while it makes the next, copies the ends of its
-    share, and writes down the flits.
+    share, and writes down the flits; on several ranks the classes' pairs before that take more.
     """
     pairs = topology.hosts**2
     if pattern.rows is not None or pairs > MOST_PAIRS:
         return 0
     before = 16 if pairs > PAIRS_AT_ONCE else 0
-    return min(pairs, PAIRS_AT_ONCE) * (before + 17 + 24 // ranks)
+    return min(pairs, PAIRS_AT_ONCE) * (before + 17 + max(24 // ranks, 17))
 
 
 def _weighed(flits: list[int], parts: list[Share]) -> Fraction:

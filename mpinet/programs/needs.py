@@ -317,9 +317,9 @@ ON_THE_WAY = 240
 
 
 def embed(share: Share, guest: Topology, operator: Operator | None) -> int:
-    """A message over every link of the guest, or the states of its program."""
+    """A message over every link of the guest, with what comes from others; or its states."""
     if operator is None:
-        return share.part(guest.most_wired) * (ITEM + 64)
+        return round(share.part(guest.most_wired) * (ITEM + 64 + 72 * share.crossed))
     return ascend(share, operator, None)
 
 

@@ -26,7 +26,7 @@ RUNS = [
     "allreduce ring:60 --items 120",
     "allreduce torus:32x32",
     "embed torus:32x32 hypercube:10",
-    "gossip torus:12x12 --algorithm tree",
+    "gossip torus:20x20 --algorithm tree",
     "load torus:16x16 --rate 0.2 --warmup 20 --steps 20",
 ]
 """At sizes, on any number of ranks, where arrays take more than the objects around them."""

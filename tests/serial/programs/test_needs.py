@@ -81,7 +81,7 @@ def test_what_has_room_to_grow_takes_no_less_than_it_is_said_to_need(typed: str)
         "gossip ring:100",
         "ascend hypercube:12 --operator sum",
         "circulate hypercube:12 --dimensions 2",
-        "embed torus:8x8 torus:8x8",
+        "embed torus:64x64 torus:64x64",
         "run mpinet.examples.flood:flood --on torus:64x64",
         "exec --on torus:64x64 -c pass",
         "load torus:512x512",
