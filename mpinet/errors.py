@@ -9,6 +9,10 @@ class MpinetError(Exception):
 
     status = 1
 
+    def _render_traceback_(self) -> list[str]:
+        """Return what IPython shows in place of a traceback: the sentence."""
+        return [f"{type(self).__name__}: {self}"]
+
 
 class UsageError(MpinetError, ValueError):
     """A request that cannot be met: a wrong option, file or combination (exit status 2)."""

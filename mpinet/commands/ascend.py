@@ -10,7 +10,7 @@ from mpinet.commands.machinejob import MachineJob
 from mpinet.commands.opening import Network, topology_of
 from mpinet.commands.options import Common, OnMachine, Ports, SavedOften, Views
 from mpinet.commands.perform import perform
-from mpinet.commands.result import Result
+from mpinet.commands.results import ProgramResult
 from mpinet.commands.signature import Typed, Unpack, command
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row, phase_rows
@@ -50,7 +50,7 @@ def ascend(
     algorithm: Pairing = None,
     ports: Ports = "all",
     **options: Unpack[OnMachine],
-) -> Result:
+) -> ProgramResult:
     """Run an ASCEND program, checked against the serial computation (collective).
 
     Returns
@@ -75,7 +75,7 @@ def descend(
     algorithm: Pairing = None,
     ports: Ports = "all",
     **options: Unpack[OnMachine],
-) -> Result:
+) -> ProgramResult:
     """Run a DESCEND program, checked against the serial computation (collective).
 
     Returns

@@ -12,7 +12,7 @@ from mpinet.base.plain import plain
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.options import Common, Seed
 from mpinet.commands.perform import perform
-from mpinet.commands.result import Result
+from mpinet.commands.results import BenchResult
 from mpinet.commands.signature import Typed, command
 from mpinet.errors import UsageError
 from mpinet.report.rows import Row
@@ -51,7 +51,7 @@ def bench(
     booksim: Annotated[str | None, Typed(metavar="PATH")] = None,
     list: bool = False,
     seed: Seed = 0,
-) -> Result:
+) -> BenchResult:
     """Measure how fast mpinet is here, in turn with its baselines (collective).
 
     Parameters

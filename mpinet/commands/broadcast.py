@@ -23,7 +23,7 @@ from mpinet.commands.options import (
 )
 from mpinet.commands.perform import perform
 from mpinet.commands.pipelined import Pipelined
-from mpinet.commands.result import Result
+from mpinet.commands.results import BroadcastResult
 from mpinet.commands.signature import Unpack, command
 from mpinet.errors import UsageError
 from mpinet.networks.schedule import Schedule
@@ -50,7 +50,7 @@ def broadcast(
     items: int = 1,
     ports: Ports = "one",
     **options: Unpack[OnMachine],
-) -> Result:
+) -> BroadcastResult:
     """Broadcast from one processor (collective).
 
     Parameters

@@ -13,7 +13,7 @@ from mpinet.commands.job import Job, Watch
 from mpinet.commands.opening import Network
 from mpinet.commands.options import Common, File, Seed
 from mpinet.commands.perform import perform
-from mpinet.commands.result import Result
+from mpinet.commands.results import CertifyResult
 from mpinet.commands.signature import Typed, command
 from mpinet.errors import UsageError
 from mpinet.networks import open as open_topology
@@ -30,7 +30,7 @@ def certify(
     on: Annotated[Network | None, Typed(metavar="TOPO")] = None,
     effort: Annotated[float, Typed(metavar="SECONDS", read=seconds)] = EFFORT,
     seed: Seed = 0,
-) -> Result:
+) -> CertifyResult:
     """Check a certificate: of how many steps or links it takes (collective).
 
     No solver is needed, and none is loaded.

@@ -10,7 +10,7 @@ from mpinet.commands.job import Job, Watch
 from mpinet.commands.opening import Network
 from mpinet.commands.options import Common, Seed
 from mpinet.commands.perform import perform
-from mpinet.commands.result import Result
+from mpinet.commands.results import CheckResult
 from mpinet.commands.signature import command
 from mpinet.networks import check as checked
 from mpinet.networks import open as open_topology
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @command(Common)
-def check(topology: Network, *, seed: Seed = 0) -> Result:
+def check(topology: Network, *, seed: Seed = 0) -> CheckResult:
     """Check a network's rules against each other (collective).
 
     Every node of a small network, and a sample of a large one that the seed draws.

@@ -29,7 +29,7 @@ from mpinet.commands.options import (
 )
 from mpinet.commands.perform import perform
 from mpinet.commands.pipelined import Moving, Pipelined
-from mpinet.commands.result import Result
+from mpinet.commands.results import CollectiveResult, ReduceResult
 from mpinet.commands.signature import Typed, Unpack, command
 from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
@@ -58,7 +58,7 @@ def gossip(
     items: int = 1,
     ports: Ports = "one",
     **options: Unpack[OnMachine],
-) -> Result:
+) -> CollectiveResult:
     """Bring every processor's item to all processors (collective).
 
     Parameters
@@ -95,7 +95,7 @@ def scatter(
     algorithm: Spread = None,
     ports: Ports = "one",
     **options: Unpack[OnMachine],
-) -> Result:
+) -> CollectiveResult:
     """Bring a different item from one processor to every other (collective).
 
     Returns
@@ -120,7 +120,7 @@ def gather(
     algorithm: Spread = None,
     ports: Ports = "one",
     **options: Unpack[OnMachine],
-) -> Result:
+) -> CollectiveResult:
     """Bring an item from every processor to one (collective).
 
     Returns
@@ -145,7 +145,7 @@ def exchange(
     algorithm: Algorithm = None,
     ports: Ports = "one",
     **options: Unpack[OnMachine],
-) -> Result:
+) -> CollectiveResult:
     """Bring a different item from every processor to every other (collective).
 
     Parameters
@@ -178,7 +178,7 @@ def reduce(
     switches: Switches = "forward",
     ports: Ports = "one",
     **options: Unpack[OnMachine],
-) -> Result:
+) -> ReduceResult:
     """Combine the items of all processors at one (collective).
 
     Parameters
@@ -219,7 +219,7 @@ def allreduce(
     switches: Switches = "forward",
     ports: Ports = "one",
     **options: Unpack[OnMachine],
-) -> Result:
+) -> ReduceResult:
     """Combine the items of all processors at all of them (collective).
 
     Parameters
@@ -261,7 +261,7 @@ def circulate(
     algorithm: Pairing = None,
     ports: Ports = "one",
     **options: Unpack[OnMachine],
-) -> Result:
+) -> CollectiveResult:
     """Let every item visit all processors of its subcube (collective).
 
     Parameters

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from mpinet.base.files import require_writable, write_text
@@ -13,7 +12,7 @@ from mpinet.commands.job import Job, Watch
 from mpinet.commands.opening import Network, topology_of
 from mpinet.commands.options import Common, Picture, Seed
 from mpinet.commands.perform import perform
-from mpinet.commands.result import Result
+from mpinet.commands.results import CompareResult
 from mpinet.commands.signature import Typed, command
 from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
@@ -21,7 +20,7 @@ from mpinet.report.files import as_csv
 from mpinet.report.latex import latex_table
 from mpinet.report.networkcolumns import network_columns
 from mpinet.report.rows import Row
-from mpinet.report.tables import cell_text, table
+from mpinet.report.tables import cell_text, room, table
 
 if TYPE_CHECKING:
     from mpinet.machine.transport import Local
@@ -36,7 +35,7 @@ def compare(
     format: Literal["table", "csv", "latex"] = "table",
     output: Picture = None,
     seed: Seed = 0,
-) -> Result:
+) -> CompareResult:
     """Put networks side by side: sizes, distances, cuts, costs, steps of collectives (collective).
 
     Parameters
@@ -200,13 +199,13 @@ def _shortened(names: list[str], most: int = 3) -> list[str]:
 
 def _blocks(heading: list[str], rows: list[list[str]]) -> list[str]:
     """Split a table into blocks below each other, each as wide as the terminal."""
-    room = get_terminal_size((80, 24)).columns
+    width = room()
     first = max(len(row[0]) for row in rows)
     blocks: list[list[int]] = [[]]
     used = first
     for column in range(1, len(heading)):
         wide = 2 + max(len(line[column]) for line in (heading, *rows))
-        if blocks[-1] and used + wide > room:
+        if blocks[-1] and used + wide > width:
             blocks.append([])
             used = first
         blocks[-1].append(column)

@@ -11,7 +11,7 @@ from mpinet.commands.job import Job, Watch
 from mpinet.commands.opening import Network, routing_of, topology_of
 from mpinet.commands.options import Common, Picture, RoutingName, Seed
 from mpinet.commands.perform import perform
-from mpinet.commands.result import Result
+from mpinet.commands.results import DrawResult
 from mpinet.commands.signature import Typed, command, is_typed
 from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
@@ -40,7 +40,7 @@ def draw(
     label: Literal["none", "number", "address"] = "none",
     size: Annotated[float, Typed(metavar="INCHES")] = 6.0,
     seed: Seed = 0,
-) -> Result:
+) -> DrawResult:
     """Draw a network, with routes and link loads (collective).
 
     Parameters

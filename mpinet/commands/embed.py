@@ -13,7 +13,7 @@ from mpinet.commands.machinejob import MachineJob
 from mpinet.commands.opening import Network, routing_of, topology_of, without_folders
 from mpinet.commands.options import Common, OnMachine, Ports, RoutingName, SavedOften, Views
 from mpinet.commands.perform import perform
-from mpinet.commands.result import Result
+from mpinet.commands.results import EmbedResult
 from mpinet.commands.signature import Typed, Unpack, command
 from mpinet.errors import UsageError
 from mpinet.networks.routing import Routing
@@ -53,7 +53,7 @@ def embed(
     routing: RoutingName = None,
     ports: Ports = "all",
     **options: Unpack[OnMachine],
-) -> Result:
+) -> EmbedResult:
     """Embed a network in another, and emulate a program of it (collective).
 
     Parameters

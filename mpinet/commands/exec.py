@@ -15,7 +15,7 @@ from mpinet.commands.machinejob import MachineJob
 from mpinet.commands.opening import Network, routing_of, topology_of
 from mpinet.commands.options import Common, OnMachine, Ports, RoutingName, Unsaved, Views
 from mpinet.commands.perform import perform
-from mpinet.commands.result import Result
+from mpinet.commands.results import ExecResult
 from mpinet.commands.signature import REST, Typed, Unpack, command
 from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
@@ -87,7 +87,7 @@ def exec(
     collectives: Literal["tree", "exchange", "binomial", "direct"] | None = None,
     ports: Ports = "one",
     **options: Unpack[OnMachine],
-) -> Result:
+) -> ExecResult:
     """Run an mpi4py script, unchanged, on every processor (collective).
 
     Parameters

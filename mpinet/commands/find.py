@@ -9,7 +9,7 @@ from mpinet.base.numerals import quoted
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.options import Common, Seed
 from mpinet.commands.perform import perform
-from mpinet.commands.result import Result
+from mpinet.commands.results import FindResult
 from mpinet.commands.signature import Typed, command
 from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
@@ -29,7 +29,7 @@ def find(
     families: Annotated[str | None, Typed(metavar="NAME,..")] = None,
     best: int = 10,
     seed: Seed = 0,
-) -> Result:
+) -> FindResult:
     """Find the best networks of the whole catalogue, measured (collective).
 
     Parameters

@@ -10,7 +10,7 @@ from mpinet.commands.machinejob import MachineJob
 from mpinet.commands.opening import Network, require_all_port, topology_of
 from mpinet.commands.options import Common, OnMachine, Place, Ports, SavedOften, Views
 from mpinet.commands.perform import perform
-from mpinet.commands.result import Result
+from mpinet.commands.results import FloodResult
 from mpinet.commands.signature import Unpack, command
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row
@@ -29,7 +29,7 @@ def flood(
     root: Place = 0,
     ports: Ports = "all",
     **options: Unpack[OnMachine],
-) -> Result:
+) -> FloodResult:
     """Flood the machine from one node (collective).
 
     Parameters

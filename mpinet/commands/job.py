@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mpinet.base.memory import allowing
@@ -152,6 +153,17 @@ class Job:
     def picture(self) -> str:
         """Return an SVG of the result, for a notebook; empty if there is none."""
         return ""
+
+    has_curves = False
+    """Whether the result is curves, which `plotted` draws."""
+
+    def plotted(self, result: Any, file: Path) -> None:
+        """Draw the result's curves, given as JSON values; the file's ending says how."""
+        raise NotImplementedError
+
+    def is_soon_redone(self, result: Any) -> bool:
+        """Return whether a notebook may make the run again, recorded, to show a picture of it."""
+        return False
 
     def rows(self, result: Any) -> list[Row]:
         """Return the result, given as JSON values, as rows of a CSV file."""

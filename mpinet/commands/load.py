@@ -38,7 +38,7 @@ from mpinet.commands.options import (
 )
 from mpinet.commands.perform import perform
 from mpinet.commands.plot import ENDINGS
-from mpinet.commands.result import Result
+from mpinet.commands.results import LoadResult
 from mpinet.commands.signature import Typed, Unpack, command
 from mpinet.errors import UsageError
 from mpinet.experiments.plan import key_of
@@ -90,7 +90,7 @@ def load(
     seeds: int = 1,
     plot: File | None = None,
     **options: Unpack[OnHosts],
-) -> Result:
+) -> LoadResult:
     """Measure latency and throughput where processors generate messages all the time (collective).
 
     Parameters
@@ -282,9 +282,16 @@ class Load(Job):
                 curve |= {"pattern": setting.pattern.name, "seed": seed}
         if self._options.plot is not None and transport.rank == 0:
             path = Path(self._options.plot)
-            draw_curves(path, self.rows(found), self.drawn(path, len(self._networks)))
+            self.plotted(found, path)
             write_text(plan_file(path), self.plan)
         return found
+
+    has_curves = True
+
+    def plotted(self, result: Any, file: Path) -> None:
+        """Draw latency over rate, with a panel for each pattern."""
+        require_file(file, ENDINGS, "a plot's file")
+        draw_curves(file, self.rows(result), self.drawn(file, len(self._networks)))
 
     @property
     def _networks(self) -> list[str]:

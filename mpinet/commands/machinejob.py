@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.opening import mapping_of, port_model
@@ -102,3 +102,16 @@ class MachineJob(Job):
     def keep(self, transport: Local) -> None:
         """Write the recording, if one is wanted (collective)."""
         self._recorded.write(transport, self._made, self.model)
+
+    def is_soon_redone(self, result: Any) -> bool:
+        """Return whether the network and the messages are few, and nothing of the user's runs."""
+        own = {"schedule_out", "paths_out"}.isdisjoint(
+            name for name, value in vars(self.options).items() if value
+        )
+        few = result.get("messages", 0) <= MOST_REDONE
+        small = self.network.size * self.network.ports <= MOST_REDONE
+        return own and few and small and self.options.command not in ("run", "exec", "embed")
+
+
+MOST_REDONE = 4096
+"""Most messages, and most ports, of a run that a notebook makes again for a picture."""

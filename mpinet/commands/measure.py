@@ -14,7 +14,7 @@ from mpinet.commands.job import Job, Watch
 from mpinet.commands.opening import Network, topology_of
 from mpinet.commands.options import Common, Seed
 from mpinet.commands.perform import perform
-from mpinet.commands.result import Result
+from mpinet.commands.results import MeasureResult
 from mpinet.commands.signature import Typed, command
 from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
@@ -42,7 +42,7 @@ def measure(
     arguments: Annotated[Sequence[str], Typed(metavar="NAME=VALUE")] = (),
     *,
     seed: Seed = 0,
-) -> Result:
+) -> MeasureResult:
     """Measure one thing of a network (collective).
 
     Parameters

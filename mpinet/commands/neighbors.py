@@ -10,7 +10,7 @@ from mpinet.commands.job import Job, Watch
 from mpinet.commands.opening import Network, topology_of
 from mpinet.commands.options import Common, Place
 from mpinet.commands.perform import perform
-from mpinet.commands.result import Result
+from mpinet.commands.results import NeighborsResult
 from mpinet.commands.signature import command
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row
@@ -30,7 +30,7 @@ MOST_LISTED = 2**20
 def neighbors(
     topology: Network,
     node: Place,
-) -> Result:
+) -> NeighborsResult:
     """Tell what is behind the ports of one node.
 
     Parameters

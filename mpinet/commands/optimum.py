@@ -15,7 +15,7 @@ from mpinet.commands.options import Common, File, Place, Ports, Seed, Switches
 from mpinet.commands.perform import perform
 from mpinet.commands.pipelineoptimum import PipelineOptimum, require_items, require_switches
 from mpinet.commands.proofs import ProvingJob, Upper, require_certificate_file
-from mpinet.commands.result import Result
+from mpinet.commands.results import OptimumResult
 from mpinet.commands.signature import Typed, command
 from mpinet.commands.widthoptimum import Way, WidthOptimum
 from mpinet.errors import UsageError
@@ -55,7 +55,7 @@ def optimum(
     schedule: File | None = None,
     by: Way | None = None,
     seed: Seed = 0,
-) -> Result:
+) -> OptimumResult:
     """Find the fewest steps of a collective, or what is known of them (collective).
 
     Or of the links between two halves: the bisection width.

@@ -9,7 +9,7 @@ from mpinet.commands.job import Job, Watch
 from mpinet.commands.opening import Network, routing_of, topology_of
 from mpinet.commands.options import Common, Place, RoutingName, Seed
 from mpinet.commands.perform import perform
-from mpinet.commands.result import Result
+from mpinet.commands.results import PathResult
 from mpinet.commands.signature import Typed, command
 from mpinet.networks.routing import Routing
 from mpinet.networks.routing import path as way
@@ -29,7 +29,7 @@ def path(
     *,
     routing: RoutingName = None,
     seed: Seed = 0,
-) -> Result:
+) -> PathResult:
     """Tell the way of one message.
 
     Parameters

@@ -7,21 +7,23 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeVar
 
 from mpinet.base.launched import launched_rank
 from mpinet.commands.hosts import require_alike
 from mpinet.commands.job import Job, Watch, allowed
 from mpinet.commands.opening import named, with_networks
 from mpinet.commands.result import Result
-from mpinet.commands.signature import REST, Option, given, options_of
+from mpinet.commands.signature import REST, Option, given, options_of, signature_of
 from mpinet.compiled import watching
 from mpinet.machine.transport import Local, world
 from mpinet.report.cell import is_notebook
 from mpinet.report.progress import Progress
 
+Kind = TypeVar("Kind", bound=Result)
 
-def perform(function: Callable[..., Result], values: Mapping[str, Any]) -> Result:
+
+def perform(function: Callable[..., Kind], values: Mapping[str, Any]) -> Kind:
     """Do what a command's function was asked for (collective).
 
     Parameters
@@ -59,19 +61,21 @@ def prepared(function: Callable[..., Result], options: argparse.Namespace) -> Jo
 
 
 def carried_out(
-    function: Callable[..., Result],
+    function: Callable[..., Kind],
     options: argparse.Namespace,
     job: Job,
     transport: Local,
     began: float,
     watch: Watch = lambda *done: None,
-) -> Result:
+) -> Kind:
     """Run a job on these ranks (collective); its result is whole on rank 0."""
     with allowed(options):
         job.require_room(transport)
         found = job.run(transport, watch)
         job.keep(transport)
-    return Result(job, vars(options), [*words(function, options)], found, transport.size, began)
+    said = [*words(function, options)]
+    kind: type[Kind] = signature_of(function).result
+    return kind(job, vars(options), said, found, transport.size, began)
 
 
 def words(function: Callable[..., Result], options: argparse.Namespace) -> Iterator[str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.options import Common, File, Numbers, Recording
 from mpinet.commands.perform import perform
-from mpinet.commands.result import Result
+from mpinet.commands.results import PlayResult
 from mpinet.commands.signature import Typed, command
 from mpinet.errors import UsageError
 from mpinet.report.files import require_file
@@ -27,7 +27,7 @@ def play(
     output: Annotated[File, Typed("Page to write.", words=("-o",), metavar="FILE.html")],
     title: Annotated[str | None, Typed(metavar="TEXT")] = None,
     pause_at: Annotated[Numbers | None, Typed(metavar="STEP,..")] = None,
-) -> Result:
+) -> PlayResult:
     """Make a page of a recording that shows it step by step (collective).
 
     Parameters

@@ -20,6 +20,7 @@ from mpinet.commands.job import Job, Watch
 from mpinet.commands.options import Common, Picture
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
+from mpinet.commands.results import PlotResult
 from mpinet.commands.signature import Typed, command, given, is_typed
 from mpinet.errors import FileError, UsageError
 from mpinet.report.curves import (
@@ -73,7 +74,7 @@ def plot(
     y_label: Annotated[str | None, Typed(metavar="TEXT")] = None,
     width: Annotated[float | None, Typed(metavar="INCHES")] = None,
     output: Picture = None,
-) -> Result:
+) -> PlotResult:
     """Draw curves of results.
 
     What is not given is as the plan of the sweep says in its table ``[plot]``.
@@ -290,16 +291,8 @@ class Plot(Job):
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Draw the curves, and count the rows."""
-        options = self._options
-        if options.output is not None and transport.rank == 0:
-            from mpinet.report.drawing.axes import plotted
-
-            kind = options.output.suffix.lower().removeprefix(".")
-            labels = options.x_label or _said(options.x), options.y_label or _said(options.y)
-            width, knees = options.width or WIDTH, bool(options.hollow)
-            made = plotted(self._curves, kind, width, labels, self._log, knees)
-            with whole_file(options.output) as file:
-                file.write(made)
+        if self._options.output is not None and transport.rank == 0:
+            self.plotted(None, self._options.output)
         drawn = sum(dot.count for curve in self._curves for dot in curve.dots)
         return {
             "rows": self._rows,
@@ -307,6 +300,20 @@ class Plot(Job):
             "without_value": self._rows - self._failed - drawn,
             "curves": in_figures(self._curves),
         }
+
+    has_curves = True
+
+    def plotted(self, result: Any, file: Path) -> None:
+        """Draw the curves."""
+        from mpinet.report.drawing.axes import plotted
+
+        require_file(file, ENDINGS, "a plot's file")
+        options, kind = self._options, file.suffix.lower().removeprefix(".")
+        labels = options.x_label or _said(options.x), options.y_label or _said(options.y)
+        width, knees = options.width or WIDTH, bool(options.hollow)
+        made = plotted(self._curves, kind, width, labels, self._log, knees)
+        with whole_file(file) as out:
+            out.write(made)
 
     def rows(self, result: Row) -> list[Row]:
         """Return a row per point."""

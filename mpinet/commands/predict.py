@@ -9,7 +9,7 @@ from mpinet.base.numerals import quoted
 from mpinet.base.plain import plain
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.perform import perform
-from mpinet.commands.result import Result
+from mpinet.commands.results import PredictResult
 from mpinet.commands.signature import Typed, command
 from mpinet.errors import UsageError
 from mpinet.report.rows import Row
@@ -41,7 +41,7 @@ def predict(
     latency: Annotated[float, Typed(metavar="US", read=positive)] = 2.0,
     bandwidth: Annotated[float, Typed(metavar="GBS", read=positive)] = 10.0,
     **options: Any,
-) -> Result:
+) -> PredictResult:
     """Predict what one rank of many needs and sends, on one process.
 
     Parameters

@@ -227,7 +227,9 @@ def recorded_again(given: Mapping[str, Any], **views: Path) -> None:
 
     options = argparse.Namespace(**{**given, "record": None, **views})
     if "record" not in given:
-        raise UsageError(f"{options.command} runs no machine: there are no movements to show.")
+        raise UsageError(
+            f"The movements of {options.command} are not recorded: there is no picture of its run."
+        )
     job = prepared(function_of(options.command), options)
     transport = world()
     job.run(transport, lambda *done: None)

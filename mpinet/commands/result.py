@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from functools import cached_property
+from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_args
 
 from mpinet.base.plain import plain
+from mpinet.commands.fields import Fields, hints_of, missing, opened
 from mpinet.commands.opening import named
+from mpinet.errors import MpinetError, UsageError
 from mpinet.report.envelope import envelope
-from mpinet.report.html import card
+from mpinet.report.html import card, printed
 from mpinet.report.rows import Row
 
 if TYPE_CHECKING:
     from mpinet.commands.job import Job
-
-
-class Fields(dict[str, Any]):
-    """Object of a document, whose fields are attributes, too."""
-
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return _open(self[name])
-        except KeyError:
-            raise AttributeError(f"there is no field {name!r}; {_named(self)}") from None
-
-    def __dir__(self) -> list[str]:
-        return sorted([*super().__dir__(), *self])
 
 
 class Picture(str):
@@ -36,6 +28,20 @@ class Picture(str):
 
     def _repr_svg_(self) -> str | None:
         return str(self) or None
+
+
+class Page(str):
+    """Text of an HTML page, which a notebook shows within a frame."""
+
+    def _repr_html_(self) -> str:
+        return (
+            f'<iframe srcdoc="{escape(self)}" width="100%" height="{HEIGHT}" '
+            'style="border:0" title="the run, step by step"></iframe>'
+        )
+
+
+HEIGHT = 720
+"""Height in pixels of a page's frame."""
 
 
 class Result:
@@ -121,6 +127,59 @@ class Result:
         """Return flat rows with what was run and what was found, as ``--out FILE.csv`` has them."""
         return self._job.records(self._document, self._options)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return a copy of the document; ``to_dict()["result"]`` are the fields."""
+        return deepcopy(self._document)
+
+    def to_frame(self) -> Any:
+        """Return the `records` as a `pandas.DataFrame`.
+
+        Raises
+        ------
+        UsageError
+            pandas is not installed.
+        """
+        try:
+            from pandas import DataFrame
+        except ImportError:
+            raise UsageError("A data frame needs the library pandas: pip install pandas.") from None
+        return DataFrame(self.records())
+
+    def plot(self, output: Path | str | None = None, **options: Any) -> Picture:
+        """Draw curves of the result: those of `load` and `plot`, or columns that are named.
+
+        Parameters
+        ----------
+        output : path, optional
+            The picture: .svg, .pdf or .png; default: only what a notebook shows.
+        **options
+            As `mpinet.plot` takes them: ``x="rate", y="latency_mean"``. A sweep has those of the
+            table ``[plot]`` in its plan.
+
+        Raises
+        ------
+        UsageError
+            No columns are named and the result has no curves of its own, or there is no
+            matplotlib.
+
+        Examples
+        --------
+        >>> import mpinet
+        >>> curve = mpinet.load("ring:8", rate=[0.1, 0.2], warmup=20, steps=50)
+        >>> curve.plot().startswith("<svg")
+        True
+        """
+        if self._job.has_curves and not options:
+            return _picture("plot.svg", output, lambda file: self._job.plotted(self.value, file))
+        from mpinet.commands.plot import plot
+
+        if not (options or self._job.plot):
+            raise UsageError(
+                f"{self._given['command']} has no curves of its own: name columns of records(), "
+                "as in .plot(x=.., y=..)."
+            )
+        return _picture("plot.svg", output, lambda file: plot(self, output=file, **options))
+
     def draw(self, output: Path | str | None = None) -> Picture:
         """Draw what the run did: the loads of links, and beside them who sent when (collective).
 
@@ -139,38 +198,47 @@ class Result:
         Examples
         --------
         >>> import mpinet
-        >>> mpinet.broadcast("hypercube:3").draw().startswith("<?xml")
+        >>> mpinet.broadcast("hypercube:3").draw().startswith("<svg")
         True
         """
         from mpinet.commands.recorded import recorded_again
 
-        with TemporaryDirectory(prefix="mpinet-picture-") as folder:
-            file = Path(folder) / "run.svg" if output is None else Path(output)
-            recorded_again(self._given, draw=file)
-            text = file.read_text() if output is None and file.exists() else ""
-        return Picture(text)
+        drawn = self._job.picture()
+        if drawn and output is None:
+            return Picture(drawn)
+        return _picture("run.svg", output, lambda file: recorded_again(self._given, draw=file))
 
-    def play(self, output: Path | str) -> None:
-        """Write a page that plays the run step by step (collective); the run is made once more.
+    def play(self, output: Path | str | None = None) -> Page:
+        """Make a page that plays the run step by step (collective); the run is made once more.
 
         Parameters
         ----------
-        output : path
-            The page: .html.
+        output : path, optional
+            The page: .html; default: only what a notebook shows.
         """
         from mpinet.commands.recorded import recorded_again
 
-        recorded_again(self._given, play=Path(output))
+        return Page(_made("run.html", output, lambda file: recorded_again(self._given, play=file)))
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):  # copying asks for these before there is anything
-            raise AttributeError(name)
-        if isinstance(self.value, Mapping):
-            return getattr(Fields(self.value), name)
-        raise AttributeError(f"the result is a list of {len(self.value)}: see value, records()")
+    def __getitem__(self, name: str) -> Any:
+        """Return a field by its name."""
+        kind: Any = type(self)
+        return opened(self.value[name], hints_of(kind).get(name))
+
+    if not TYPE_CHECKING:  # a checker would take every name, also a misspelt one, for Any
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("_"):  # copying asks for these before there is anything
+                raise AttributeError(name)
+            if not isinstance(self.value, Mapping):
+                many = len(self.value)
+                raise AttributeError(f"the result is a list of {many}: see value, records()")
+            if name not in self.value:
+                raise AttributeError(missing(name, self.value))
+            return self[name]
 
     def __dir__(self) -> list[str]:
-        return sorted([*super().__dir__(), *(self.value if isinstance(self.value, dict) else ())])
+        return sorted({*super().__dir__(), *(self.value if isinstance(self.value, dict) else ())})
 
     def __repr__(self) -> str:
         return f"<{' '.join(self._document['command'])}: digest {self.digest[:8]}>"
@@ -179,25 +247,77 @@ class Result:
         return self._job.show(self.value)
 
     def _repr_html_(self) -> str:
-        """Return the HTML that a notebook shows."""
+        """Return the HTML that a notebook shows: what is printed, and a picture if it has one."""
         run = {"command": " ".join(self._document["command"]), "digest": self.digest}
-        if not isinstance(self.value, Mapping):
-            return card(run, self.value)
-        whole = {name: value for name, value in self.value.items() if not _is_table(value)}
-        return self._job.picture() + card(
-            run, [whole], *(value for value in self.value.values() if _is_table(value))
-        )
+        return self._pictured + card(run) + printed(lambda: str(self))
+
+    @cached_property
+    def _pictured(self) -> str:
+        """SVG of the result, if there is one that is quickly made."""
+        try:
+            if drawn := self._job.picture():
+                return drawn
+            if self._job.has_curves or self._job.plot:
+                return self.plot()
+            alone = self._document["ranks"] == 1  # other ranks would not make the run again
+            return self.draw() if alone and self._job.is_soon_redone(self.value) else ""
+        except MpinetError:  # without matplotlib, or too large for a picture
+            return ""
 
 
-def _open(value: Any) -> Any:
-    """Return a field's value, whose own fields are attributes."""
-    if isinstance(value, dict):
-        return Fields(value)
-    return [_open(item) for item in value] if isinstance(value, list) else value
+RowType = TypeVar("RowType", bound=Fields)
 
 
-def _named(fields: Mapping[str, Any]) -> str:
-    return f"there are {', '.join(fields)}" if fields else "it is empty"
+class ListResult(Result, Generic[RowType]):
+    """Result that is a list of objects of one kind.
+
+    Examples
+    --------
+    >>> import mpinet
+    >>> found = mpinet.compare("ring:16", "hypercube:4", only="diameter")
+    >>> len(found), found[0].diameter, [row.diameter for row in found]
+    (2, 8, [8, 4])
+    """
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    def __iter__(self) -> Iterator[RowType]:
+        return map(self._row, self.value)
+
+    def __getitem__(self, place: int) -> RowType:  # type: ignore[override]
+        """Return an object by its place."""
+        return self._row(self.value[place])
+
+    def __bool__(self) -> bool:
+        return True
+
+    def _row(self, row: dict[str, Any]) -> RowType:
+        made: RowType = row_of(type(self))(row)
+        return made
+
+
+def row_of(cls: type) -> type[Any]:
+    """Return the class of the objects in a list's result."""
+    base: type[Any] = get_args(cls.__orig_bases__[0])[0]  # type: ignore[attr-defined]
+    return base
+
+
+def _picture(name: str, output: Path | str | None, write: Callable[[Path], Any]) -> Picture:
+    """Return the SVG that is written to a file."""
+    text = _made(name, output, write)
+    return Picture(text[text.index("<svg") :] if "<svg" in text else "")
+
+
+def _made(name: str, output: Path | str | None, write: Callable[[Path], Any]) -> str:
+    """Return the text of a file that is written for this alone; empty if it is to be kept."""
+    if output is not None:
+        write(Path(output))
+        return ""
+    with TemporaryDirectory(prefix="mpinet-shown-") as folder:
+        file = Path(folder) / name
+        write(file)
+        return file.read_text() if file.exists() else ""
 
 
 def _shown(value: Any) -> Any:
@@ -205,7 +325,3 @@ def _shown(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | float | list | tuple | dict):
         return plain(value)
     return named(value)
-
-
-def _is_table(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and isinstance(value[0], dict)

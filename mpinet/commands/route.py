@@ -22,7 +22,7 @@ from mpinet.commands.options import (
     Views,
 )
 from mpinet.commands.perform import perform
-from mpinet.commands.result import Result
+from mpinet.commands.results import RouteResult
 from mpinet.commands.signature import Typed, Unpack, command
 from mpinet.errors import FileError, UsageError
 from mpinet.networks.routing import Routing
@@ -67,7 +67,7 @@ def route(
     loads: bool | None = None,
     ports: Ports = "all",
     **options: Unpack[OnMachine],
-) -> Result:
+) -> RouteResult:
     """Route a traffic pattern, injected in step 0 (collective).
 
     Parameters

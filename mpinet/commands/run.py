@@ -12,7 +12,7 @@ from mpinet.commands.machinejob import MachineJob
 from mpinet.commands.opening import Network, named, routing_of, topology_of, without_folders
 from mpinet.commands.options import Common, OnMachine, Ports, RoutingName, Unsaved, Views
 from mpinet.commands.perform import perform
-from mpinet.commands.result import Result
+from mpinet.commands.results import RunResult
 from mpinet.commands.signature import Typed, Unpack, command
 from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
@@ -40,7 +40,7 @@ def run(
     routing: RoutingName = None,
     ports: Ports = "all",
     **options: Unpack[OnMachine],
-) -> Result:
+) -> RunResult:
     """Run a program of one's own on every processor (collective).
 
     Parameters

@@ -26,7 +26,7 @@ from mpinet.commands.options import (
 )
 from mpinet.commands.perform import perform
 from mpinet.commands.pipelineoptimum import require_switches
-from mpinet.commands.result import Result
+from mpinet.commands.results import ScheduleResult
 from mpinet.commands.signature import Typed, Unpack, command
 from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
@@ -86,7 +86,7 @@ Where = Annotated[Network, Typed(words=("--on",), dest="topology")]
 
 
 @command(Views, Common)
-def run(file: ScheduleFile, on: Where, **options: Unpack[Running]) -> Result:
+def run(file: ScheduleFile, on: Where, **options: Unpack[Running]) -> ScheduleResult:
     r"""Run a schedule from a file (collective).
 
     Returns
@@ -118,7 +118,7 @@ def run(file: ScheduleFile, on: Where, **options: Unpack[Running]) -> Result:
 
 
 @command(Views, Common)
-def check(file: ScheduleFile, on: Where, **options: Unpack[Running]) -> Result:
+def check(file: ScheduleFile, on: Where, **options: Unpack[Running]) -> ScheduleResult:
     """Run a schedule from a file, and tell what was checked (collective).
 
     A notebook shows form, wiring, ports, data and result, each with what was found. The fields and
@@ -152,7 +152,7 @@ def export(
     switches: Switches = "forward",
     ports: Ports = "one",
     format: Literal["csv", "npz", "msccl", "goal"] | None = None,
-) -> Result:
+) -> ScheduleResult:
     """Write the schedule of a collective, by rank 0 (collective).
 
     Parameters

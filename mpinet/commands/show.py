@@ -13,7 +13,7 @@ from mpinet.commands.job import Job, Watch
 from mpinet.commands.opening import Network, mapping_of, topology_of
 from mpinet.commands.options import Common, File, OnHosts, SavedOften
 from mpinet.commands.perform import perform
-from mpinet.commands.result import Result
+from mpinet.commands.results import ShowResult
 from mpinet.commands.signature import Unpack, command
 from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
@@ -31,7 +31,7 @@ def show(
     distances: bool = False,
     edges: File | None = None,
     **options: Unpack[OnHosts],
-) -> Result:
+) -> ShowResult:
     """Tell what a network is: size, degrees, links (collective).
 
     Parameters

@@ -197,6 +197,8 @@ class Signature:
         Whether it is for this host alone: the function does it, and gives the exit status.
     onward : bool
         Whether it takes the options of the command that its first option names, too.
+    result : type
+        What it returns: the class of its result.
     """
 
     options: list[Option]
@@ -204,6 +206,7 @@ class Signature:
     usage: str
     here: bool
     onward: bool
+    result: type[Any]
 
 
 def command(*groups: type, usage: str = "", here: bool = False) -> Callable[[Function], Function]:
@@ -237,7 +240,9 @@ def command(*groups: type, usage: str = "", here: bool = False) -> Callable[[Fun
                 onward = True
         known = {option.name for option in (*options, *shared)}
         alone = [one for group in groups for one in fields_of(group) if one.name not in known]
-        vars(function)["said"] = Signature([*options, *shared], alone, usage, here, onward)
+        vars(function)["said"] = Signature(
+            [*options, *shared], alone, usage, here, onward, hints["return"]
+        )
         vars(function)["__signature__"] = _whole(raw, hints, shared)
         function.__doc__ = _documented(function.__doc__ or "", [*options, *shared], texts)
         return function

@@ -21,6 +21,7 @@ from mpinet.commands.options import Saved, Shown
 from mpinet.commands.perform import carried_out, perform, prepared
 from mpinet.commands.plot import TABLE, table_of
 from mpinet.commands.result import Result
+from mpinet.commands.results import SweepResult
 from mpinet.commands.signature import Typed, command, given
 from mpinet.errors import FileError, MpinetError, UsageError
 from mpinet.experiments.plan import Point, key_of, points_of, read_plan
@@ -54,7 +55,7 @@ def sweep(
     ] = None,
     shard: Annotated[str | None, Typed(metavar="K/N")] = None,
     together: bool = False,
-) -> Result:
+) -> SweepResult:
     """Run a command at all combinations of its options' values (collective).
 
     Parameters

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.options import Common
 from mpinet.commands.perform import perform
-from mpinet.commands.result import Result
+from mpinet.commands.results import TopologiesResult
 from mpinet.commands.signature import Typed, command
 from mpinet.errors import UsageError
 from mpinet.experiments.find import most_degree, range_of
@@ -36,7 +36,7 @@ def topologies(
     *,
     size: Annotated[str | None, Typed(metavar="A..B")] = None,
     degree: Annotated[str | None, Typed(metavar="..K")] = None,
-) -> Result:
+) -> TopologiesResult:
     """List the networks that can be named (collective).
 
     Parameters

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.options import Common, File, Recording
 from mpinet.commands.perform import perform
-from mpinet.commands.result import Result
+from mpinet.commands.results import TraceResult
 from mpinet.commands.signature import Typed, command
 from mpinet.report.files import require_file
 from mpinet.report.rows import Row
@@ -24,7 +24,7 @@ def trace(
     *,
     kind: Annotated[Literal["perfetto", "paje", "csv"], Typed(words=("--as",))] = "perfetto",
     output: Annotated[File, Typed("Trace file to write.", words=("-o",), metavar="OUT")],
-) -> Result:
+) -> TraceResult:
     """Write a recording as a trace of Perfetto, Paje or CSV (collective).
 
     Parameters

@@ -14,7 +14,7 @@ from mpinet.base.launched import is_launched
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.options import Common, Saved
 from mpinet.commands.perform import perform
-from mpinet.commands.result import Result
+from mpinet.commands.results import VerifyResult
 from mpinet.commands.signature import Typed, command
 from mpinet.errors import UsageError
 from mpinet.report.rows import Row
@@ -35,7 +35,7 @@ def verify(
     html: Annotated[Path | None, Typed(metavar="FILE")] = None,
     document: Annotated[Path | None, Typed(words=("--from",), metavar="FILE.json")] = None,
     list: bool = False,
-) -> Result:
+) -> VerifyResult:
     """Judge the papers' claims, or one's own, by measurements (collective).
 
     Parameters

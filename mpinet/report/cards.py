@@ -23,8 +23,8 @@ WIDTH = 240
 def card_of(thing: Topology | Machine) -> str:
     """Return HTML that describes a network or a machine (not collective)."""
     if isinstance(thing, Machine):
-        return _picture(thing.topology) + card({"machine": thing.topology.name}, [_state(thing)])
-    return _picture(thing) + card({"network": thing.name}, [_sizes(thing)])
+        return _picture(thing.topology) + card({"machine": thing.topology.name}, _state(thing))
+    return _picture(thing) + card({"network": thing.name}, _sizes(thing))
 
 
 def _picture(network: Topology) -> str:

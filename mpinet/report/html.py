@@ -1,46 +1,64 @@
-"""HTML for notebooks: plain tables that take the colours of the page around them."""
+"""HTML for notebooks: what a result prints, with tables that take the colours of their page."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from mpinet.report.tables import cell_text
+from mpinet.report.tables import Table, fields, laid_out
 
 MOST_ROWS = 50
 """Most rows of a table."""
 
+LEFT, RIGHT = "text-align:left", "text-align:right"
 
-def card(heading: Mapping[str, Any], *tables: Sequence[Mapping[str, Any]]) -> str:
+
+def card(heading: Mapping[str, Any], *tables: Mapping[str, Any]) -> str:
     """Return a heading with tables below it.
 
     Parameters
     ----------
     heading : mapping
         What stands above, by name.
-    tables : sequence of mappings
-        Rows of one kind each; a table of one row is turned, with a line a field.
+    tables : mapping
+        Fields with their values, a table each.
     """
     top = "".join(
         f"<div><b>{escape(k)}</b> <code>{escape(str(v))}</code></div>" for k, v in heading.items()
     )
-    return f"<div>{top}{''.join(map(_table, tables))}</div>"
+    below = "".join(printed(lambda one=one: fields(one)) for one in tables)  # type: ignore[misc]
+    return f"<div>{top}{below}</div>"
 
 
-def _table(rows: Sequence[Mapping[str, Any]]) -> str:
-    if len(rows) == 1:
-        return _body([(name.replace("_", " "), value) for name, value in rows[0].items()], ())
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    more = f"<p>.. and {len(rows) - MOST_ROWS} more</p>" if len(rows) > MOST_ROWS else ""
-    cells = [[row.get(name) for name in columns] for row in rows[:MOST_ROWS]]
-    return _body(cells, columns) + more
+def printed(show: Callable[[], str]) -> str:
+    """Return as HTML what a function composes for people: its tables, and the text around them.
+
+    Parameters
+    ----------
+    show : callable
+        Returns a text whose tables are those of `mpinet.report.tables`.
+    """
+    parts = laid_out(show)
+    return "".join(_table(part) if isinstance(part, Table) else _text(part) for part in parts)
 
 
-def _body(rows: Sequence[Sequence[Any]], columns: Sequence[str]) -> str:
-    head = "".join(f"<th>{escape(name)}</th>" for name in columns)
-    lines = ("".join(f"<td>{escape(cell_text(cell))}</td>" for cell in row) for row in rows)
-    body = "".join(f"<tr>{line}</tr>" for line in lines)
-    return (
-        f"<table>{f'<thead><tr>{head}</tr></thead>' if head else ''}<tbody>{body}</tbody></table>"
+def _text(text: str) -> str:
+    text = text.strip("\n")
+    return f'<div style="white-space:pre-wrap">{escape(text)}</div>' if text else ""
+
+
+def _table(made: Table) -> str:
+    rows = made.rows[:MOST_ROWS]
+    more = f"<p>.. and {len(made.rows) - MOST_ROWS} more</p>" if len(made.rows) > MOST_ROWS else ""
+    head = _row("th", made.heading, made.right) if made.heading else ""
+    body = "".join(_row("td", row, made.right) for row in rows)
+    return f"<table>{f'<thead>{head}</thead>' if head else ''}<tbody>{body}</tbody></table>{more}"
+
+
+def _row(kind: str, cells: Sequence[str], right: Sequence[bool]) -> str:
+    line = "".join(
+        f'<{kind} style="{RIGHT if to_right else LEFT}">{escape(cell)}</{kind}>'
+        for cell, to_right in zip(cells, right or [False] * len(cells), strict=True)
     )
+    return f"<tr>{line}</tr>"

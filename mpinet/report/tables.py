@@ -2,13 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass
 from itertools import zip_longest
+from shutil import get_terminal_size
 from textwrap import wrap
 from typing import Any
 
 GAP = "  "
 """Blanks between two columns."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cells of a table as texts.
+
+    Attributes
+    ----------
+    heading : list of str
+        The columns' names; empty if they have none.
+    rows : list of list of str
+        The cells.
+    right : list of bool
+        Whether each column holds numbers, which are aligned to the right.
+    """
+
+    heading: list[str]
+    rows: list[list[str]]
+    right: list[bool]
+
+
+_kept: ContextVar[list[Table] | None] = ContextVar("tables", default=None)
+
+MARK = re.compile("\x02([0-9]+)\x03")
+"""What stands for a table in a text that is laid out by others."""
+
+
+def laid_out(show: Callable[[], str]) -> list[str | Table]:
+    """Return the text that a function composes, in parts: its tables are not formatted.
+
+    Parameters
+    ----------
+    show : callable
+        Composes the text, with `table` and `fields`.
+    """
+    kept: list[Table] = []
+    token = _kept.set(kept)
+    try:
+        parts = MARK.split(show())
+    finally:
+        _kept.reset(token)
+    return [kept[int(part)] if place % 2 else part for place, part in enumerate(parts)]
+
+
+def room() -> int:
+    """Return how many characters a line may have; a page has room for any."""
+    return 1 << 30 if _kept.get() is not None else get_terminal_size((80, 24)).columns
 
 
 def table(
@@ -30,11 +81,15 @@ def table(
     every = [list(heading), *cells] if heading else cells
     if not every:
         return ""
+    right = [bool(cells) and all(map(_is_number, column)) for column in zip(*cells, strict=True)]
+    kept = _kept.get()
+    if kept is not None:
+        kept.append(Table([*heading], cells, right))
+        return f"\x02{len(kept) - 1}\x03"
     widths = [max(map(len, column)) for column in zip(*every, strict=True)]
     if width is not None:
         words = [max(map(_longest_word, column)) for column in zip(*every, strict=True)]
         widths = _narrowed(widths, words, width - len(GAP) * (len(widths) - 1))
-    right = [bool(cells) and all(map(_is_number, column)) for column in zip(*cells, strict=True)]
     lines = [line for row in every for line in _lines(row, widths, right)]
     if heading:
         lines.insert(len(_lines(heading, widths, right)), GAP.join("-" * w for w in widths))

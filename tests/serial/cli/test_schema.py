@@ -1,6 +1,7 @@
 """Every command's document is as the published JSON schema says."""
 
 import json
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
@@ -84,6 +85,14 @@ def document(line: str, folder: Path, capsys: pytest.CaptureFixture) -> dict:
     Session([*line.format(folder=folder).split(), "--json"]).run()
     found: dict = json.loads(capsys.readouterr().out)
     return found
+
+
+def test_the_schema_is_made_of_the_classes_of_results():
+    place = Path(__file__).parents[3] / "docs/_extensions/schema.py"
+    spec = spec_from_file_location("schema", place)
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert module.text() == module.FILE.read_text(), "python docs/_extensions/schema.py writes it"
 
 
 def test_the_schema_is_one():

@@ -1,0 +1,94 @@
+"""The JSON Schema of documents, made of the classes of the commands' results.
+
+``python docs/_extensions/schema.py`` writes docs/reference/document.schema.json; a test holds the
+file to it. What every document has beside its result stands in the file, and is kept.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from mpinet.commands import function_of
+from mpinet.commands.catalogue import COMMANDS
+from mpinet.commands.fields import MAYBE, hints_of
+from mpinet.commands.result import ListResult, Result, row_of
+from mpinet.commands.signature import signature_of
+
+FILE = Path(__file__).parents[1] / "reference/document.schema.json"
+
+KINDS = {int: "integer", float: "number", str: "string", bool: "boolean", type(None): "null"}
+
+
+def schema() -> dict[str, Any]:
+    """The schema, as the file has to be."""
+    kept: dict[str, Any] = json.loads(FILE.read_text())
+    results = {
+        command: kind
+        for command in COMMANDS
+        if issubclass(kind := signature_of(function_of(command)).result, Result)
+        and kind is not Result
+    }
+    words = {command.split()[0]: kind for command, kind in results.items()}
+    document = kept["$defs"]["document"] | {"allOf": [_of(*each) for each in words.items()]}
+    classes = {kind.__name__: _object(kind) for kind in words.values()}
+    return kept | {"$defs": {"error": kept["$defs"]["error"], "document": document} | classes}
+
+
+def _of(command: str, kind: type) -> dict[str, Any]:
+    """Say which result the documents of a command have."""
+    said = {"properties": {"command": {"prefixItems": [{}, {"const": command}]}}}
+    then = {"properties": {"result": {"$ref": f"#/$defs/{kind.__name__}"}}}
+    return {"if": said, "then": then}
+
+
+def _object(kind: type) -> dict[str, Any]:
+    """Describe what a class of fields names."""
+    if issubclass(kind, ListResult):
+        return {"type": "array", "items": _object(row_of(kind))}
+    hints = hints_of(kind)
+    made: dict[str, Any] = {
+        "type": "object",
+        "properties": {name: _value(hint) for name, hint in hints.items()},
+        "required": [name for name, hint in hints.items() if MAYBE not in _said(hint)],
+    }
+    kinds = getattr(kind, "kinds_", ())
+    return made | ({"anyOf": [{"required": [*names]} for names in kinds]} if kinds else {})
+
+
+def _said(hint: Any) -> tuple[Any, ...]:
+    """Return what ``Annotated`` adds to a type."""
+    return hint.__metadata__ if get_origin(hint) is Annotated else ()
+
+
+def _value(hint: Any) -> dict[str, Any]:
+    """Describe the values of a type."""
+    if get_origin(hint) is Annotated:
+        limits = [one for one in hint.__metadata__ if isinstance(one, tuple)]
+        return _value(get_args(hint)[0]) | dict(limits)
+    kind, parts = get_origin(hint), get_args(hint)
+    if hint is Any:
+        return {}
+    if kind in (Union, UnionType):
+        return {"anyOf": [*map(_value, parts)]}
+    if kind is Literal:
+        return {"enum": [*parts]}
+    if kind is list:
+        return {"type": "array", "items": _value(parts[0])}
+    if kind is tuple:
+        size = len(parts)
+        return {"type": "array", "items": _value(parts[0]), "minItems": size, "maxItems": size}
+    if kind is dict:
+        return {"type": "object", "additionalProperties": _value(parts[1])}
+    return {"type": KINDS[hint]} if hint in KINDS else _object(hint)
+
+
+def text() -> str:
+    """The schema as the file has it."""
+    return json.dumps(schema(), indent=1) + "\n"
+
+
+if __name__ == "__main__":
+    FILE.write_text(text())
