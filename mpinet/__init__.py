@@ -8,10 +8,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from mpinet.base.notebook import shown_by
+from mpinet.base.rooms import commanded_by
 from mpinet.base.version import __version__
-from mpinet.commands.catalogue import FUNCTIONS, MODULES
+from mpinet.commands.catalogue import FUNCTIONS, MODULES, ROOMS
 
 if TYPE_CHECKING:
+    from mpinet import bench as bench
+    from mpinet import certify as certify
+    from mpinet import measure as measure
     from mpinet import schedule as schedule
     from mpinet.commands.catalogue import *  # noqa: F403 (each command, by its name there)
     from mpinet.commands.result import Result as Result
@@ -27,6 +31,7 @@ if TYPE_CHECKING:
     from mpinet.process import Machine as Machine
 
 _PUBLIC = {name: f"mpinet.commands.{MODULES.get(name, name)}" for name in FUNCTIONS} | {
+    **{name: f"mpinet.{name}" for name in ROOMS},
     "Machine": "mpinet.process",
     "ModelViolation": "mpinet.errors",
     "MpinetError": "mpinet.errors",
@@ -43,6 +48,7 @@ _PUBLIC = {name: f"mpinet.commands.{MODULES.get(name, name)}" for name in FUNCTI
 
 __all__ = ["__version__", *_PUBLIC]
 
+commanded_by(lambda name: import_module("mpinet.commands").function_of(name))
 shown_by(lambda: import_module("mpinet.report.cards").card_of)
 
 if not TYPE_CHECKING:  # a checker would take every name, also a misspelt one, for Any

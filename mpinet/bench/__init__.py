@@ -5,3 +5,7 @@ A file a family of benchmarks; `catalogue` knows them by name, `measurement` run
 kernels of our own (`kernels`), NumPy, nodes as objects, and graph libraries where these are
 installed (`libraries`).
 """
+
+from mpinet.base.rooms import called
+
+called(__name__)

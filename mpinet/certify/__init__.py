@@ -4,3 +4,7 @@ It makes the formula or the inequalities again by code of its own and then follo
 up integers. It imports no solver and nothing of the search for optima (`pyproject.toml`, contract
 *checker*), and runs no code from a certificate.
 """
+
+from mpinet.base.rooms import called
+
+called(__name__)

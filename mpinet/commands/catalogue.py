@@ -71,13 +71,18 @@ VERBS = {"schedule": "run, check and export schedules as files"}
 ALIASES = {"list": "topologies", "describe": "topologies"}
 """Other words for commands."""
 
-TYPED_ALONE = (
-    *("measure", "check", "certify", "trace", "play", "verify", "resume", "predict", "bench"),
-    *("launch", "template", "doctor", "demo"),
-)
-"""Commands that are no functions of `mpinet`: some have the name of a room there."""
+TYPED_ALONE = ("resume", "launch")
+"""Commands of a process: Python has no command line to go on with, and none to start anew."""
 
-FUNCTIONS = tuple(name for name in COMMANDS if " " not in name and name not in TYPED_ALONE)
+ROOMS = ("measure", "certify", "bench")
+"""Commands that are rooms of `mpinet`, too, which are called: ``mpinet.measure(..)``."""
+
+ELSEWHERE = ("check",)
+"""Commands whose function in `mpinet` is that of a lower room, with the same result."""
+
+FUNCTIONS = tuple(
+    name for name in COMMANDS if " " not in name and name not in (*TYPED_ALONE, *ROOMS, *ELSEWHERE)
+)
 """Commands that are functions of `mpinet`, too."""
 
 if TYPE_CHECKING:  # `FUNCTIONS` for checkers
@@ -92,6 +97,8 @@ if TYPE_CHECKING:  # `FUNCTIONS` for checkers
     from mpinet.commands.collectives import reduce as reduce
     from mpinet.commands.collectives import scatter as scatter
     from mpinet.commands.compare import compare as compare
+    from mpinet.commands.demo import demo as demo
+    from mpinet.commands.doctor import doctor as doctor
     from mpinet.commands.draw import draw as draw
     from mpinet.commands.embed import embed as embed
     from mpinet.commands.exec import exec as exec
@@ -101,9 +108,14 @@ if TYPE_CHECKING:  # `FUNCTIONS` for checkers
     from mpinet.commands.neighbors import neighbors as neighbors
     from mpinet.commands.optimum import optimum as optimum
     from mpinet.commands.path import path as path
+    from mpinet.commands.play import play as play
     from mpinet.commands.plot import plot as plot
+    from mpinet.commands.predict import predict as predict
     from mpinet.commands.route import route as route
     from mpinet.commands.run import run as run
     from mpinet.commands.show import show as show
     from mpinet.commands.sweep import sweep as sweep
+    from mpinet.commands.template import template as template
     from mpinet.commands.topologies import topologies as topologies
+    from mpinet.commands.trace import trace as trace
+    from mpinet.commands.verify import verify as verify

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from mpinet.base.files import require_writable, write_text
 from mpinet.commands.job import Job, Watch
-from mpinet.commands.opening import Network, topology_of
-from mpinet.commands.options import Common, Picture, Seed
+from mpinet.commands.opening import Network, topology_of, with_more
+from mpinet.commands.options import Common, Picture, Seed, joined
 from mpinet.commands.perform import perform
 from mpinet.commands.results import CompareResult
 from mpinet.commands.signature import Typed, command
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 @command(Common)
 def compare(
-    topologies: Sequence[Network] | Topology,
-    *,
-    only: Annotated[str | None, Typed(metavar="COLUMN,..")] = None,
+    topologies: Network | Sequence[Network],
+    *more: Network,
+    only: Annotated[str | Sequence[str] | None, Typed(read=str, metavar="COLUMN,..")] = None,
     effort: Annotated[float, Typed(metavar="SECONDS")] = 0.1,
     format: Literal["table", "csv", "latex"] = "table",
     output: Picture = None,
@@ -40,9 +40,9 @@ def compare(
 
     Parameters
     ----------
-    topologies : sequence of str or Topology
+    topologies, *more : str, Topology or networkx.Graph, or a sequence of them
         Networks to compare.
-    only : str, optional
+    only : str or sequence of str, optional
         Names of columns, joined by commas, such as ``diameter,bisection``; default: all but
         ``saturation`` and ``optimum``.
     effort : float
@@ -65,11 +65,10 @@ def compare(
     Examples
     --------
     >>> import mpinet
-    >>> rows = mpinet.compare(["ring:16", "hypercube:4"], only="diameter").value
-    >>> [row["diameter"] for row in rows]
+    >>> [row.diameter for row in mpinet.compare("ring:16", "hypercube:4", only="diameter")]
     [8, 4]
     """
-    return perform(compare, locals())
+    return perform(compare, with_more(locals()))
 
 
 def prepare(options: argparse.Namespace) -> Job:
@@ -80,6 +79,7 @@ def prepare(options: argparse.Namespace) -> Job:
     options.topologies = [given] if isinstance(given, str | Topology) else list(given)
     if not options.topologies:
         raise UsageError("compare: name at least one network.")
+    options.only = joined(options.only)
     if options.output is not None:
         options.output = Path(options.output)
         require_writable(options.output)

@@ -78,9 +78,9 @@ USAGE = """--on TOPO [options] (SCRIPT.py | -m MODULE | -c CODE) [ARGS ..]
 @command(Views, Unsaved, Common, Ways, usage=USAGE)
 def exec(
     script: Annotated[Path | str, Typed(many=REST, metavar="SCRIPT.py ARGS ..")],
-    topology: Annotated[Network, Typed(words=("--on",))],
+    on: Annotated[Network | None, Typed(words=("--on",), dest="topology", required=True)] = None,
     *,
-    arguments: Annotated[Sequence[str], Typed(within="script")] = (),
+    arg: Annotated[Sequence[str], Typed(dest="arguments", within="script")] = (),
     routing: RoutingName = None,
     packet: Annotated[int | None, Typed(metavar="BYTES")] = None,
     sends: Literal["buffered", "synchronous"] = "buffered",
@@ -94,7 +94,7 @@ def exec(
     ----------
     script : path
         mpi4py script, and its arguments.
-    arguments : sequence of str
+    arg : sequence of str
         Arguments that the script finds in ``sys.argv`` after its name.
     routing : str, optional
         Routing of messages to their targets; default: the network's first (see route).

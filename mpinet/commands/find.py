@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 from mpinet.base.numerals import quoted
 from mpinet.commands.job import Job, Watch
-from mpinet.commands.options import Common, Seed
+from mpinet.commands.options import Common, Seed, joined
 from mpinet.commands.perform import perform
 from mpinet.commands.results import FindResult
 from mpinet.commands.signature import Typed, command
@@ -23,10 +24,12 @@ if TYPE_CHECKING:
 @command(Common)
 def find(
     *,
-    processors: Annotated[str, Typed(metavar="A..B")],
-    degree: Annotated[str | None, Typed(metavar="..K")] = None,
-    minimise: Annotated[str, Typed(metavar="WHAT,..")] = "diameter,average",
-    families: Annotated[str | None, Typed(metavar="NAME,..")] = None,
+    processors: Annotated[str | int | Sequence[int], Typed(read=str, metavar="A..B")],
+    degree: Annotated[str | int | None, Typed(read=str, metavar="..K")] = None,
+    minimise: Annotated[
+        str | Sequence[str], Typed(read=str, metavar="WHAT,..")
+    ] = "diameter,average",
+    families: Annotated[str | Sequence[str] | None, Typed(read=str, metavar="NAME,..")] = None,
     best: int = 10,
     seed: Seed = 0,
 ) -> FindResult:
@@ -34,14 +37,14 @@ def find(
 
     Parameters
     ----------
-    processors : str
-        Number of processors: ``500..520``, or ``512``.
-    degree : str, optional
-        Largest degree: ``..4``, or ``4``.
-    minimise : str
+    processors : int, pair of int or str
+        Number of processors, ``512``, or a range: ``500..520`` typed, ``(500, 520)`` in Python.
+    degree : int or str, optional
+        Largest degree: ``4``, or ``..4``.
+    minimise : str or sequence of str
         Measures to minimise, joined by commas, the most important one first: diameter, average,
         degree, links, cost (degree times diameter), processors.
-    families : str, optional
+    families : str or sequence of str, optional
         Families to search, joined by commas; default: all.
     best : int
         Number of networks to list.
@@ -55,7 +58,7 @@ def find(
     Examples
     --------
     >>> import mpinet
-    >>> mpinet.find(processors="16..16", families="ring,hypercube", best=1).value[0]["topology"]
+    >>> mpinet.find(processors=16, families=["ring", "hypercube"], best=1)[0].topology
     'hypercube:4'
     """
     return perform(find, locals())
@@ -66,9 +69,11 @@ def prepare(options: argparse.Namespace) -> Job:
     from mpinet.experiments.find import candidates, measures_of, most_degree, range_of
     from mpinet.experiments.members import listed_families
 
+    options.processors = as_range(options.processors)
+    options.minimise, options.families = joined(options.minimise), joined(options.families)
     low, high = range_of(options.processors)
     minimise = measures_of(options.minimise)
-    degree = most_degree(options.degree) if options.degree is not None else None
+    degree = most_degree(str(options.degree)) if options.degree is not None else None
     known = listed_families()
     names = options.families.split(",") if options.families is not None else None
     for name in names or ():
@@ -82,6 +87,15 @@ def prepare(options: argparse.Namespace) -> Job:
     if not found:
         raise UsageError(f"No network of these families has {low}..{high} processors.")
     return Find(found, minimise, degree, options.best)
+
+
+def as_range(given: str | int | Sequence[int]) -> str:
+    """Return a number, or the two ends of a range, as they are typed."""
+    if isinstance(given, str | int):
+        return str(given)
+    if len(given) != 2:
+        raise UsageError(f"Processors are a number or two ends of a range, not {given!r}.")
+    return f"{given[0]}..{given[1]}"
 
 
 class Find(Job):

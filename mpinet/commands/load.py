@@ -27,7 +27,7 @@ from mpinet.commands.loadplan import (
     varied_names,
 )
 from mpinet.commands.loadruns import VCS, journal_of, read_rates, read_seeds, settings_of
-from mpinet.commands.opening import Network, mapping_of, topology_of
+from mpinet.commands.opening import Network, mapping_of, topology_of, with_more
 from mpinet.commands.options import (
     Common,
     FaultWords,
@@ -67,7 +67,7 @@ Rates = Annotated[str | float | int | Sequence[float], Typed(read=str, metavar="
 @command(SavedOften, Common)
 def load(
     topology: Network | Sequence[Any],
-    *,
+    *more: Network,
     pattern: Annotated[
         str, Typed(metavar="PATTERN", listed="mpinet.programs.patterns:NAMES")
     ] = "uniform",
@@ -95,7 +95,7 @@ def load(
 
     Parameters
     ----------
-    topology : str, Topology, or a sequence of them
+    topology, *more : str, Topology or networkx.Graph, or a sequence of them
         Networks to measure.
     pattern : str
         Traffic pattern: who sends to whom; or several patterns, joined by commas.
@@ -155,7 +155,7 @@ def load(
     >>> found.curves[0].bound, found.curves[0].points[0].saturated
     (1.0, False)
     """
-    return perform(load, locals())
+    return perform(load, with_more(locals()))
 
 
 SEVERAL = re.compile(r",(?=[^0-9])")

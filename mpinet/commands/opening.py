@@ -63,6 +63,17 @@ def with_networks(value: Any) -> Any:
     return value
 
 
+def with_more(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a function that takes several networks, with all of them in one."""
+    more: tuple[Any, ...] = values.pop("more")
+    first = next(iter(values))
+    if not more:
+        return values
+    given = values[first]
+    several = [*given] if isinstance(given, list | tuple) else [given]
+    return values | {first: [*several, *more]}
+
+
 def topology_of(options: argparse.Namespace) -> Topology:
     """The network that was named; one of a user's own is checked against the contract.
 

@@ -35,6 +35,12 @@ def numbers_of(text: str) -> int | list[int]:
 Numbers = Annotated[int | Sequence[int], Typed(read=numbers_of)]
 """A whole number or several; typed with commas between them."""
 
+
+def joined(words: str | Sequence[str] | None) -> str | None:
+    """Return words as they are typed, joined by commas; a text and None unchanged."""
+    return words if words is None or isinstance(words, str) else ",".join(map(str, words))
+
+
 File = Annotated[str | Path, Typed(metavar="FILE")]
 """A file's name."""
 

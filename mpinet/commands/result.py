@@ -16,7 +16,7 @@ from mpinet.commands.fields import Fields, hints_of, missing, opened
 from mpinet.commands.opening import named
 from mpinet.errors import MpinetError, UsageError
 from mpinet.report.envelope import envelope
-from mpinet.report.html import card, printed
+from mpinet.report.html import card, fitting, printed
 from mpinet.report.rows import Row
 
 if TYPE_CHECKING:
@@ -249,7 +249,7 @@ class Result:
     def _repr_html_(self) -> str:
         """Return the HTML that a notebook shows: what is printed, and a picture if it has one."""
         run = {"command": " ".join(self._document["command"]), "digest": self.digest}
-        return self._pictured + card(run) + printed(lambda: str(self))
+        return fitting(self._pictured) + card(run) + printed(lambda: str(self))
 
     @cached_property
     def _pictured(self) -> str:

@@ -32,10 +32,10 @@ SHOWN = 16
 @command(Views, Unsaved, Common)
 def run(
     program: Annotated[str | Callable[..., Any], Typed(metavar="FILE.py:PROGRAM")],
-    topology: Annotated[Network, Typed(words=("--on",))],
+    on: Annotated[Network | None, Typed(words=("--on",), dest="topology", required=True)] = None,
     *,
-    arguments: Annotated[
-        Sequence[Any] | Mapping[str, Any], Typed(words=("--arg",), metavar="[NAME=]VALUE")
+    arg: Annotated[
+        Sequence[Any] | Mapping[str, Any], Typed(dest="arguments", metavar="[NAME=]VALUE")
     ] = (),
     routing: RoutingName = None,
     ports: Ports = "all",
@@ -47,7 +47,9 @@ def run(
     ----------
     program : callable or str
         Generator function of a node, or ``FILE.py:PROGRAM``.
-    arguments : sequence or mapping
+    on : str, Topology or networkx.Graph
+        Network of the processors.
+    arg : sequence or mapping
         Arguments of the program after its node, by place or by name. Text in a sequence is read as
         the command line's ``--arg`` reads it.
     routing : str, optional

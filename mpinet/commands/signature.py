@@ -231,6 +231,8 @@ def command(*groups: type, usage: str = "", here: bool = False) -> Callable[[Fun
         options, shared, onward = [], list[Option](), False
         for name, parameter in raw.parameters.items():
             hint = hints[name]
+            if parameter.kind is parameter.VAR_POSITIONAL:
+                continue  # more of the option before it, which takes several
             if parameter.kind is not parameter.VAR_KEYWORD:
                 by_place = parameter.kind is parameter.POSITIONAL_OR_KEYWORD
                 options.append(_option(name, hint, parameter.default, texts, by_place))
@@ -415,6 +417,8 @@ def given(function: Callable[..., Any], values: Mapping[str, Any]) -> argparse.N
     flat: dict[str, Any] = {}
     for key, value in values.items():
         flat |= {key: value} if key in known or not isinstance(value, dict) else value
+    former = {option.typed.dest: option.name for option in known.values() if option.typed.dest}
+    flat |= {former[key]: flat.pop(key) for key in [*flat] if key in former and key not in known}
     options = argparse.Namespace()
     if signature_of(function).onward:
         from mpinet.commands import function_of

@@ -15,7 +15,6 @@ from mpinet.base.launched import launched_ranks
 from mpinet.base.numerals import is_whole, quoted
 from mpinet.base.version import __version__
 from mpinet.commands import function_of
-from mpinet.commands.catalogue import TYPED_ALONE
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.options import Saved, Shown
 from mpinet.commands.perform import carried_out, perform, prepared
@@ -39,7 +38,10 @@ MARK = "sweep.json"
 FORM = {"sweep": 1}
 """Content of that file: the version of the folder's form."""
 
-NO_RUNS = {"sweep", "plot", *TYPED_ALONE} - {"measure"}
+NO_RUNS = {
+    *("sweep", "plot", "check", "certify", "trace", "play", "verify", "resume", "predict"),
+    *("bench", "launch", "template", "doctor", "demo"),
+}
 """Commands whose runs are no experiments."""
 
 UNKEPT = ("ranks",)

@@ -12,6 +12,8 @@ same (the tests compare the two).
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from mpinet.base.rooms import called
+
 if TYPE_CHECKING:
     from mpinet.measure.bisection import Bisection as Bisection
     from mpinet.measure.bisection import bisection_width as bisection_width
@@ -121,3 +123,6 @@ if not TYPE_CHECKING:  # a checker would take every name, also a misspelt one, f
 def __dir__() -> list[str]:
     """Names that completion offers."""
     return sorted(__all__)
+
+
+called(__name__)

@@ -25,7 +25,7 @@ from mpinet.networks.promises import (
     check_schedules,
 )
 from mpinet.networks.shortest import UNREACHABLE, fill_first_ports
-from mpinet.networks.topology import MOST_ADDRESSES, Topology, is_searched
+from mpinet.networks.topology import MOST_ADDRESSES, NetworkLike, Topology, is_searched
 
 WHOLE = 2**22
 """Networks with up to this many (node, port) pairs are checked whole."""
@@ -65,14 +65,16 @@ class Report:
     routes: int
 
 
-def check(topology: Topology, sample: int = 4096, seed: int = 0, schedules: bool = True) -> Report:
+def check(
+    topology: NetworkLike, sample: int = 4096, seed: int = 0, schedules: bool = True
+) -> Report:
     """Check that a topology keeps its contract.
 
     Small networks are checked whole, of large ones a sample.
 
     Parameters
     ----------
-    topology : Topology
+    topology : Topology, str or networkx.Graph
         The topology.
     sample : int
         Number of nodes that are checked where all would be too many.
@@ -98,8 +100,11 @@ def check(topology: Topology, sample: int = 4096, seed: int = 0, schedules: bool
     >>> report.nodes, report.ports, report.exhaustive
     (8, 16, True)
     """
-    with blaming(type(topology), topology.name):
-        return _check(topology, sample, seed, schedules)
+    from mpinet.networks.catalogue import open_topology
+
+    network = open_topology(topology)
+    with blaming(type(network), network.name):
+        return _check(network, sample, seed, schedules)
 
 
 def _check(topology: Topology, sample: int, seed: int, schedules: bool) -> Report:

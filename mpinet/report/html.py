@@ -11,7 +11,10 @@ from mpinet.report.tables import Table, fields, laid_out
 MOST_ROWS = 50
 """Most rows of a table."""
 
-LEFT, RIGHT = "text-align:left", "text-align:right"
+CELL = "padding:0.1em 0.8em;vertical-align:top;text-align:"
+"""Style of a cell; what follows is left or right."""
+
+HEAD = "border-bottom:1px solid currentColor;"
 
 
 def card(heading: Mapping[str, Any], *tables: Mapping[str, Any]) -> str:
@@ -29,6 +32,11 @@ def card(heading: Mapping[str, Any], *tables: Mapping[str, Any]) -> str:
     )
     below = "".join(printed(lambda one=one: fields(one)) for one in tables)  # type: ignore[misc]
     return f"<div>{top}{below}</div>"
+
+
+def fitting(svg: str) -> str:
+    """Return a picture that is as wide as its page at most."""
+    return svg.replace("<svg", '<svg style="max-width:100%;height:auto"', 1)
 
 
 def printed(show: Callable[[], str]) -> str:
@@ -58,7 +66,8 @@ def _table(made: Table) -> str:
 
 def _row(kind: str, cells: Sequence[str], right: Sequence[bool]) -> str:
     line = "".join(
-        f'<{kind} style="{RIGHT if to_right else LEFT}">{escape(cell)}</{kind}>'
+        f'<{kind} style="{HEAD if kind == "th" else ""}{CELL}{"right" if to_right else "left"}">'
+        f"{escape(cell)}</{kind}>"
         for cell, to_right in zip(cells, right or [False] * len(cells), strict=True)
     )
     return f"<tr>{line}</tr>"

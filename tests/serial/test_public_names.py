@@ -70,3 +70,45 @@ def checked(folder: Path, lines: list[str]) -> str:
     (folder / "script.py").write_text("\n".join(lines) + "\n")
     command = [sys.executable, "-m", "mypy", "--strict", "script.py"]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True).stdout
+
+
+TYPED = """
+import mpinet
+
+route = mpinet.route("torus:4x4")
+mean: float | None = route.latency.mean
+for row in mpinet.compare("ring:4", "ring:6"):
+    diameter: int | None = row.diameter
+found = mpinet.find(processors=(60, 64), degree=4)[0].topology.upper()
+rates = [point.rate for curve in mpinet.load("ring:8", rate=[0.1, 0.2]).curves
+         for point in curve.points]
+"""
+
+
+def test_a_users_type_checker_passes_right_fields(tmp_path: Path) -> None:
+    said = checked(tmp_path, TYPED.splitlines())
+    assert "Success" in said, said
+
+
+@pytest.mark.parametrize(
+    ("line", "error"),
+    [
+        ("route.stpes", '"RouteResult" has no attribute "stpes"; maybe "steps"?'),
+        ("route.latency.meen", '"Latency" has no attribute "meen"'),
+        ("mpinet.compare('ring:4')[0].diamter", 'has no attribute "diamter"'),
+        ("mpinet.load('ring:4').curves[0].points[0].thruput", "throughput"),
+        ("wrong: str = route.steps", "Incompatible types in assignment"),
+    ],
+)
+def test_a_users_type_checker_finds_a_wrong_field(tmp_path: Path, line: str, error: str) -> None:
+    said = checked(tmp_path, [*TYPED.splitlines(), line])
+    assert error in said and "Found 1 error" in said, said
+
+
+def test_completion_offers_a_results_fields_and_those_of_objects_in_it() -> None:
+    import mpinet
+
+    found = mpinet.route("ring:6")
+    assert {"steps", "latency", "to_frame", "plot"} <= set(dir(found))
+    assert {"mean", "p99"} <= set(dir(found.latency))
+    assert type(found.latency).__name__ == "Latency"

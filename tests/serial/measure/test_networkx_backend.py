@@ -8,8 +8,8 @@ from pathlib import Path
 
 import networkx
 import pytest
-import tomllib
 
+from mpinet.experiments.plan import read_plan
 from mpinet.measure import networkxbackend as backend
 from mpinet.measure.networkxinfo import FUNCTIONS, get_info
 
@@ -37,7 +37,7 @@ def backed(tmp_path_factory):
 
 
 def entry_points(folder: Path) -> Path:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    project = read_plan(ROOT / "pyproject.toml")["project"]
     about = folder / "mpinet_backend-1.dist-info"
     about.mkdir()
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: mpinet-backend\nVersion: 1\n")
@@ -144,6 +144,7 @@ def test_networkx_is_imported_without_the_machine(backed):
 
 COUNT = """
 import collections
+from mpinet.experiments.plan import read_plan
 from mpinet.measure import networkxbackend as backend
 from mpinet.measure.networkxinfo import FUNCTIONS
 calls = collections.Counter()

@@ -9,7 +9,7 @@ import mpinet
 
 def told(page: str) -> dict[str, str]:
     """The lines of the card's table."""
-    lines = re.findall(r"<tr><td>(.*?)</td><td>(.*?)</td></tr>", page)
+    lines = re.findall(r"<tr><td[^>]*>(.*?)</td><td[^>]*>(.*?)</td></tr>", page)
     return dict(lines)
 
 
