@@ -5,6 +5,7 @@ No network is made of a file or of somebody's code for this: rows may come from 
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
@@ -42,12 +43,13 @@ def network_columns(name: str) -> dict[str, Any]:
     found: dict[str, Any] = {"family": "*".join(families)}
     if "graph" in families:
         return found
-    try:
-        parameters = _parameters(*factors[0][::2]) if len(factors) == 1 else {}
+    parameters: dict[str, Any] = {}
+    if len(factors) == 1:
+        with suppress(MpinetError):  # more than a family's own, such as hosts=2
+            parameters = _parameters(*factors[0][::2])
+    with suppress(MpinetError):
         size = parameters.get("N")
         found["size"] = size if isinstance(size, int) else open_topology(name).size
-    except MpinetError:
-        return found
     return found | ({"parameter": parameters} if parameters else {})
 
 

@@ -28,6 +28,7 @@ def test_the_columns_of_a_family_are_what_its_topology_has(family):
     [
         ("torus:4x8", {"family": "torus", "size": 32, "parameter": {"SIDES": "4x8"}}),
         ("ring:4*torus:3x3", {"family": "ring*torus", "size": 36}),
+        ("torus:4x8,hosts=2", {"family": "torus", "size": 32 * 3}),
         ("graph:there.edges", {"family": "graph"}),
         ("there.py:Wheel:6", {"family": "Wheel"}),
         ("there.py:Wheel:6*ring:4", {"family": "Wheel*ring"}),
