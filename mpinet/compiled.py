@@ -1,7 +1,7 @@
 """Rules and kernels: plain functions that Numba compiles once, for all parameter values.
 
 This module imports Numba (with `rulebox` and `nativecache`) where a compiled function is first
-called. Six kinds of function exist:
+called. Seven kinds of function exist:
 
 ``@rule``
     a small function of one processor with one of the fixed signatures of
@@ -15,6 +15,8 @@ called. Six kinds of function exist:
     a loop of a kernel that has a name of its own. It is compiled without counts of references, so
     that it may take groups of arrays and hand on what is in them; it can make no arrays. LLVM puts
     it into the kernel.
+``@routine``
+    likewise, but called from many places: a kernel has it once.
 ``@part``
     what a phase does with one node or message: it is put into its callers as if it stood there.
 ``@kernel``
@@ -278,6 +280,15 @@ class Phase(Inlined):
     how: ClassVar[dict[str, Any] | None] = {"_nrt": False, "forceinline": True}
 
 
+class Routine(Inlined):
+    """A function that many phases call, in which others are called: LLVM decides what goes where.
+
+    Phases within phases would be put into a kernel once for every way that leads to them.
+    """
+
+    how: ClassVar[dict[str, Any] | None] = {"_nrt": False}
+
+
 class Part(Inlined):
     """Phase of a step for one node or message; it may take groups, as calling it costs nothing."""
 
@@ -478,6 +489,11 @@ def idiom(function: Callable[..., Any]) -> Idiom:
 def phase(function: Callable[..., Any]) -> Phase:
     """Make a loop of a kernel that is compiled without counting references."""
     return Phase(function)
+
+
+def routine(function: Callable[..., Any]) -> Routine:
+    """Make a function of which a kernel has one, that many phases call."""
+    return Routine(function)
 
 
 def part(function: Callable[..., Any]) -> Part:

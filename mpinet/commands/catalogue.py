@@ -16,6 +16,7 @@ COMMANDS = {
     "path": "the way of one message",
     "route": "route messages over the machine",
     "load": "measure latency and throughput under traffic that goes on all the time",
+    "replay": "play a program of messages in time: how long, on which machine",
     "flood": "flood the machine from one node",
     "broadcast": "broadcast one-port from one processor",
     "gossip": "bring every processor's item to all processors",
@@ -111,6 +112,7 @@ if TYPE_CHECKING:  # `FUNCTIONS` for checkers
     from mpinet.commands.play import play as play
     from mpinet.commands.plot import plot as plot
     from mpinet.commands.predict import predict as predict
+    from mpinet.commands.replay import replay as replay
     from mpinet.commands.route import route as route
     from mpinet.commands.run import run as run
     from mpinet.commands.show import show as show

@@ -153,6 +153,45 @@ class RouteResult(Result):
     paths_sha256: Maybe[Hash]
 
 
+class StuckOperation(Fields):
+    """An operation that never ends, and what it waits for; line 0 is unknown."""
+
+    processor: Count
+    operation: Count
+    line: Count
+    kind: Literal["calc", "send", "recv"]
+    waits_for: str
+    waits_line: Count
+
+
+class BusyLink(Fields):
+    """What a link, or a bus, had to carry."""
+
+    node: Maybe[Count]
+    port: Maybe[Count]
+    bus: Maybe[Count]
+    busy: Count
+    bytes: Count
+
+
+class ReplayResult(Result):
+    """Result of ``replay``."""
+
+    time: Count
+    ends: list[Count]
+    messages: Count
+    hops: Count
+    waits: Count
+    busy: Count
+    busiest: Count
+    most_bytes: Count
+    unmatched: Count
+    stuck: Count
+    first_stuck: list[Count]
+    stuck_operations: list[StuckOperation]
+    busiest_links: list[BusyLink]
+
+
 class FloodResult(Result):
     """Result of ``flood``."""
 

@@ -59,6 +59,8 @@ class Topology:
     * ``reverse_port(node, port, params)`` (`rule`, optional): the port at that link's other end;
       by default the ports of the other end are searched;
     * ``channel(node, port, params)`` (`rule`, bus networks only): the number of the bus;
+    * ``link_class(node, port, params)`` (`rule`, optional): the class of the link or bus behind a
+      port, from 0, where links differ in latency and bandwidth; ``link_classes`` names them;
     * ``channel_order(node, port, params)`` (`rule`, optional): numbers that ascend along the ways
       of its routings, but where a message goes on to another class (`mpinet.networks.classes`);
       ``most_classes`` says how many classes that takes at most, where it is known for any size.
@@ -116,6 +118,7 @@ class Topology:
 
     most_classes: int | None = None
 
+    link_class: ClassVar[Rule]
     cluster_order: ClassVar[Rule | None] = None
     channel_order: ClassVar[Rule | None] = None
     neighbor: ClassVar[Rule]
@@ -456,6 +459,11 @@ class Topology:
         return ()
 
     @property
+    def link_classes(self) -> tuple[str, ...]:
+        """What the classes of `link_class` are, from 0."""
+        return ("link",)
+
+    @property
     def channel_classes(self) -> Choices:
         """The family's class rules by name (see `mpinet.networks.classes`)."""
         return common_classes(self)
@@ -532,6 +540,15 @@ def searched_port(node, port, params):
         if wiring(other, candidate, params) == node:
             return candidate
     return -1
+
+
+@rule
+def one_class(node, port, params):
+    """Put all links into one class."""
+    return 0
+
+
+Topology.link_class = one_class
 
 
 def is_searched(rule: Rule) -> bool:

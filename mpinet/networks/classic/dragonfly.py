@@ -82,6 +82,17 @@ class Dragonfly(Topology):
         return p + a - 1 + (a * h - 1 - link) % h
 
     @rule
+    def link_class(node, port, params):
+        """Return 1 for a global link, 0 for the others."""
+        first_global = params[TERMINALS] + params[ROUTERS] - 1
+        return 1 if node >= params[HOSTS] and port >= first_global else 0
+
+    @property
+    def link_classes(self) -> tuple[str, ...]:
+        """Links within a group, those to its processors among them, and between groups."""
+        return ("local", "global")
+
+    @rule
     def channel_order(node, port, params):
         """Order channels: up, local, global, down; local behind global is a class more (2008)."""
         p, a = params[TERMINALS], params[ROUTERS]

@@ -77,6 +77,20 @@ class Grid(Topology):
             params=[len(self.sides), *ports, *lines],
         )
 
+    @rule
+    def link_class(node, port, params):
+        """Return the port's dimension."""
+        lines = DIMENSIONS + 1 + PORT_RECORD * params[1]
+        dimension = params[DIMENSIONS] - 1
+        while params[lines + LINE_RECORD * dimension + FIRST_PORT] > port:
+            dimension -= 1
+        return dimension
+
+    @property
+    def link_classes(self) -> tuple[str, ...]:
+        """The dimensions."""
+        return tuple(f"dimension {j}" for j in range(len(self.sides)))
+
     @property
     def coordinates(self) -> tuple[tuple[int, int], ...]:
         """Strides and sides of the dimensions, row-major."""

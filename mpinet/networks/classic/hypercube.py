@@ -36,6 +36,16 @@ class Hypercube(BinaryLabels):
 
     reverse_port = same_port
 
+    @rule
+    def link_class(node, port, params):
+        """Return the port's dimension."""
+        return port
+
+    @property
+    def link_classes(self) -> tuple[str, ...]:
+        """The dimensions."""
+        return tuple(f"dimension {i}" for i in range(self.dimensions))
+
     @property
     def stated(self) -> dict[str, int]:
         """Degree n, diameter n."""

@@ -5,13 +5,19 @@ As a program it is a rank of a job that runs them all, and rank 0 writes their d
 
 import json
 import sys
+from pathlib import Path
 
 from mpinet.cli.commands import parse
 from mpinet.commands import module_of
 from mpinet.machine.transport import Local, world
 from mpinet.report.envelope import digest
 
+GOAL = Path(__file__).parent / "scripts/exchange.goal"
+
 MAPPED = [
+    f"replay {GOAL} --on torus:3x3 --latency 30,50 --time-byte 2 --overhead 5 --gap 3 --eager 64",
+    f"replay {GOAL} --on ring:9 --mode store --duplex half --time-byte 1 --latency 20",
+    f"replay {GOAL} --flat 1us --overhead 1500 --gap-byte 1GB/s",
     "show ccc:4 --distances",
     "show fattree:3,2 --distances",
     "flood debruijn:6 --root 5",

@@ -1,0 +1,1 @@
+"""The timed machine: programs of messages with sizes, played in time (docs/reference/time.md)."""

@@ -1,0 +1,299 @@
+"""Records of the timed machine: all that a rank holds of a run, as kernels and Python read it.
+
+A rank has *operations*, those of a processor side by side, and *messages*, which are anywhere on
+their way. Both are rows of arrays, and stand in heaps and lists by the numbers of their rows. A
+*server* is what messages pass one after the other: a direction of a link, a half-duplex link, a
+bus. Time is in whole units; what they are only people know.
+"""
+
+from typing import Annotated, NamedTuple
+
+from mpinet.base.arguments import DecideRule, PortRule, StartRule
+from mpinet.base.arrays import Array, Ints, Shorts, Table
+from mpinet.base.records import Record, Short, Word32
+from mpinet.machine.state import Largest, Same, Total
+
+NONE = -1
+
+NEVER = (1 << 62) - 1
+"""A time that does not come."""
+
+LATEST = 1 << 60
+"""Times from which on a run is refused: what is added to one in an event stays below 2^62."""
+
+CALC, SEND, RECV = range(3)
+KINDS = ("calc", "send", "recv")
+
+KIND_BITS, HAS_STARTERS, CPU_SHIFT = 3, 4, 3
+"""Layout of `Operation.what`: the kind, whether others wait for its begin, its CPU."""
+
+ANY = -1
+"""Any source."""
+
+ANY_TAG = (1 << 32) - 1
+"""Any tag."""
+
+ANY_SOURCES, ANY_TAGS = 2, 1
+PATTERNS = 4
+"""Kinds of receives, by what they leave open: a number below 4, made of these two bits."""
+
+CUT, STORE, IDEAL = range(3)
+MODES = ("cut", "store", "ideal")
+
+FULL, HALF, BUS = range(3)
+"""What a server is: a direction of a link, a link, a bus."""
+
+BUCKETS = 64
+"""Most buckets of a calendar: one per bit of a window's number, and one for the window at hand."""
+
+PROCESSORS, REQUESTS = range(2)
+"""The two calendars: of processors by their alarms, of messages by when they ask for a server."""
+
+ARRIVAL, REQUEST, ANSWER = range(3)
+"""Kinds of rows for other ranks: a message for a processor, for a server; a receiver's answer."""
+
+ROW_WORDS = 12
+"""Words of a row for another rank, before the header's."""
+
+TOO_LATE, UNWIRED, ASTRAY, ENDLESS = range(1, 5)
+"""Errors, as `Ledger.wrong` holds them; 0 is none."""
+
+
+class Rules(Record):
+    """Constants of a run."""
+
+    nodes: int  # of the network; 0: there is none
+    ports: int
+    rank: int
+    ranks: int
+    first_position: int  # of the processors of this rank, in the mapping's order
+    cpus: int  # of a processor
+    # Times of processors: CPU per message and further byte, NIC per message and further byte; the
+    # largest eager message.
+    overhead: int
+    overhead_byte: int
+    gap: int
+    gap_byte: int
+    eager: int
+    # The network.
+    mode: int
+    apart: int  # latency between any two processors, where there is no network
+    window: int
+    serving: int  # FULL, HALF or BUS
+    first_bus: int  # of this rank's
+    busses_each: int  # of a rank
+    hops_most: int
+    classes: int
+    patterns: int  # a bit for each kind of receive that the program has
+    lists: int  # how many kinds that are
+    sends_most: int  # of a processor
+    receives_most: int
+    numbered: bool  # whether the header's last word is the message's number
+    logged: bool
+
+
+class Ledger(Record):
+    """Counts of a rank, and notes on its last window."""
+
+    begun: int  # processors whose operations without requirements have been released
+    window: Annotated[int, Same]  # the number of the window at hand
+    ended: Annotated[int, Same]
+    messages: Annotated[int, Total]
+    hops: Annotated[int, Total]
+    waits: Annotated[int, Total]
+    events: Annotated[int, Total]
+    unmatched: Annotated[int, Total]
+    done: Annotated[int, Total]  # operations
+    latest: Annotated[int, Largest]
+    turns: int  # numbers given to posted receives and unexpected messages
+    free: int  # rows of messages, the first so many in `State.free`
+    entries: int  # of the table of lists
+    answers: int  # the first of the messages that are answers of this rank for itself
+    away: int  # rows for other ranks
+    logs: int
+    served: int  # servers with requests in the window at hand
+    clones: int  # rows of operations that are released twice, given away
+    next: int  # the least window in which this rank has something to do; `NEVER`: none
+    wants_room: int
+    passed: int  # whether the processors' part of the window is done
+    wrong: int
+    wrong_node: int
+    wrong_source: int
+    wrong_target: int
+
+
+class Operation(Record):
+    """An operation of a processor; the rows behind all of them are for those released twice.
+
+    Its children are those of a heap of operations that are ready; `left` is also the next of a
+    list of posted receives.
+    """
+
+    amount: int  # time of a calc, bytes of a message
+    turn: int  # when it was issued; of a receive: its place among those posted
+    event: int  # when it began; of a receive: when it was matched
+    tag: Word32
+    peer: Short
+    what: Short
+    number: Short  # among the processor's
+    missing: Short  # requirements that are not met
+    needs: Short  # its first row of `State.needs`
+    followers: Short  # its first row of `State.followers`
+    left: Short
+    right: Short
+    done: Short
+
+
+class Processor(Record):
+    """A processor of this rank."""
+
+    alarm: int  # when it looks at what it has to do
+    out_free: int
+    in_free: int
+    end: int
+    number: Short
+    first: Short  # row of its first operation
+    coming: Short  # heap of messages whose first byte is still to come
+    ended: Short  # heap of operations' ends to come: messages that stand for them
+    bucket: Short  # of the calendar; `NONE`: it has no alarm
+    next: Short
+    before: Short
+    spare: Short
+
+
+class Cpu(Record):
+    """A CPU: until when it is busy, with whose operation; what waits for it, a heap for each."""
+
+    free: int
+    running: Short
+    calc: Short
+    send: Short
+    message: Short
+
+
+class Message(Record):
+    """A message on its way or taken in; also the end of an operation that is still to come.
+
+    `ready` is when its first byte is there for what comes next, `tail` when its last one is. Of
+    one taken in these are its place among the unexpected, and the time at which it is in. Of an
+    end `ready` is its time, and `index` the operation's row.
+    """
+
+    sent: int
+    length: int  # bytes
+    ready: int
+    tail: int
+    tag: Word32
+    source: Short
+    index: Short  # of the send among the source's operations
+    target: Short
+    cpu: Short
+    node: Short  # where it asks for the port, or is
+    port: Short
+    server: Short
+    hop: Short
+    left: Short
+    right: Short
+    next: Short
+    state: Short
+
+
+TRAVELS, COMES, WAITS, UNEXPECTED, ENDS = range(1, 6)
+"""States of a message, for checkpoints; 0: the row is free."""
+
+
+class Server(Record):
+    """A server: until when it is busy, what it carried; a heap of requests in this window."""
+
+    free: int
+    busy: int
+    carried: int
+    first: Short
+    spare: Short
+
+
+class Entry(Record):
+    """The list of a receiver for a source and a tag: posted receives, or unexpected messages."""
+
+    tag: Word32
+    source: Short
+    slot: Short  # `NONE`: the entry is empty
+    head: Short
+    tail: Short
+    posted: Short
+
+
+class Crossing(Record):
+    """A message that passed a server: for recordings."""
+
+    begin: int
+    end: int
+    ready: int
+    length: int
+    node: Short
+    port: Short
+    receiver: Short
+    source: Short
+    index: Short
+    spare: Short
+
+
+Operations = Annotated[Array, Operation]
+Processors = Annotated[Array, Processor]
+Cpus = Annotated[Array, Cpu]
+Messages = Annotated[Array, Message]
+Servers = Annotated[Array, Server]
+Entries = Annotated[Array, Entry]
+Crossings = Annotated[Array, Crossing]
+
+
+class Routes(NamedTuple):
+    """Rules by which messages find their ways, and what links cost, by their class."""
+
+    neighbor: PortRule
+    channel: PortRule
+    link_class: PortRule
+    wired: Ints
+    start: StartRule
+    decide: DecideRule
+    params: Ints
+    header_words: int
+    latencies: Ints
+    byte_times: Ints
+
+
+class Hosting(NamedTuple):
+    """Which rank hosts which processor: the mapping's rule, its parameters, the blocks."""
+
+    place: PortRule
+    params: Ints
+    split: Ints
+
+
+class State(NamedTuple):
+    """The state of a rank.
+
+    `needs` has the operations' requirements, `followers` those that wait for them: numbers of
+    operations of the same processor, twice, and 1 more where it is the begin that matters.
+    `headers` belongs to `messages`; `links` to unexpected ones: of each of their lists the message
+    before and the one behind. `numbers` has each processor's first operation in the whole program.
+    """
+
+    operations: Operations
+    needs: Shorts
+    followers: Shorts
+    processors: Processors
+    numbers: Ints
+    cpus: Cpus
+    messages: Messages
+    headers: Table
+    links: Table
+    free: Shorts
+    entries: Entries
+    servers: Servers
+    active: Shorts
+    heads: Table
+    least: Table
+    rows: Table
+    owners: Shorts
+    crossings: Crossings

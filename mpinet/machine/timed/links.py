@@ -1,0 +1,87 @@
+"""What servers do in a window: they let messages pass one after the other, as these were ready.
+
+A message that passes is ready for what comes next no sooner than a latency later, in a later
+window: so within a window no server knows of another, and each serves its requests by itself.
+"""
+
+import numpy as np
+
+from mpinet.compiled import routine
+from mpinet.machine.timed.heaps import ready_popped, ready_pushed
+from mpinet.machine.timed.layout import (
+    IDEAL,
+    LATEST,
+    NEVER,
+    NONE,
+    REQUESTS,
+    STORE,
+    TOO_LATE,
+)
+from mpinet.machine.timed.sending import onward
+
+
+@routine
+def serve(routes, hosting, state, rules, ledger):
+    """Serve all requests of the window at hand."""
+    gather(state, ledger)
+    for i in range(ledger.served):
+        server = state.servers[state.active[i]]
+        while server.first != NONE and ledger.wrong == 0:
+            m = np.int64(server.first)
+            server.first = ready_popped(m, state.messages)
+            let_pass(m, server, routes, hosting, state, rules, ledger)
+
+
+@routine
+def gather(state, ledger):
+    """Put the requests of the window into their servers' lines; note which servers have some."""
+    m = state.heads[REQUESTS, 0]
+    state.heads[REQUESTS, 0], state.least[REQUESTS, 0] = NONE, NEVER
+    ledger.served = 0
+    while m != NONE:
+        message = state.messages[m]
+        behind, server = np.int64(message.next), state.servers[message.server]
+        if server.first == NONE:
+            state.active[ledger.served] = message.server
+            ledger.served += 1
+        server.first = ready_pushed(np.int64(server.first), m, state.messages)
+        m = behind
+
+
+@routine
+def let_pass(m, server, routes, hosting, state, rules, ledger):
+    """Let a message pass its server, and go on."""
+    message = state.messages[m]
+    node, port = np.int64(message.node), np.int64(message.port)
+    kind = min(routes.link_class(node, port, routes.wired), rules.classes - 1)
+    latency, busy = routes.latencies[kind], message.length * routes.byte_times[kind]
+    begin = message.ready if rules.mode == IDEAL else max(message.ready, server.free)
+    through = begin + busy
+    if rules.mode != STORE:
+        through = max(through, message.tail)
+    ledger.waits += begin - message.ready
+    ledger.hops += 1
+    server.free = through
+    server.busy += busy
+    server.carried += message.length
+    receiver = routes.neighbor(node, port, routes.wired)
+    if rules.logged:
+        log(message, begin, through, receiver, state, ledger)
+    if through > LATEST or server.busy > LATEST:
+        ledger.wrong = TOO_LATE
+        return
+    message.tail = through + latency
+    message.ready = (through if rules.mode == STORE else begin) + latency
+    message.node = receiver
+    message.hop += 1
+    onward(m, NONE, routes, hosting, state, rules, ledger)
+
+
+@routine
+def log(message, begin, through, receiver, state, ledger):
+    """Note that a message passed a server."""
+    row = state.crossings[ledger.logs]
+    row.begin, row.end, row.ready, row.length = begin, through, message.ready, message.length
+    row.node, row.port, row.receiver = message.node, message.port, receiver
+    row.source, row.index = message.source, message.index
+    ledger.logs += 1

@@ -1,0 +1,170 @@
+"""Matching: which receive gets which message, by lists of the same source and tag.
+
+A receive that leaves the source or the tag open has a list of its own kind; a message that nobody
+expects stands in a list of each kind that the program has. So the earliest that fits is always the
+first of a list. The lists are found by hashing; open addressing, without marks of what is gone.
+"""
+
+import numpy as np
+
+from mpinet.compiled import inlined, routine
+from mpinet.machine.timed.layout import ANY, ANY_SOURCES, ANY_TAG, ANY_TAGS, NONE, PATTERNS
+
+LOW_32 = (1 << 32) - 1
+
+
+@inlined
+def place_of_hash(slot, source, tag, mask):
+    """Return the place at which the search for a list begins; 32-bit arithmetic."""
+    word = (slot * 0x9E3779B1 & LOW_32) + (source * 0x85EBCA77 & LOW_32) + (tag * 0x42B2AE3D)
+    word = (word ^ word >> 15) & LOW_32
+    word = word * 0x2C1B3C6D & LOW_32
+    return (word ^ word >> 12) & mask
+
+
+@routine
+def place_of(slot, source, tag, entries):
+    """Return the place of a list, or the empty one where it would be."""
+    mask = entries.size - 1
+    at = place_of_hash(slot, source, tag, mask)
+    while True:
+        entry = entries[at]
+        if entry.slot == NONE:
+            return at
+        if entry.slot == slot and entry.source == source and np.int64(entry.tag) == tag:
+            return at
+        at = (at + 1) & mask
+
+
+@routine
+def make_list(at, slot, source, tag, row, posted, entries, ledger):
+    """Make a list of one row at an empty place."""
+    entry = entries[at]
+    entry.slot, entry.source, entry.tag = slot, source, tag
+    entry.head = entry.tail = row
+    entry.posted = posted
+    ledger.entries += 1
+
+
+@routine
+def drop_list(at, entries, ledger):
+    """Empty a place; lists behind it that were put off by it move forward."""
+    mask = entries.size - 1
+    hole = here = at
+    while True:
+        here = (here + 1) & mask
+        entry = entries[here]
+        if entry.slot == NONE:
+            break
+        home = place_of_hash(
+            np.int64(entry.slot), np.int64(entry.source), np.int64(entry.tag), mask
+        )
+        if (here - home) & mask >= (here - hole) & mask:
+            free = entries[hole]
+            free.slot, free.source, free.tag = entry.slot, entry.source, entry.tag
+            free.head, free.tail, free.posted = entry.head, entry.tail, entry.posted
+            hole = here
+    entries[hole].slot = NONE
+    ledger.entries -= 1
+
+
+@routine
+def expected(slot, row, state, rules, ledger):
+    """Return the earliest unexpected message that fits a receive, taken out, or post the receive.
+
+    Then the answer is `NONE`.
+    """
+    operation, entries = state.operations[row], state.entries
+    source, tag = np.int64(operation.peer), np.int64(operation.tag)
+    at = place_of(slot, source, tag, entries)
+    entry = entries[at]
+    if entry.slot != NONE and entry.posted == 0:
+        m = np.int64(entry.head)
+        take_out(slot, m, state, rules, ledger)
+        return m
+    ledger.turns += 1
+    operation.turn, operation.left = ledger.turns, NONE
+    if entry.slot == NONE:
+        make_list(at, slot, source, tag, row, 1, entries, ledger)
+    else:
+        state.operations[entry.tail].left = row
+        entry.tail = row
+    return NONE
+
+
+@routine
+def receiver(slot, m, state, rules, ledger):
+    """Return the earliest posted receive that fits a message, taken out, or keep the message.
+
+    Then the answer is `NONE`.
+    """
+    message, entries = state.messages[m], state.entries
+    found, place, turn = np.int64(NONE), NONE, np.int64(0)
+    for pattern in range(PATTERNS):
+        if rules.patterns >> pattern & 1:
+            source = ANY if pattern & ANY_SOURCES else np.int64(message.source)
+            tag = ANY_TAG if pattern & ANY_TAGS else np.int64(message.tag)
+            at = place_of(slot, source, tag, entries)
+            entry = entries[at]
+            if entry.slot != NONE and entry.posted == 1:
+                head = np.int64(entry.head)
+                if found == NONE or state.operations[head].turn < turn:
+                    found, place, turn = head, at, state.operations[head].turn
+    if found == NONE:
+        keep(slot, m, state, rules, ledger)
+        return found
+    entry, behind = entries[place], np.int64(state.operations[found].left)
+    if behind == NONE:
+        drop_list(place, entries, ledger)
+    else:
+        entry.head = behind
+    return found
+
+
+@routine
+def keep(slot, m, state, rules, ledger):
+    """Put an unexpected message behind the others, in its list of each kind."""
+    message, entries, links = state.messages[m], state.entries, state.links
+    which = 0
+    for pattern in range(PATTERNS):
+        if rules.patterns >> pattern & 1:
+            source = ANY if pattern & ANY_SOURCES else np.int64(message.source)
+            tag = ANY_TAG if pattern & ANY_TAGS else np.int64(message.tag)
+            at = place_of(slot, source, tag, entries)
+            entry = entries[at]
+            links[m, which] = links[m, which + 1] = NONE
+            if entry.slot == NONE:
+                make_list(at, slot, source, tag, m, 0, entries, ledger)
+            else:
+                links[entry.tail, which + 1] = m
+                links[m, which] = entry.tail
+                entry.tail = m
+            which += 2
+    ledger.unmatched += 1
+
+
+@routine
+def take_out(slot, m, state, rules, ledger):
+    """Take an unexpected message out of all its lists."""
+    message, entries, links = state.messages[m], state.entries, state.links
+    which = 0
+    for pattern in range(PATTERNS):
+        if rules.patterns >> pattern & 1:
+            source = ANY if pattern & ANY_SOURCES else np.int64(message.source)
+            tag = ANY_TAG if pattern & ANY_TAGS else np.int64(message.tag)
+            ahead, behind = links[m, which], links[m, which + 1]
+            if ahead != NONE:
+                links[ahead, which + 1] = behind
+            if behind != NONE:
+                links[behind, which] = ahead
+            if ahead == NONE or behind == NONE:
+                at = place_of(slot, source, tag, entries)
+                entry = entries[at]
+                if ahead == NONE and behind == NONE:
+                    drop_list(at, entries, ledger)
+                elif ahead == NONE:
+                    entry.head = behind
+                else:
+                    entry.tail = ahead
+            which += 2
+    ledger.unmatched -= 1

@@ -1,0 +1,421 @@
+"""What a processor does at a time: ends first, then what may begin, in the order of issue."""
+
+import numpy as np
+
+from mpinet.compiled import routine
+from mpinet.machine.timed.calendar import set_alarm
+from mpinet.machine.timed.heaps import (
+    ended_popped,
+    ended_pushed,
+    issued_popped,
+    issued_pushed,
+    ready_popped,
+    sent_popped,
+    sent_pushed,
+)
+from mpinet.machine.timed.layout import (
+    CALC,
+    CPU_SHIFT,
+    ENDS,
+    HAS_STARTERS,
+    KIND_BITS,
+    LATEST,
+    NEVER,
+    NONE,
+    RECV,
+    SEND,
+    TOO_LATE,
+    UNEXPECTED,
+    WAITS,
+)
+from mpinet.machine.timed.matching import expected, receiver
+from mpinet.machine.timed.sending import answer, give_back, inject, new_message
+from mpinet.networks.routing import ARRIVED
+
+DONE, BEGUN = range(2)
+"""What a requirement asks for: the lowest bit of its row."""
+
+MESSAGE = 2
+"""Beside CALC and SEND: what may begin on a CPU."""
+
+
+@routine
+def work(slot, until, routes, hosting, state, rules, ledger):
+    """Let a processor do all that it does before `until`, and set its alarm for what follows."""
+    while True:
+        time = next_time(slot, state, rules)
+        if time >= until or ledger.wrong != 0:
+            break
+        settle(slot, time, routes, hosting, state, rules, ledger)
+    if time < NEVER:
+        set_alarm(slot, time, state, rules, ledger)
+
+
+@routine
+def next_time(slot, state, rules):
+    """Return when something ends, comes or may begin at a processor; `NEVER` if nothing does."""
+    processor = state.processors[slot]
+    time = NEVER
+    if processor.ended != NONE:
+        time = state.messages[processor.ended].ready
+    if processor.coming != NONE:
+        time = min(time, state.messages[processor.coming].ready)
+    for c in range(slot * rules.cpus, (slot + 1) * rules.cpus):
+        cpu = state.cpus[c]
+        if cpu.running != NONE or cpu.calc != NONE:
+            time = min(time, cpu.free)
+        if cpu.send != NONE:
+            time = min(time, max(cpu.free, processor.out_free))
+        if cpu.message != NONE:
+            time = min(time, max(cpu.free, processor.in_free))
+    return time
+
+
+@routine
+def settle(slot, time, routes, hosting, state, rules, ledger):
+    """Let a processor do all that it does at a time."""
+    processor = state.processors[slot]
+    while ledger.wrong == 0:
+        receive_coming(slot, time, state, rules)
+        row = first_ended(slot, time, state, rules, ledger)
+        if row != NONE:
+            meet(slot, row, DONE, time, routes, hosting, state, rules, ledger)
+            continue
+        c, what = first_ready(slot, time, state, rules)
+        if what == NONE:
+            break
+        ledger.events += 1
+        cpu = state.cpus[c]
+        if what == MESSAGE:
+            m = np.int64(cpu.message)
+            cpu.message = sent_popped(m, state.messages)
+            take_in(slot, c, m, time, routes, hosting, state, rules, ledger)
+        elif what == SEND:
+            row = np.int64(cpu.send)
+            cpu.send = issued_popped(row, state.operations)
+            send_message(slot, c, row, time, routes, hosting, state, rules, ledger)
+        else:
+            row = np.int64(cpu.calc)
+            cpu.calc = issued_popped(row, state.operations)
+            begin_calc(slot, c, row, time, routes, hosting, state, rules, ledger)
+        if cpu.free > processor.end:
+            processor.end = cpu.free
+        if cpu.free > LATEST:
+            ledger.wrong = TOO_LATE
+
+
+@routine
+def receive_coming(slot, time, state, rules):
+    """Put messages whose first byte has come into the line of their CPU."""
+    processor, messages = state.processors[slot], state.messages
+    while processor.coming != NONE and messages[processor.coming].ready <= time:
+        m = np.int64(processor.coming)
+        processor.coming = ready_popped(m, messages)
+        messages[m].state = WAITS
+        cpu = state.cpus[slot * rules.cpus + messages[m].cpu]
+        cpu.message = sent_pushed(np.int64(cpu.message), m, messages)
+
+
+@routine
+def first_ended(slot, time, state, rules, ledger):
+    """Return the first operation that has ended by a time, and forget its end; else `NONE`.
+
+    The first is the one that ended first; of several, the one with the lowest number.
+    """
+    processor = state.processors[slot]
+    found, when, of_cpu = np.int64(NONE), time + 1, NONE
+    m = np.int64(processor.ended)
+    if m != NONE and state.messages[m].ready <= time:
+        found, when = np.int64(state.messages[m].index), state.messages[m].ready
+    for c in range(slot * rules.cpus, (slot + 1) * rules.cpus):
+        cpu = state.cpus[c]
+        if cpu.running != NONE and (
+            cpu.free < when or (cpu.free == when and cpu.running < found and found != NONE)
+        ):
+            found, when, of_cpu = np.int64(cpu.running), cpu.free, c
+    if found == NONE:
+        return found
+    if of_cpu != NONE:
+        state.cpus[of_cpu].running = NONE
+    else:
+        processor.ended = ended_popped(m, state.messages)
+        give_back(m, state, ledger)
+    if state.operations[found].done == 0:
+        state.operations[found].done = 1
+        ledger.done += 1
+    return found
+
+
+@routine
+def first_ready(slot, time, state, rules):
+    """Return the CPU and the kind of what begins first at a time; the kind is `NONE` if none may.
+
+    It is what was issued first; a message goes before an operation.
+    """
+    processor, operations, messages = state.processors[slot], state.operations, state.messages
+    place, kind, turn, row = NONE, NONE, NEVER, np.int64(NONE)
+    for c in range(slot * rules.cpus, (slot + 1) * rules.cpus):
+        cpu = state.cpus[c]
+        if cpu.free > time:
+            continue
+        if cpu.message != NONE and processor.in_free <= time:
+            m = np.int64(cpu.message)
+            sent = messages[m].sent
+            better = kind == NONE or sent < turn or (sent == turn and kind != MESSAGE)
+            if not better and sent == turn:
+                one, other = messages[m], messages[row]
+                better = one.source < other.source or (
+                    one.source == other.source and one.index < other.index
+                )
+            if better:
+                place, kind, turn, row = c, MESSAGE, sent, m
+        for which in range(2):
+            at = np.int64(cpu.calc) if which == CALC else np.int64(cpu.send)
+            if at == NONE or (which == SEND and processor.out_free > time):
+                continue
+            issued = operations[at].turn
+            if (
+                kind == NONE
+                or issued < turn
+                or (
+                    issued == turn
+                    and kind != MESSAGE
+                    and operations[at].number < operations[row].number
+                )
+            ):
+                place, kind, turn, row = c, which, issued, at
+    return place, kind
+
+
+@routine
+def begin_calc(slot, c, row, time, routes, hosting, state, rules, ledger):
+    """Begin to compute."""
+    operation = base_of(slot, row, state)
+    note_begin(slot, operation, time, routes, hosting, state, rules, ledger)
+    cpu = state.cpus[c]
+    cpu.free = time + state.operations[operation].amount
+    cpu.running = operation
+
+
+@routine
+def send_message(slot, c, row, time, routes, hosting, state, rules, ledger):
+    """Begin to send."""
+    base = base_of(slot, row, state)
+    note_begin(slot, base, time, routes, hosting, state, rules, ledger)
+    operation, cpu, processor = state.operations[base], state.cpus[c], state.processors[slot]
+    more = operation.amount - 1
+    cpu.free = time + rules.overhead + more * rules.overhead_byte
+    processor.out_free = time + rules.gap + more * rules.gap_byte
+    if operation.amount <= rules.eager:
+        cpu.running = base
+    ledger.messages += 1
+    m = new_message(state, ledger)
+    message = state.messages[m]
+    message.sent, message.length, message.tag = time, operation.amount, operation.tag
+    message.source, message.index = processor.number, operation.number
+    message.target, message.cpu = operation.peer, operation.what >> CPU_SHIFT
+    inject(slot, m, time + rules.overhead, routes, hosting, state, rules, ledger)
+
+
+@routine
+def take_in(slot, c, m, time, routes, hosting, state, rules, ledger):
+    """Take in a message that has come; match it with a receive, if one is posted."""
+    message, processor = state.messages[m], state.processors[slot]
+    more = message.length - 1
+    taken = time + rules.overhead + more * max(rules.overhead_byte, rules.gap_byte)
+    message.tail = max(taken, message.tail + rules.overhead)
+    state.cpus[c].free = message.tail
+    processor.in_free = time + rules.gap + more * rules.gap_byte
+    row = receiver(slot, m, state, rules, ledger)
+    if row == NONE:
+        message.state = UNEXPECTED
+        ledger.turns += 1
+        message.ready = ledger.turns
+        return
+    match(slot, row, m, time, routes, hosting, state, rules, ledger)
+
+
+@routine
+def post(slot, row, time, routes, hosting, state, rules, ledger):
+    """Post a receive; match it with an unexpected message, if one fits."""
+    m = expected(slot, row, state, rules, ledger)
+    if m != NONE:
+        match(slot, row, m, time, routes, hosting, state, rules, ledger)
+
+
+@routine
+def match(slot, row, m, time, routes, hosting, state, rules, ledger):
+    """Give a message to a receive: both ends know when the receive, and the send, are done."""
+    base, message = base_of(slot, row, state), state.messages[m]
+    state.operations[base].event = time
+    if message.length > rules.eager:
+        if rules.nodes > 0 and message.source == message.target:
+            end_send(slot, m, time, state, rules, ledger)
+        else:
+            back = rules.apart if rules.nodes == 0 else way_back(m, routes, state, rules, ledger)
+            answer(m, slot, time, back, hosting, state, rules, ledger)
+    message.ready = max(time, message.tail)
+    message.index = base
+    add_end(slot, m, state)
+
+
+@routine
+def end_send(slot, m, time, state, rules, ledger):
+    """Let the send of a message to oneself end, which was matched at once."""
+    message, row = state.messages[m], new_message(state, ledger)
+    base = state.processors[slot].first + message.index
+    began = state.operations[base].event
+    sent = began + rules.overhead + (message.length - 1) * rules.overhead_byte
+    state.messages[row].ready = max(sent, time)
+    state.messages[row].index = base
+    add_end(slot, row, state)
+
+
+@routine
+def hear(slot, m, state, rules):
+    """Let the sender know that its message was matched: then its send ends."""
+    word = state.messages[m]
+    base = state.processors[slot].first + word.index
+    began = state.operations[base].event
+    # An operation that began once more since the match is as it was then.
+    began = began if began <= word.tail else word.sent
+    sent = began + rules.overhead + (word.length - 1) * rules.overhead_byte
+    word.ready, word.index = max(sent, word.ready), base
+    add_end(slot, m, state)
+
+
+@routine
+def add_end(slot, m, state):
+    """Put the end of an operation, which `m` stands for, among those to come."""
+    processor, message = state.processors[slot], state.messages[m]
+    message.state = ENDS
+    processor.ended = ended_pushed(np.int64(processor.ended), m, state.messages)
+    if message.ready > processor.end:
+        processor.end = message.ready
+
+
+@routine
+def way_back(m, routes, state, rules, ledger):
+    """Return the sum of the latencies on the way from a message's receiver to its sender."""
+    message, header = state.messages[m], state.headers[m]
+    node, target = np.int64(message.target), np.int64(message.source)
+    header[:] = 0
+    routes.start(node, target, header, routes.params)
+    total, hops = np.int64(0), 0
+    while True:
+        port = routes.decide(node, header, routes.params)
+        if port < 0 or port >= rules.ports or hops > rules.hops_most:
+            break
+        kind = min(routes.link_class(node, port, routes.wired), rules.classes - 1)
+        total += routes.latencies[kind]
+        node = routes.neighbor(node, port, routes.wired)
+        hops += 1
+    if (port != ARRIVED or node != target) and ledger.wrong == 0:
+        ledger.wrong, ledger.wrong_node = 3, node
+        ledger.wrong_source, ledger.wrong_target = message.target, target
+    return total
+
+
+@routine
+def base_of(slot, row, state):
+    """Return the row that has an operation's state; it has another where it is released twice."""
+    return np.int64(state.processors[slot].first) + state.operations[row].number
+
+
+@routine
+def note_begin(slot, base, time, routes, hosting, state, rules, ledger):
+    """Note that an operation begins; release what waits for that."""
+    state.operations[base].event = time
+    if state.operations[base].what & HAS_STARTERS:
+        meet(slot, base, BEGUN, time, routes, hosting, state, rules, ledger)
+
+
+@routine
+def meet(slot, cause, wanted, time, routes, hosting, state, rules, ledger):
+    """Meet the requirements that an operation is done, or has begun; release what lacks none.
+
+    A receive that is released begins at once, which may release others before it is posted. The
+    operations in whose midst that happens are kept in their own fields, as a stack.
+    """
+    operations, followers = state.operations, state.followers
+    first, owner = np.int64(state.processors[slot].first), cause
+    at, last = np.int64(operations[cause].followers), np.int64(operations[cause + 1].followers)
+    while True:
+        if at == last:
+            if owner == cause:
+                return
+            row, operation = owner, operations[owner]
+            owner, at = np.int64(operation.left), np.int64(operation.right)
+            last = np.int64(operations[owner + 1].followers)
+            post(slot, row, time, routes, hosting, state, rules, ledger)
+            continue
+        follower = np.int64(followers[at])
+        at += 1
+        if follower & 1 != (wanted if owner == cause else BEGUN):
+            continue
+        row = first + (follower >> 1)
+        operation = operations[row]
+        operation.missing -= 1
+        if operation.missing != 0:
+            continue
+        if operation.what & KIND_BITS != RECV:
+            make_ready(slot, row, row, state, rules)
+            continue
+        operation.event = time
+        if operation.what & HAS_STARTERS:
+            operation.left, operation.right = owner, at
+            owner, at = row, np.int64(operation.followers)
+            last = np.int64(operations[row + 1].followers)
+        else:
+            post(slot, row, time, routes, hosting, state, rules, ledger)
+
+
+@routine
+def make_ready(slot, base, row, state, rules):
+    """Put a released operation into the line for its CPU."""
+    operations, needs = state.operations, state.needs
+    first, turn = np.int64(state.processors[slot].first), np.int64(0)
+    for at in range(operations[base].needs, operations[base + 1].needs):
+        turn = max(turn, operations[first + (needs[at] >> 1)].event)
+    operation = operations[row]
+    operation.turn = turn
+    cpu = state.cpus[slot * rules.cpus + (operation.what >> CPU_SHIFT)]
+    if operation.what & KIND_BITS == CALC:
+        cpu.calc = issued_pushed(np.int64(cpu.calc), row, operations)
+    else:
+        cpu.send = issued_pushed(np.int64(cpu.send), row, operations)
+
+
+@routine
+def release_all(slot, last, routes, hosting, state, rules, ledger):
+    """Release what requires nothing, at time 0: rows from the processor's first one up to `last`.
+
+    An operation whose requirements are met by receives that begin meanwhile is released by them,
+    and when it is its turn once more, as the reference has it: a row behind all others stands for
+    it then.
+    """
+    operations, time = state.operations, np.int64(0)
+    for row in range(state.processors[slot].first, last):
+        operation = operations[row]
+        if operation.missing != 0:
+            continue
+        own = row
+        if operations[row].needs != operations[row + 1].needs:
+            own = copied(row, state, ledger)
+        if operation.what & KIND_BITS == RECV:
+            note_begin(slot, row, time, routes, hosting, state, rules, ledger)
+            post(slot, own, time, routes, hosting, state, rules, ledger)
+        else:
+            make_ready(slot, row, own, state, rules)
+    set_alarm(slot, time, state, rules, ledger)
+
+
+@routine
+def copied(row, state, ledger):
+    """Return a row that stands for an operation that is released once more."""
+    clone = state.operations.size - ledger.clones
+    ledger.clones -= 1
+    one, other = state.operations[clone], state.operations[row]
+    one.amount, one.tag, one.peer = other.amount, other.tag, other.peer
+    one.what, one.number = other.what, other.number
+    return clone

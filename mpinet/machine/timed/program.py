@@ -1,0 +1,200 @@
+"""A program of messages: what every processor sends, receives and computes, in which order.
+
+Programs come from files (`mpinet.programs.messages`) or from a `Builder`, and are the same on all
+ranks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mpinet.base.arrays import Ints
+from mpinet.errors import UsageError
+from mpinet.machine.timed.layout import ANY, ANY_TAG, CALC, KINDS, RECV, SEND
+
+MOST_AMOUNT = 1 << 48
+"""Most bytes of a message, and most units of time of a calc."""
+
+MOST_ROWS = (1 << 30) - 1
+"""Most operations, and requirements: their numbers have 32 bits, one of which is a mark."""
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """A program of messages; operations are rows, those of a processor side by side.
+
+    Attributes
+    ----------
+    first : ndarray of int64, shape (processors + 1,)
+        Each processor's first row, then the number of rows.
+    kind : ndarray of int8, shape (rows,)
+        `CALC`, `SEND` or `RECV`.
+    amount : ndarray of int64, shape (rows,)
+        The time of a calc, the bytes of a message.
+    peer, cpu : ndarray of int32, shape (rows,)
+        The other processor, `ANY` for a receive from any; the CPU.
+    tag : ndarray of uint32, shape (rows,)
+        The tag, `ANY_TAG` for a receive with any.
+    needs_first : ndarray of int64, shape (rows + 1,)
+        Each row's first requirement in `needs`.
+    needs : ndarray of int64
+        The numbers of the operations, among their processor's, that a row requires: twice, and 1
+        more where it requires that they have begun, not that they are done.
+    lines : ndarray of int64, shape (rows,)
+        The line of the file or script in which each operation stands; 0: unknown.
+    name : str
+        Where it comes from.
+    """
+
+    first: Ints
+    kind: Ints
+    amount: Ints
+    peer: Ints
+    cpu: Ints
+    tag: Ints
+    needs_first: Ints
+    needs: Ints
+    lines: Ints
+    name: str = "program"
+
+    @property
+    def processors(self) -> int:
+        """How many processors it is for."""
+        return len(self.first) - 1
+
+    @property
+    def operations(self) -> int:
+        """How many operations it has."""
+        return len(self.kind)
+
+    @property
+    def largest(self) -> int:
+        """Bytes of its largest message; 0 without any."""
+        return int(self.amount[self.kind == SEND].max(initial=0))
+
+    def part(self, processors: Ints) -> Program:
+        """Return the operations of some processors, in their order, as a program of these alone."""
+        if len(processors) == self.processors and np.array_equal(
+            processors, np.arange(self.processors)
+        ):
+            return self
+        counts = self.first[processors + 1] - self.first[processors]
+        rows = _ranges(self.first[processors], counts)
+        needed = self.needs_first[rows + 1] - self.needs_first[rows]
+        needs = self.needs[_ranges(self.needs_first[rows], needed)]
+        return Program(
+            np.concatenate([[0], np.cumsum(counts)]),
+            self.kind[rows], self.amount[rows], self.peer[rows], self.cpu[rows], self.tag[rows],
+            np.concatenate([[0], np.cumsum(needed)]),
+            needs, self.lines[rows], self.name,
+        )  # fmt: skip
+
+
+def _ranges(first: Ints, counts: Ints) -> Ints:
+    """Return the numbers of several ranges, one range behind the other."""
+    ends = np.cumsum(counts)
+    total = int(ends[-1]) if len(ends) else 0
+    return np.arange(total) + np.repeat(first - (ends - counts), counts)
+
+
+class Builder:
+    """A program that is written down operation by operation.
+
+    Parameters
+    ----------
+    processors : int
+        How many processors the program is for.
+
+    Examples
+    --------
+    >>> program = Builder(2)
+    >>> begun = program.calc(0, 100)
+    >>> sent = program.send(0, 1, 10, after=[begun])
+    >>> got = program.recv(1, 0, 10)
+    >>> program.done().operations
+    3
+    """
+
+    def __init__(self, processors: int):
+        if processors < 1:
+            raise UsageError(f"A program is for 1 processor or more, not {processors}.")
+        self._rows: list[list[tuple[int, int, int, int, int]]] = [[] for _ in range(processors)]
+        self._needs: list[list[list[int]]] = [[] for _ in range(processors)]
+
+    def calc(self, processor: int, time: int, *, cpu: int = 0, after: object = ()) -> int:
+        """Let a processor compute; return the operation's number among the processor's."""
+        if time < 0:
+            raise UsageError(f"A calc takes 0 units of time or more, not {time}.")
+        return self._add(processor, CALC, time, ANY, 0, cpu, after)
+
+    def send(
+        self, processor: int, to: int, size: int, *, tag: int = 0, cpu: int = 0, after: object = ()
+    ) -> int:
+        """Let a processor send `size` bytes to another; return the operation's number."""
+        self._require(to)
+        return self._add(processor, SEND, size, to, tag, cpu, after)
+
+    def recv(
+        self,
+        processor: int,
+        source: int | None,
+        size: int,
+        *,
+        tag: int | None = 0,
+        cpu: int = 0,
+        after: object = (),
+    ) -> int:
+        """Let a processor receive `size` bytes; a source or tag of None stands for any."""
+        if source is not None:
+            self._require(source)
+        peer, word = ANY if source is None else source, ANY_TAG if tag is None else tag
+        return self._add(processor, RECV, size, peer, word, cpu, after)
+
+    def after(self, processor: int, operation: int, earlier: int, *, begun: bool = False) -> None:
+        """Let an operation wait until an earlier one is done, or has begun."""
+        count = len(self._rows[processor])
+        if not (0 <= operation < count and 0 <= earlier < count):
+            raise UsageError(f"Processor {processor} has operations 0..{count - 1}.")
+        self._needs[processor][operation].append(earlier << 1 | begun)
+
+    def _add(
+        self, processor: int, kind: int, amount: int, peer: int, tag: int, cpu: int, after: object
+    ) -> int:
+        self._require(processor)
+        least = 0 if kind == CALC else 1
+        if not least <= amount <= MOST_AMOUNT:
+            raise UsageError(f"{KINDS[kind]}: {amount} is not in {least}..{MOST_AMOUNT}.")
+        if not 0 <= tag <= ANY_TAG or not 0 <= cpu < 1 << 20:
+            raise UsageError(f"{KINDS[kind]}: tags are 0..2^32-2, CPUs 0..2^20-1.")
+        self._rows[processor].append((kind, amount, peer, tag, cpu))
+        self._needs[processor].append([])
+        number = len(self._rows[processor]) - 1
+        for earlier in [after] if isinstance(after, int) else list(after):  # type: ignore[call-overload]
+            self.after(processor, number, earlier)
+        return number
+
+    def _require(self, processor: int) -> None:
+        if not 0 <= processor < len(self._rows):
+            raise UsageError(
+                f"There is no processor {processor} of {len(self._rows)} in this program."
+            )
+
+    def done(self, name: str = "program") -> Program:
+        """Return the program."""
+        rows = [row for each in self._rows for row in each]
+        needs = [each for many in self._needs for each in many]
+        table = np.array(rows, np.int64).reshape(-1, 5)
+        return Program(
+            np.cumsum([0, *map(len, self._rows)]),
+            table[:, 0].astype(np.int8),
+            np.ascontiguousarray(table[:, 1]),
+            table[:, 2].astype(np.int32),
+            table[:, 4].astype(np.int32),
+            table[:, 3].astype(np.uint32),
+            np.cumsum([0, *map(len, needs)]),
+            np.array([each for many in needs for each in many], np.int64),
+            np.zeros(len(rows), np.int64),
+            name,
+        )

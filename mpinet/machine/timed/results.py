@@ -1,0 +1,154 @@
+"""What a run in time has found, put together from all ranks."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mpinet.base.arrays import Array, Ints
+from mpinet.machine.timed import layout
+from mpinet.machine.transport import Local
+
+if TYPE_CHECKING:
+    from mpinet.machine.timed.run import TimedRun
+
+SHOWN_STUCK = 10
+"""Operations that are explained of those that never end."""
+
+SHOWN_LINKS = 10
+"""Busiest links that are listed."""
+
+Row = dict[str, Any]
+
+
+def result_of(run: TimedRun) -> Row:
+    """Return the result of a run that is over (collective); the same on all ranks.
+
+    Fields are those of docs/reference/time.md: time, ends, messages, hops, waits, busy, busiest,
+    most_bytes, unmatched, stuck, first_stuck, stuck_operations, busiest_links.
+    """
+    transport, ledger, state = run.machine.transport, run.ledger, run.state
+    busy, carried = state.servers["busy"], state.servers["carried"]
+    counts = np.array(
+        [ledger.messages, ledger.hops, ledger.waits, ledger.unmatched, int(busy.sum())], np.int64
+    )
+    messages, hops, waits, unmatched, total = (int(n) for n in transport.sum(counts))
+    largest = np.array([busy.max(initial=0), carried.max(initial=0)], np.int64)
+    busiest, most_bytes = (int(n) for n in transport.max(largest))
+    ends = _ends(run)
+    stuck, first = _stuck(run)
+    return {
+        "time": int(ends.max(initial=0)),
+        "ends": ends.tolist(),
+        "messages": messages,
+        "hops": hops,
+        "waits": waits,
+        "busy": total,
+        "busiest": busiest,
+        "most_bytes": most_bytes,
+        "unmatched": unmatched,
+        "stuck": stuck,
+        "first_stuck": [first[0]["processor"], first[0]["operation"]] if first else [],
+        "stuck_operations": first,
+        "busiest_links": _busiest(run, busy, carried),
+    }
+
+
+def _ends(run: TimedRun) -> Ints:
+    """Return when each processor of the program is done (collective)."""
+    ends = np.zeros(run.program.processors, np.int64)
+    nodes = run.machine.nodes
+    mine = np.flatnonzero(nodes < len(ends))
+    ends[nodes[mine]] = run.state.processors["end"][mine]
+    found: Ints = run.machine.transport.sum(ends)
+    return found
+
+
+def _shared(transport: Local, rows: list[Any], least: int) -> list[Any]:
+    """Return the first of all ranks' rows, in their order, on every rank (collective)."""
+    gathered = transport.gather(json.dumps(rows).encode())
+    every = sorted(tuple(row) for text in gathered for row in json.loads(text))
+    chosen: list[Any] = json.loads(transport.share(json.dumps(every[:least]).encode()))
+    return chosen
+
+
+def _stuck(run: TimedRun) -> tuple[int, list[Row]]:
+    """Return how many operations never ended, and what the first ones wait for (collective)."""
+    program, nodes = run.part, run.machine.nodes
+    rows = np.flatnonzero(run.state.operations["done"][: program.operations] == 0)
+    count = int(run.machine.transport.sum(np.array([len(rows)], np.int64))[0])
+    if not count:
+        return 0, []
+    slots = np.searchsorted(program.first, rows, "right") - 1
+    owners = nodes[run.slots[slots]]
+    order = np.lexsort((rows, owners))[:SHOWN_STUCK]
+    mine = [
+        (int(owners[i]), int(rows[i] - program.first[slots[i]]), *_waits_for(run, rows[i]))
+        for i in order
+    ]
+    names = ("processor", "operation", "line", "kind", "waits_for", "waits_line")
+    first = _shared(run.machine.transport, mine, SHOWN_STUCK)
+    return count, [dict(zip(names, row, strict=True)) for row in first]
+
+
+def _waits_for(run: TimedRun, row: int) -> tuple[int, str, str, int]:
+    """Return the line and kind of an operation that never ended, what it waits for and its line."""
+    program, state = run.part, run.state
+    operation = state.operations[row]
+    kind = layout.KINDS[int(program.kind[row])]
+    line = int(program.lines[row])
+    if operation["missing"] > 0:
+        slot = int(np.searchsorted(program.first, row, "right") - 1)
+        first = int(program.first[slot])
+        needs = program.needs[program.needs_first[row] : program.needs_first[row + 1]]
+        for need in needs.tolist():
+            needed = first + (need >> 1)
+            if not state.operations[needed]["done"]:
+                what = layout.KINDS[int(program.kind[needed])]
+                return line, kind, f"operation {need >> 1} ({what})", int(program.lines[needed])
+    tag = int(program.tag[row])
+    tagged = "any tag" if tag == layout.ANY_TAG else f"tag {tag}"
+    peer = int(program.peer[row])
+    whom = "any processor" if peer == layout.ANY else f"processor {peer}"
+    if kind == "recv":
+        return line, kind, f"a message from {whom} with {tagged}", other_end(run, row)
+    return line, kind, f"a receive of {whom} with {tagged}", other_end(run, row)
+
+
+def other_end(run: TimedRun, row: int) -> int:
+    """Return the line of the first operation of the peer that could be the other end; 0: none."""
+    part, program = run.part, run.program
+    peer, tag = int(part.peer[row]), int(part.tag[row])
+    slot = int(np.searchsorted(part.first, row, "right") - 1)
+    mine = int(run.machine.nodes[run.slots[slot]])
+    if peer == layout.ANY:
+        return 0
+    begin, end = int(program.first[peer]), int(program.first[peer + 1])
+    wanted = layout.SEND if part.kind[row] == layout.RECV else layout.RECV
+    rows: Array = np.arange(begin, end)[program.kind[begin:end] == wanted]
+    peers = np.isin(program.peer[rows], [mine, layout.ANY])
+    tags = (program.tag[rows] == tag) | (program.tag[rows] == layout.ANY_TAG)
+    fitting = rows[peers & (tags | (tag == layout.ANY_TAG))]
+    return int(program.lines[fitting[0]]) if len(fitting) else 0
+
+
+def _busiest(run: TimedRun, busy: Ints, carried: Ints) -> list[Row]:
+    """Return the links that were busy for longest, the lowest first among equals (collective)."""
+    ports, rules = run.machine.topology.ports, run.rules
+    chosen = np.lexsort((np.arange(len(busy)), -busy))[:SHOWN_LINKS]
+    chosen = chosen[busy[chosen] > 0]
+    if rules.serving == layout.BUS:
+        names = [(int(rules.first_bus + i), -1) for i in chosen]
+    else:
+        nodes = run.machine.nodes
+        names = [(int(nodes[i // ports]), int(i % ports)) for i in chosen]
+    mine = [(-int(busy[i]), *name, int(carried[i])) for i, name in zip(chosen, names, strict=True)]
+    first = _shared(run.machine.transport, mine, SHOWN_LINKS)
+    if rules.serving == layout.BUS:
+        return [{"bus": node, "busy": -time, "bytes": size} for time, node, _, size in first]
+    return [
+        {"node": node, "port": port, "busy": -time, "bytes": size}
+        for time, node, port, size in first
+    ]

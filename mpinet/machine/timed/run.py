@@ -1,0 +1,386 @@
+"""A run of a program of messages in time, on all ranks together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mpinet.base.arrays import Array, Ints
+from mpinet.base.memory import require_memory
+from mpinet.errors import RoutingError, TooLarge, UsageError
+from mpinet.machine import hop
+from mpinet.machine.machine import Machine
+from mpinet.machine.placement import start_of
+from mpinet.machine.timed import layout
+from mpinet.machine.timed.costs import Costs
+from mpinet.machine.timed.program import MOST_AMOUNT, Program
+from mpinet.machine.timed.windows import advance, connect, move_lists, take_rows
+from mpinet.networks.routing import Routing, hop_limit
+
+AT_ONCE = 1 << 20
+"""Events after which a run on one rank comes back from the kernel, some tenths of a second."""
+
+SPARE_ROWS = 16
+
+
+class TimedRun:
+    """A program of messages, played in time on a machine or, where `flat`, without a network.
+
+    Parameters
+    ----------
+    machine : Machine
+        The processors, and the ranks that host them; where `flat`, their links do not matter.
+    program : Program
+        What the first processors do; the others have nothing to do.
+    costs : Costs
+        What processors and links take.
+    routing : Routing or None
+        How messages find their ways; None: there is no network, and every two processors are
+        `costs.flat` apart.
+    logged : bool
+        Whether it is noted when each message passed each server.
+
+    Raises
+    ------
+    UsageError
+        The program does not fit the machine, or the costs do not fit each other.
+    TooLarge
+        It does not fit into memory.
+    """
+
+    def __init__(
+        self,
+        machine: Machine,
+        program: Program,
+        costs: Costs,
+        routing: Routing | None,
+        logged: bool = False,
+    ):
+        self.machine, self.program, self.costs, self.routing = machine, program, costs, routing
+        if program.processors > machine.topology.hosts:
+            raise UsageError(
+                f"{program.name} is for {program.processors} processors, and "
+                f"{machine.topology.name} has {machine.topology.hosts}."
+            )
+        self.ledger = layout.Ledger.counted()
+        self.ledger.answers = layout.NONE
+        self.part = self._hosted()
+        self._make_rules(logged)
+        self._make_state()
+        self._make_routes()
+        self._next = 0
+        self.crossings: list[Array] = []
+
+    def run(self) -> TimedRun:
+        """Play to the end (collective).
+
+        Raises
+        ------
+        RoutingError
+            On every rank: the routing does not lead a message to its receiver.
+        TooLarge
+            Times outgrow 64 bits.
+        """
+        while not self.ledger.ended:
+            self._advance()
+        return self
+
+    def _hosted(self) -> Program:
+        """Return the part of the program that this rank's processors have."""
+        nodes = self.machine.nodes
+        self.slots = np.flatnonzero(nodes < self.program.processors)
+        return self.program.part(np.ascontiguousarray(nodes[self.slots]))
+
+    def _make_rules(self, logged: bool) -> None:
+        """Write the constants of the run into the record that kernels read."""
+        machine, costs, program, part = self.machine, self.costs, self.program, self.part
+        topology, transport, flat = machine.topology, machine.transport, self.routing is None
+        eager = MOST_AMOUNT if costs.eager is None else costs.eager
+        counts = np.diff(part.first)
+        sends = part.kind == layout.SEND
+        receives = part.kind == layout.RECV
+        open_source = part.peer[receives] == layout.ANY
+        open_tag = part.tag[receives] == layout.ANY_TAG
+        kinds = np.unique(2 * open_source + open_tag)
+        most_byte = max(costs.gap_byte, costs.overhead_byte, *costs.byte_times)
+        if program.largest * most_byte > layout.LATEST:
+            raise TooLarge(
+                f"{program.name}: a message of {program.largest} bytes takes longer than 2^60 "
+                "units: take a larger unit."
+            )
+        serving = layout.FULL
+        if not flat and not topology.links:
+            serving = layout.BUS
+        elif not flat and costs.half_duplex:
+            serving = layout.HALF
+        busses_each = -(-(topology.busses or 0) // transport.size)
+        rules = self.rules = layout.Rules.one()
+        for name, value in {
+            "nodes": 0 if flat else topology.size,
+            "ports": topology.ports,
+            "rank": transport.rank,
+            "ranks": transport.size,
+            "first_position": start_of(transport.rank, machine.placement.split),
+            "cpus": 1 + int(program.cpu.max(initial=0)),
+            "overhead": costs.overhead,
+            "overhead_byte": costs.overhead_byte,
+            "gap": costs.gap,
+            "gap_byte": costs.gap_byte,
+            "eager": eager,
+            "mode": layout.MODES.index(costs.mode),
+            "apart": costs.flat,
+            "window": costs.window(flat, program.largest > eager),
+            "serving": serving,
+            "first_bus": transport.rank * busses_each,
+            "busses_each": busses_each,
+            "hops_most": hop_limit(topology.size),
+            "classes": max(len(costs.latencies), len(costs.byte_times)),
+            "patterns": sum(1 << int(kind) for kind in kinds),
+            "lists": len(kinds),
+            "sends_most": _most(sends, part.first, counts),
+            "receives_most": _most(receives, part.first, counts),
+            "numbered": self.routing is not None and self.routing.numbered,
+            "logged": logged,
+        }.items():
+            setattr(rules, name, value)
+
+    def _make_state(self) -> None:
+        """Allocate processors, operations and servers; messages and lists grow as needed."""
+        rules, part, machine = self.rules, self.part, self.machine
+        hosted, rows = machine.placement.count, part.operations
+        servers = 0
+        if rules.nodes:
+            servers = hosted * machine.topology.ports
+        if rules.serving == layout.BUS:
+            servers = int(rules.busses_each)
+        needed = (
+            layout.Operation.dtype.itemsize * rows
+            + 8 * len(part.needs)
+            + (layout.Processor.dtype.itemsize + layout.Cpu.dtype.itemsize * int(rules.cpus))
+            * hosted
+            + (layout.Server.dtype.itemsize + 4) * servers
+        )
+        require_memory(needed, f"{self.program.name} in time")
+        followers = np.empty(len(part.needs), np.int64)
+        operations = layout.Operation.array(rows + 1)
+        operations["what"][:rows] = part.kind.astype(np.int32) | part.cpu << layout.CPU_SHIFT
+        slots = np.repeat(np.arange(len(part.first) - 1), np.diff(part.first))
+        operations["number"][:rows] = np.arange(rows) - part.first[slots]
+        twice = connect(part.first, part.needs_first, part.needs, operations, followers)
+        if twice:
+            more = layout.Operation.array(rows + 1 + twice)
+            more[: rows + 1] = operations
+            operations = more
+        operations["amount"][:rows], operations["tag"][:rows] = part.amount, part.tag
+        operations["peer"][:rows] = part.peer
+        self.ledger.clones = twice
+        self._state = layout.State(
+            operations, part.needs.astype(np.int32), followers.astype(np.int32),
+            self._processors(hosted), self._numbers(hosted),
+            layout.Cpu.array(hosted * int(rules.cpus)),
+            layout.Message.array(0),
+            np.zeros((0, self.routing.words if self.routing is not None else 0), np.int64),
+            np.zeros((0, 2 * int(rules.lists)), np.int64),
+            np.zeros(0, np.int32),
+            layout.Entry.array(0),
+            layout.Server.array(servers), np.zeros(servers, np.int32),
+            np.full((2, layout.BUCKETS), layout.NONE, np.int64),
+            np.full((2, layout.BUCKETS), layout.NEVER, np.int64),
+            np.zeros((0, 0), np.int64), np.zeros(0, np.int32),
+            layout.Crossing.array(0),
+        )  # fmt: skip
+        for name in ("running", "calc", "send", "message"):
+            self._state.cpus[name] = layout.NONE
+        self._state.servers["first"] = layout.NONE
+        self._grow()
+
+    def _processors(self, hosted: int) -> Any:
+        """Return the processors, each with the place of its operations."""
+        processors = layout.Processor.array(hosted)
+        processors["number"] = self.machine.nodes
+        processors["alarm"] = layout.NEVER
+        for name in ("coming", "ended", "bucket"):
+            processors[name] = layout.NONE
+        processors["first"][self.slots] = self.part.first[:-1]
+        processors["spare"][self.slots] = np.diff(self.part.first)
+        return processors
+
+    def _numbers(self, hosted: int) -> Ints:
+        """Return each processor's first operation in the whole program."""
+        numbers = np.zeros(hosted, np.int64)
+        numbers[self.slots] = self.program.first[self.machine.nodes[self.slots]]
+        return numbers
+
+    def _make_routes(self) -> None:
+        """Put together the rules of network, routing and mapping as kernels call them."""
+        topology, mapping = self.machine.topology, self.machine.mapping
+        routing = self.routing or topology.routing()
+        half = self.rules.serving != layout.FULL
+        classes = int(self.rules.classes)
+        self._routes = layout.Routes(
+            topology.neighbor.native,
+            topology.channel.native if half else topology.neighbor.native,
+            topology.link_class.native,
+            topology.params,
+            routing.start.native,
+            routing.decide.native,
+            routing.params,
+            routing.words,
+            _by_class(self.costs.latencies, classes),
+            _by_class(self.costs.byte_times, classes),
+        )
+        self._hosting = layout.Hosting(
+            mapping.rule.native, mapping.params, self.machine.placement.split
+        )
+
+    def _advance(self) -> None:
+        """Go on by some windows; with several ranks by one (collective)."""
+        ledger, before = self.ledger, self.ledger.hops
+        self._call()
+        if self.rules.ranks > 1:
+            if ledger.passed:  # requests of other ranks come in between
+                self._exchange()
+                self._call()
+            self._exchange()
+            least = -int(self.machine.transport.max(np.array([-ledger.next], np.int64))[0])
+        else:
+            least = ledger.next
+        self._next = least
+        ledger.ended = int(least == layout.NEVER)
+        self._take_log()
+        self.machine.count(ledger.hops - before, 1)
+
+    def _call(self) -> None:
+        """Call the kernel, making room as often as it asks for some."""
+        ledger = self.ledger
+        while True:
+            ledger.wants_room = 0
+            advance(
+                self._routes, self._hosting, self.rules, self._state, ledger.record,
+                self._next, AT_ONCE,
+            )  # fmt: skip
+            self._require_right()
+            if not ledger.wants_room:
+                return
+            if ledger.logs:
+                self._take_log()
+            else:
+                self._grow()
+
+    def _exchange(self) -> None:
+        """Hand rows over to other ranks, and take theirs in (collective)."""
+        ledger, state, size = self.ledger, self._state, self.machine.transport.size
+        owners, rows = state.owners[: ledger.away], state.rows[: ledger.away]
+        counts = np.bincount(owners, minlength=size)
+        if np.count_nonzero(counts) > 1:
+            dealt = np.empty_like(rows)
+            hop.deal(rows, owners, np.cumsum(counts) - counts, dealt)
+            rows = dealt
+        ledger.away = 0
+        came = self.machine.exchange(rows, counts).records
+        while ledger.free < len(came):
+            self._grow()
+        take_rows(
+            np.ascontiguousarray(came), self._routes, self._hosting, self.rules, self._state,
+            ledger.record,
+        )  # fmt: skip
+        self._require_right()
+
+    def _grow(self) -> None:
+        """Double the rows for messages, and the table of lists; at first they are few."""
+        state, rules, ledger = self._state, self.rules, self.ledger
+        before = len(state.messages)
+        margin = int(rules.sends_most + rules.receives_most) + SPARE_ROWS
+        more = before + margin if before else max(margin, 2 * len(state.processors))
+        words = layout.ROW_WORDS + state.headers.shape[1]
+        remote = 2 if rules.ranks > 1 else 0
+        row = layout.Message.dtype.itemsize + 8 * (words + state.links.shape[1])
+        require_memory((row + remote * 8 * words) * (before + more), "The messages under way")
+        messages = layout.Message.array(before + more)
+        messages[:before] = state.messages
+        free = np.empty(before + more, np.int32)
+        free[: ledger.free] = state.free[: ledger.free]
+        free[ledger.free : ledger.free + more] = np.arange(before + more - 1, before - 1, -1)
+        ledger.free += more
+        rows = np.zeros((remote * (before + more), words), np.int64)
+        rows[: ledger.away] = state.rows[: ledger.away] if ledger.away else 0
+        owners = np.zeros(len(rows), np.int32)
+        owners[: ledger.away] = state.owners[: ledger.away]
+        alive = before + more
+        lists = 4 * (ledger.entries + int(rules.receives_most) + int(rules.lists) * alive)
+        crossings = state.crossings
+        if rules.logged:
+            crossings = layout.Crossing.array(2 * alive)
+        self._state = state._replace(
+            messages=messages,
+            headers=_longer(state.headers, alive),
+            links=_longer(state.links, alive),
+            free=free,
+            entries=self._longer_table(lists),
+            rows=rows,
+            owners=owners,
+            crossings=crossings,
+        )
+
+    def _longer_table(self, least: int) -> Any:
+        """Return the table of lists, with as many places at least."""
+        old = self._state.entries
+        size = 1 << max(4, (least - 1).bit_length())
+        if size <= len(old):
+            return old
+        require_memory(layout.Entry.dtype.itemsize * size, "The lists of receives and messages")
+        new = layout.Entry.array(size)
+        new["slot"] = layout.NONE
+        if len(old):
+            move_lists(old, new, self.ledger.record)
+        return new
+
+    def _take_log(self) -> None:
+        """Put aside what the kernel has noted of messages that passed servers."""
+        if self.ledger.logs:
+            self.crossings.append(self._state.crossings[: self.ledger.logs].copy())
+            self.ledger.logs = 0
+
+    def _require_right(self) -> None:
+        """Raise the error that the kernel has noted, on every rank."""
+        if self.ledger.wrong:
+            self.machine.transport.fail(self._error())
+
+    def _error(self) -> RoutingError | TooLarge:
+        ledger = self.ledger
+        if ledger.wrong == layout.TOO_LATE or self.routing is None:
+            return TooLarge("The run takes longer than 2^60 units of time: take a larger unit.")
+        who = f"Routing {self.routing.name} on {self.machine.topology.name}"
+        whose = f"a message from {ledger.wrong_source} to {ledger.wrong_target}"
+        node = ledger.wrong_node
+        return RoutingError(
+            {
+                layout.UNWIRED: f"{who} chose a port of node {node} that is unwired, for {whose}.",
+                layout.ASTRAY: f"{who} stopped at node {node} with {whose}.",
+                layout.ENDLESS: f"{who} does not come to an end with {whose}: it is at {node}.",
+            }[ledger.wrong]
+        )
+
+    @property
+    def state(self) -> layout.State:
+        """The state of this rank."""
+        return self._state
+
+
+def _most(chosen: Any, first: Ints, counts: Ints) -> int:
+    """Return how many of the chosen operations the processor with the most of them has."""
+    sums = np.concatenate([[0], np.cumsum(chosen)])
+    return int((sums[first[1:]] - sums[first[:-1]]).max(initial=0)) if len(counts) else 0
+
+
+def _by_class(costs: tuple[int, ...], classes: int) -> Ints:
+    """Return what each class of links takes; the last serves all further ones."""
+    return np.array([costs[min(kind, len(costs) - 1)] for kind in range(classes)], np.int64)
+
+
+def _longer(table: Ints, rows: int) -> Ints:
+    """Return a table with more rows, the first of which are as they were."""
+    longer = np.zeros((rows, table.shape[1]), np.int64)
+    longer[: len(table)] = table
+    return longer

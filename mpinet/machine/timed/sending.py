@@ -1,0 +1,173 @@
+"""How messages get on: from the sender to the first server, from rank to rank, to the receiver."""
+
+import numpy as np
+
+from mpinet.compiled import routine
+from mpinet.machine.placement import TO_POSITION, owner_of
+from mpinet.machine.timed.calendar import enter_request, set_alarm
+from mpinet.machine.timed.heaps import ready_pushed
+from mpinet.machine.timed.layout import (
+    ANSWER,
+    ARRIVAL,
+    ASTRAY,
+    BUS,
+    COMES,
+    ENDLESS,
+    ENDS,
+    FULL,
+    REQUEST,
+    ROW_WORDS,
+    STORE,
+    TRAVELS,
+    UNWIRED,
+)
+from mpinet.networks.routing import ARRIVED
+
+CPU_PLACE = 2
+"""Bits of a row's first word below the CPU: its kind."""
+
+
+@routine
+def new_message(state, ledger):
+    """Take a free row for a message."""
+    ledger.free -= 1
+    return np.int64(state.free[ledger.free])
+
+
+@routine
+def give_back(m, state, ledger):
+    """Return a message's row to the free ones."""
+    state.messages[m].state = 0
+    state.free[ledger.free] = m
+    ledger.free += 1
+
+
+@routine
+def note_error(what, message, rules, ledger):
+    """Note a routing's first error."""
+    if ledger.wrong == 0:
+        ledger.wrong, ledger.wrong_node = what, message.node
+        ledger.wrong_source, ledger.wrong_target = message.source, message.target
+
+
+@routine
+def inject(slot, m, time, routes, hosting, state, rules, ledger):
+    """Let a message enter the network, or go to the receiver where there is none."""
+    message = state.messages[m]
+    more = (message.length - 1) * rules.gap_byte
+    message.hop = 0
+    if rules.nodes == 0 or message.source == message.target:
+        message.ready = time + (rules.apart if rules.nodes == 0 else 0)
+        message.tail = message.ready + more
+        arrive(m, slot, hosting, state, rules, ledger)
+        return
+    source, target = np.int64(message.source), np.int64(message.target)
+    message.tail = time + more
+    message.ready = time + more if rules.mode == STORE else time
+    message.node = source
+    header = state.headers[m]
+    if rules.numbered:
+        header[routes.header_words - 1] = state.numbers[slot] + message.index
+    routes.start(source, target, header, routes.params)
+    onward(m, slot, routes, hosting, state, rules, ledger)
+
+
+@routine
+def onward(m, slot, routes, hosting, state, rules, ledger):
+    """Let the node where a message is decide: it asks for a server, or has arrived."""
+    message = state.messages[m]
+    node = np.int64(message.node)
+    port = routes.decide(node, state.headers[m], routes.params)
+    if port == ARRIVED and node == message.target:
+        arrive(m, slot, hosting, state, rules, ledger)
+        return
+    if port < 0:
+        note_error(ASTRAY, message, rules, ledger)
+        return
+    if port >= rules.ports or routes.neighbor(node, port, routes.wired) < 0:
+        note_error(UNWIRED, message, rules, ledger)
+        return
+    if message.hop >= rules.hops_most:
+        note_error(ENDLESS, message, rules, ledger)
+        return
+    message.port = port
+    ask(m, routes, hosting, state, rules, ledger)
+
+
+@routine
+def ask(m, routes, hosting, state, rules, ledger):
+    """Put a message in line for its server, here or on the rank that has it."""
+    message = state.messages[m]
+    node, port = np.int64(message.node), np.int64(message.port)
+    if rules.serving != FULL:
+        channel = routes.channel(node, port, routes.wired)
+        node, port = channel // rules.ports, channel % rules.ports
+        if rules.serving == BUS:
+            owner, server = channel // rules.busses_each, channel - rules.first_bus
+    if rules.serving != BUS:
+        position = hosting.place(node, TO_POSITION, hosting.params)
+        owner = owner_of(position, hosting.split) if rules.ranks > 1 else rules.rank
+        server = (position - rules.first_position) * rules.ports + port
+    if owner != rules.rank:
+        hand_over(m, REQUEST, owner, state, ledger)
+        return
+    message.state, message.server = TRAVELS, server
+    enter_request(m, state, rules, ledger)
+
+
+@routine
+def arrive(m, here, hosting, state, rules, ledger):
+    """Let a message come to its receiver; `here` is the processor that looks again by itself."""
+    message = state.messages[m]
+    target = np.int64(message.target)
+    position = hosting.place(target, TO_POSITION, hosting.params)
+    if rules.ranks > 1:
+        owner = owner_of(position, hosting.split)
+        if owner != rules.rank:
+            hand_over(m, ARRIVAL, owner, state, ledger)
+            return
+    slot = position - rules.first_position
+    message.state = COMES
+    processor = state.processors[slot]
+    processor.coming = ready_pushed(np.int64(processor.coming), m, state.messages)
+    if slot != here:
+        set_alarm(slot, message.ready, state, rules, ledger)
+
+
+@routine
+def answer(m, slot, time, back, hosting, state, rules, ledger):
+    """Tell the sender that its message was matched at `time`; `back` later it knows.
+
+    The word goes out at the end of the window, also to processors of this rank: these may be behind
+    this one or ahead of it until then.
+    """
+    message, row = state.messages[m], new_message(state, ledger)
+    word = state.messages[row]
+    word.sent, word.length, word.source, word.index = (
+        message.sent, message.length, message.source, message.index,
+    )  # fmt: skip
+    word.tail, word.ready, word.target = time, time + back, message.target
+    word.state = ENDS
+    source = np.int64(message.source)
+    position = hosting.place(source, TO_POSITION, hosting.params)
+    owner = owner_of(position, hosting.split) if rules.ranks > 1 else rules.rank
+    if owner != rules.rank:
+        hand_over(row, ANSWER, owner, state, ledger)
+        return
+    word.next = ledger.answers
+    ledger.answers = row
+
+
+@routine
+def hand_over(m, kind, owner, state, ledger):
+    """Make a message a row for another rank."""
+    message, row = state.messages[m], state.rows[ledger.away]
+    row[0] = kind | np.int64(message.cpu) << CPU_PLACE
+    row[1], row[2], row[3], row[4] = message.sent, message.length, message.ready, message.tail
+    row[5], row[6], row[7], row[8] = message.tag, message.source, message.index, message.target
+    row[9], row[10], row[11] = message.node, message.port, message.hop
+    for word in range(state.headers.shape[1]):
+        row[ROW_WORDS + word] = state.headers[m, word]
+    state.owners[ledger.away] = owner
+    ledger.away += 1
+    give_back(m, state, ledger)

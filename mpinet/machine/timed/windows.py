@@ -1,0 +1,241 @@
+"""The kernel: windows of time, in each of which processors work first and links serve then.
+
+A window is as long as the least time in which one processor's or link's doings reach another. So
+within it each goes on alone, in any order and on any rank, and what comes of it is exchanged at the
+end. Windows without anything to do are skipped.
+"""
+
+import numpy as np
+
+from mpinet.base.arrays import Ints, Table
+from mpinet.compiled import kernel, routine
+from mpinet.machine.placement import TO_POSITION
+from mpinet.machine.timed.calendar import forget, go_to, next_window, set_alarm
+from mpinet.machine.timed.layout import (
+    ANSWER,
+    ARRIVAL,
+    FULL,
+    HAS_STARTERS,
+    NEVER,
+    NONE,
+    PROCESSORS,
+    ROW_WORDS,
+    Entries,
+    Hosting,
+    Ledger,
+    Operations,
+    Routes,
+    Rules,
+    State,
+)
+from mpinet.machine.timed.links import serve
+from mpinet.machine.timed.matching import make_list, place_of
+from mpinet.machine.timed.processor import hear, release_all, work
+from mpinet.machine.timed.sending import CPU_PLACE, arrive, ask, new_message
+
+
+@kernel
+def advance(
+    routes: Routes,
+    hosting: Hosting,
+    rules: Rules,
+    state: State,
+    ledger: Ledger,
+    window: int,
+    events: int,
+) -> None:
+    """Go to a window and through it; on one rank go on until so many events have happened.
+
+    With several ranks one call is one window, or half of one where servers have several senders:
+    these get the requests of other ranks in between. `Ledger.wants_room` says that there are too
+    few free rows; the same call goes on from there when there are more.
+    """
+    ways = Routes(
+        routes.neighbor.call, routes.channel.call, routes.link_class.call, routes.wired,
+        routes.start.call, routes.decide.call, routes.params, routes.header_words,
+        routes.latencies, routes.byte_times,
+    )  # fmt: skip
+    places = Hosting(hosting.place.call, hosting.params, hosting.split)
+    play(ways, places, rules, state, ledger, window, events)
+
+
+@routine
+def play(routes, hosting, rules, state, ledger, window, events):
+    """Do what `advance` says."""
+    if not all_begun(routes, hosting, rules, state, ledger):
+        return
+    if ledger.passed == 0:
+        go_to(window, state, rules, ledger)
+    most = ledger.events + events
+    while ledger.wrong == 0:
+        if ledger.passed == 0:
+            if not worked(routes, hosting, rules, state, ledger):
+                return
+            ledger.passed = 1
+            if rules.serving != FULL and rules.ranks > 1:
+                return
+        if rules.nodes > 0:
+            if rules.logged and ledger.logs + rules_room(state) > state.crossings.size:
+                ledger.wants_room = 1
+                return
+            serve(routes, hosting, state, rules, ledger)
+        tell_answers(hosting, state, rules, ledger)
+        ledger.passed = 0
+        ledger.next = next_window(state, rules)
+        if rules.ranks > 1 or ledger.next == NEVER or ledger.events >= most:
+            return
+        go_to(ledger.next, state, rules, ledger)
+
+
+@routine
+def rules_room(state):
+    """Return how many messages may pass a server in a window: as many as there are."""
+    return state.messages.size
+
+
+@routine
+def has_room(state, rules, ledger):
+    """Return whether there is room for all that a processor can do in a window."""
+    alive = state.messages.size - ledger.free
+    lists = 2 * (ledger.entries + rules.receives_most + rules.lists * alive)
+    if ledger.free < rules.sends_most + rules.receives_most or lists > state.entries.size:
+        ledger.wants_room = 1
+        return False
+    return True
+
+
+@routine
+def all_begun(routes, hosting, rules, state, ledger):
+    """Release the operations that require nothing; return False if there is too little room."""
+    while ledger.begun < state.processors.size:
+        if not has_room(state, rules, ledger):
+            return False
+        slot = ledger.begun
+        last = state.processors[slot].first + state.processors[slot].spare
+        release_all(slot, last, routes, hosting, state, rules, ledger)
+        ledger.begun += 1
+    return True
+
+
+@routine
+def worked(routes, hosting, rules, state, ledger):
+    """Let processors work to the end of the window; return False if there is too little room."""
+    until = (ledger.window + 1) * rules.window
+    while state.heads[PROCESSORS, 0] != NONE:
+        if not has_room(state, rules, ledger):
+            return False
+        slot = state.heads[PROCESSORS, 0]
+        forget(slot, state)
+        state.processors[slot].alarm = NEVER
+        work(slot, until, routes, hosting, state, rules, ledger)
+    state.least[PROCESSORS, 0] = NEVER
+    return True
+
+
+@routine
+def tell_answers(hosting, state, rules, ledger):
+    """Let the senders of this rank know which of their messages were matched in this window."""
+    while ledger.answers != NONE:
+        m = ledger.answers
+        ledger.answers = state.messages[m].next
+        tell(m, hosting, state, rules, ledger)
+
+
+@routine
+def tell(m, hosting, state, rules, ledger):
+    """Let the sender of a message know that it was matched."""
+    source = np.int64(state.messages[m].source)
+    slot = hosting.place(source, TO_POSITION, hosting.params) - rules.first_position
+    hear(slot, m, state, rules)
+    set_alarm(slot, state.messages[m].ready, state, rules, ledger)
+
+
+@kernel
+def take_rows(
+    rows: Table, routes: Routes, hosting: Hosting, rules: Rules, state: State, ledger: Ledger
+) -> None:
+    """Take in what other ranks have handed over; there are as many free rows of messages."""
+    ways = Routes(
+        routes.neighbor.call, routes.channel.call, routes.link_class.call, routes.wired,
+        routes.start.call, routes.decide.call, routes.params, routes.header_words,
+        routes.latencies, routes.byte_times,
+    )  # fmt: skip
+    places = Hosting(hosting.place.call, hosting.params, hosting.split)
+    taken(rows, ways, places, rules, state, ledger)
+
+
+@routine
+def taken(rows, routes, hosting, rules, state, ledger):
+    """Do what `take_rows` says."""
+    for i in range(rows.shape[0]):
+        row, m = rows[i], new_message(state, ledger)
+        message, kind = state.messages[m], row[0] & ((1 << CPU_PLACE) - 1)
+        message.cpu = row[0] >> CPU_PLACE
+        message.sent, message.length, message.ready, message.tail = row[1], row[2], row[3], row[4]
+        message.tag = np.uint32(row[5])
+        message.source, message.index, message.target = row[6], row[7], row[8]
+        message.node, message.port, message.hop = row[9], row[10], row[11]
+        for word in range(state.headers.shape[1]):
+            state.headers[m, word] = row[ROW_WORDS + word]
+        if kind == ARRIVAL:
+            arrive(m, NONE, hosting, state, rules, ledger)
+        elif kind == ANSWER:
+            tell(m, hosting, state, rules, ledger)
+        else:
+            ask(m, routes, hosting, state, rules, ledger)
+    ledger.next = next_window(state, rules)
+
+
+@kernel
+def move_lists(old: Entries, new: Entries, ledger: Ledger) -> None:
+    """Enter all lists into a larger table."""
+    ledger.entries = 0
+    for at in range(old.size):
+        entry = old[at]
+        if entry.slot != NONE:
+            slot, source, tag = np.int64(entry.slot), np.int64(entry.source), np.int64(entry.tag)
+            place = place_of(slot, source, tag, new)
+            make_list(
+                place, slot, source, tag, np.int64(entry.head), np.int64(entry.posted), new, ledger
+            )
+            new[place].tail = entry.tail
+
+
+@kernel
+def connect(
+    first: Ints, needs_first: Ints, needs: Ints, operations: Operations, followers: Ints
+) -> int:
+    """Turn the requirements of operations round: list for each operation those that wait for it.
+
+    Parameters are this rank's part of a program (see `Program`); `first` has each processor's first
+    operation, and their number. Returns how many operations may be released twice: those that wait
+    for the begin of an operation.
+    """
+    rows = needs_first.size - 1
+    for slot in range(first.size - 1):
+        for row in range(first[slot], first[slot + 1]):
+            for at in range(needs_first[row], needs_first[row + 1]):
+                operations[first[slot] + (needs[at] >> 1)].followers += 1
+    total = 0
+    for row in range(rows + 1):
+        count = operations[row].followers if row < rows else 0
+        operations[row].followers = total
+        operations[row].left = total
+        total += count
+    twice = 0
+    for slot in range(first.size - 1):
+        for row in range(first[slot], first[slot + 1]):
+            starters = 0
+            operations[row].needs = needs_first[row]
+            operations[row].missing = needs_first[row + 1] - needs_first[row]
+            for at in range(needs_first[row], needs_first[row + 1]):
+                needed = operations[first[slot] + (needs[at] >> 1)]
+                begun_only = needs[at] & 1
+                followers[needed.left] = (row - first[slot]) << 1 | begun_only
+                needed.left += 1
+                if begun_only:
+                    needed.what |= HAS_STARTERS
+                    starters = 1
+            twice += starters
+    operations[rows].needs = needs_first[rows]
+    return twice

@@ -1,0 +1,1 @@
+"""Programs of messages: their files, and what makes them."""

@@ -1,0 +1,120 @@
+"""Programs of messages are read as they stand, or refused with the line that is wrong."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mpinet
+from mpinet.errors import FileError, UsageError
+from mpinet.machine.timed.program import Builder
+from mpinet.programs.messages.goal import program_of, read_goal
+
+TWO = "num_ranks 2\nrank 0 {\nl1: calc 5\n%s\n}\n"
+
+
+def test_operations_stand_by_rank_whatever_the_order_of_the_blocks() -> None:
+    program = program_of(
+        b"num_ranks 3 // three\n\nrank 2 {\n x : send 10b to 0 tag 4 cpu 2\n"
+        b"y: recv 3 from any tag any\ny irequires x # both\n}\nrank 0{\n"
+        b"recv 10b from 2 tag 4 nic 0;\n}\nrank 2 {\nx: calc 7\n}\n"
+    )
+    assert program.first.tolist() == [0, 1, 1, 4]
+    assert program.kind.tolist() == [2, 1, 2, 0]
+    assert program.amount.tolist() == [10, 10, 3, 7]
+    assert program.peer.tolist() == [2, 0, -1, -1]
+    assert program.cpu.tolist() == [0, 2, 0, 0]
+    assert program.tag.tolist() == [4, 4, 2**32 - 1, 0]
+    assert program.needs_first.tolist() == [0, 0, 0, 1, 1]
+    assert program.needs.tolist() == [0 << 1 | 1]
+    assert program.lines.tolist() == [9, 4, 5, 12]
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("l2: send 0b to 1", "a message 1 byte or more"),
+        ("send 5b to 2", "no such rank among num_ranks 2"),
+        ("send 5b from 1", "a send is to a rank"),
+        ("send 5b to any", "a send is to one rank, not to any"),
+        ("recv 5b from 1 tag 4294967295", "a tag is 0..2\\^32-2"),
+        ("send 5b to 1 tag any", "a tag is 0..2\\^32-2"),
+        ("calc 5 cpu 65536", "CPUs are 0..65535"),
+        ("calc 1234567890123456", "15 digits at most"),
+        ("calc 5 tag 3", "no line of GOAL"),
+        ("l1 requires l9", "there is no operation l9 above it"),
+        ("l1 after l1", "no line of GOAL"),
+        ("wait 3", "no line of GOAL"),
+        ("rank 1 {", "the block of rank 0 is not closed"),
+    ],
+)
+def test_a_wrong_line_is_named(line: str, sentence: str) -> None:
+    with pytest.raises(FileError, match=f"^program, line 4: .*{sentence}"):
+        program_of((TWO % line).encode())
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("rank 0 {\n}\n", "line 1: there is no num_ranks before it"),
+        ("num_ranks 1\nnum_ranks 1\n", "line 2: num_ranks is said twice"),
+        ("num_ranks 1\nrank 1 {\n}\n", "line 2: there is no such rank"),
+        ("num_ranks 1\ncalc 3\n", "line 2: it stands in the block of no rank"),
+        ("num_ranks 1\n}\n", "line 2: it stands in the block of no rank"),
+        ("num_ranks 1\nrank 0 {\n", "the file ends before the block of rank 0 is closed"),
+        ("num_ranks 0\n", "num_ranks is 1..1073741824, not 0"),
+        ("", "there is no num_ranks"),
+    ],
+)
+def test_a_file_without_its_frame_is_refused(text: str, sentence: str) -> None:
+    with pytest.raises(FileError, match=sentence):
+        program_of(text.encode())
+
+
+def test_a_file_that_is_not_there_gives_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match=r"Cannot read .*: No such file"):
+        read_goal(tmp_path / "none.goal")
+
+
+def test_a_program_is_the_same_built_and_read() -> None:
+    builder = Builder(2)
+    work = builder.calc(0, 5)
+    sent = builder.send(0, 1, 10, tag=3, after=work)
+    builder.after(0, sent, work, begun=True)
+    builder.recv(1, None, 10, tag=None, cpu=1)
+    built = builder.done()
+    read = program_of(
+        b"num_ranks 2\nrank 0 {\na: calc 5\nb: send 10b to 1 tag 3\n"
+        b"b requires a\nb irequires a\n}\n"
+        b"rank 1 {\nrecv 10b from any tag any cpu 1\n}\n"
+    )
+    for name in ("first", "kind", "amount", "peer", "cpu", "tag", "needs_first", "needs"):
+        assert np.array_equal(getattr(built, name), getattr(read, name)), name
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda program: program.send(0, 2, 10),
+        lambda program: program.send(0, 1, 0),
+        lambda program: program.calc(2, 1),
+        lambda program: program.calc(0, -1),
+        lambda program: program.after(0, 0, 1),
+    ],
+)
+def test_what_a_builder_cannot_take_is_refused(wrong) -> None:
+    with pytest.raises(UsageError):
+        wrong(Builder(2))
+
+
+def test_operations_that_never_end_name_both_ends() -> None:
+    program = Builder(2)
+    program.recv(0, 1, 8, tag=1)
+    program.send(1, 0, 8, tag=2)
+    found = mpinet.replay(program.done(), flat=10, eager=4)
+    assert (found.stuck, found.first_stuck, found.unmatched) == (2, [0, 0], 1)
+    assert [one.waits_for for one in found.stuck_operations] == [
+        "a message from processor 1 with tag 1",
+        "a receive of processor 0 with tag 2",
+    ]
+    assert found.shortfall.startswith("2 operations never end:")
