@@ -154,8 +154,8 @@ def label_place(text, begin, end, labels, reading):
 @kernel
 def measure(text: Bytes, counts: Ints) -> None:
     """Count the lines, those with ``requires``, and the lines of the largest block."""
-    longest, here = np.int64(0), np.int64(0)
-    lines, orders, seen = np.int64(0), np.int64(0), False
+    longest, here = 0, 0
+    lines, orders, seen = 0, 0, False
     for at in range(text.size):
         byte = text[at]
         if byte == NEWLINE:
