@@ -24,6 +24,7 @@ from mpinet.report.tables import fields, table
 
 if TYPE_CHECKING:
     from mpinet.machine.transport import Local
+    from mpinet.mpi.outcome import Conflicting
     from mpinet.mpi.source import Source
     from mpinet.mpi.world.accounts import Account
 
@@ -110,7 +111,9 @@ def exec(
     -------
     Result
         script, processors, steps, messages, hops, bytes, unreceived, unreceived_at, output_sha256,
-        kinds and calls: lists of call, calls, messages, hops, bytes, steps (calls also file, line).
+        kinds and calls: lists of call, calls, messages, hops, bytes, steps (calls also file, line);
+        conflicts, where there are any: accesses, processor, bytes, times, first_file, first_line,
+        other_file, other_line.
 
     Examples
     --------
@@ -167,7 +170,7 @@ class Exec(MachineJob):
             (sys.stderr if getattr(options, "json", False) else sys.stdout) or io.StringIO(),
             None if options.collectives is None else Pattern(options.collectives),
         )
-        return {
+        row = {
             "script": self._source.title,
             "processors": found.processors,
             "steps": found.steps,
@@ -190,6 +193,9 @@ class Exec(MachineJob):
                 for account in found.accounts
             ],
         }
+        if found.conflicts:  # other runs have the documents that they had before there were windows
+            row["conflicts"] = [_conflict(conflict) for conflict in found.conflicts]
+        return row
 
     def needs(self, ranks: int) -> int:
         """Least bytes of the processors' scripts."""
@@ -198,9 +204,9 @@ class Exec(MachineJob):
     def rows(self, result: Row) -> list[Row]:
         """Return one row, with separate columns for each kind of call and each line."""
         kinds = by_name(result["kinds"], "call")
-        return [
-            result | {"kinds": kinds, "calls": by_name(result["calls"], "file", "line", "call")}
-        ]
+        calls = by_name(result["calls"], "file", "line", "call")
+        conflicts = {"conflicts": len(result["conflicts"])} if "conflicts" in result else {}
+        return [result | {"kinds": kinds, "calls": calls} | conflicts]
 
     def show(self, result: Row) -> str:
         """Format the counts, and the costs of each kind of call and each line."""
@@ -212,6 +218,8 @@ class Exec(MachineJob):
         parts = [f"{result['script']} on {self.topology}\n{fields(counts)}"]
         if result["kinds"]:
             parts += [_kinds(result["kinds"]), _lines(result["calls"])]
+        if "conflicts" in result:
+            parts.append(_conflicts(result["conflicts"]))
         return "\n\n".join(parts)
 
 
@@ -262,6 +270,37 @@ def _lines(calls: list[Row]) -> str:
     rest = len(calls) - len(rows)
     more = f"\n.. and {rest} more that cost no more than these" if rest else ""
     return f"{table(rows, ('line', 'call', *COSTS))}{more}"
+
+
+def _conflict(conflict: Conflicting) -> Row:
+    """Return a conflict as the document has it."""
+    return {
+        "accesses": conflict.said,
+        "processor": conflict.target,
+        "bytes": [conflict.begin, conflict.end],
+        "times": conflict.times,
+        **_at("first", conflict.first),
+        **_at("other", conflict.other),
+    }
+
+
+def _at(which: str, account: Account) -> Row:
+    """Return the line of one of two accesses."""
+    return {f"{which}_file": account.file, f"{which}_line": account.line}
+
+
+def _conflicts(conflicts: list[Row]) -> str:
+    """Format accesses that conflict, a line each."""
+    lines = [
+        f"  {row['first_file']}:{row['first_line']} and {row['other_file']}:{row['other_line']}: "
+        f"{row['accesses']} of bytes {row['bytes'][0]} to {row['bytes'][1] - 1} "
+        f"of processor {row['processor']}" + (f", {row['times']} times" * (row["times"] > 1))
+        for row in conflicts[:SHOWN]
+    ]
+    rest = len(conflicts) - len(lines)
+    more = [f"  .. and {rest} more"] if rest else []
+    heading = "conflicting accesses in one epoch, whose order MPI leaves open:"
+    return "\n".join([heading, *lines, *more])
 
 
 def _cells(row: Row) -> list[str]:

@@ -28,6 +28,7 @@ from mpinet.mpi.messages.requests import REQUEST_NULL, Prequest, Request
 from mpinet.mpi.real import REAL
 from mpinet.mpi.refusals import RefusedModule, refuse, refuse_rest, refused, refusing
 from mpinet.mpi.settings import Package
+from mpinet.mpi.windows.window import Win
 from mpinet.mpi.world.world import World
 
 LOCAL_CLASSES = (
@@ -88,6 +89,7 @@ CLASSES: dict[str, type[Any]] = {
     "Prequest": Prequest,
     "Request": Request,
     "Topocomm": Topocomm,
+    "Win": Win,
 }
 """Classes of our own in place of the real ones."""
 
@@ -95,7 +97,7 @@ for _name, _cls in CLASSES.items():
     _cls.__module__ = REAL.__name__
     refuse_rest(_cls, getattr(REAL, _name))
 
-for _name in ("File", "Session", "Win"):
+for _name in ("File", "Session"):
     CLASSES[_name] = refused(getattr(REAL, _name))
 
 

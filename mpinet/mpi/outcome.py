@@ -2,17 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from mpinet.mpi.world.accounts import Account, books, union
+from mpinet.mpi.world.onesided import Conflict
 from mpinet.mpi.world.world import World
 from mpinet.process.telling import gathered
 
 NAMED = 10
 """Most processors with unreceived messages that are named."""
+
+
+@dataclass(frozen=True)
+class Conflicting:
+    """Accesses on two lines that conflict at some target in one epoch.
+
+    Attributes
+    ----------
+    said : str
+        What they are.
+    first, other : Account
+        The call on the line of the access that came first, and the one on that of the other.
+    target, begin, end : int
+        Of the first such conflict the processor, its first byte, and the end of its bytes.
+    times : int
+        How often they conflict.
+    """
+
+    said: str
+    first: Account
+    other: Account
+    target: int
+    begin: int
+    end: int
+    times: int
 
 
 @dataclass(frozen=True)
@@ -31,6 +58,8 @@ class Outcome:
         The SHA-256 of what processors have printed to the standard output.
     accounts : list of Account
         What each kind of call cost on each line.
+    conflicts : list of Conflicting
+        Accesses to windows that conflict.
     """
 
     processors: int
@@ -40,6 +69,7 @@ class Outcome:
     unreceived_at: list[tuple[int, int]]
     output: str
     accounts: list[Account]
+    conflicts: list[Conflicting]
 
     @property
     def kinds(self) -> list[Account]:
@@ -54,16 +84,45 @@ def outcome(world: World) -> Outcome:
     left_at = list(zip(machine.nodes[left].tolist(), unreceived[left].tolist(), strict=True))
     opened = [account.row for account in world.accounts.accounts]
     booked = [(number, account.row) for number, account in world.transit.arrivals.booked.items()]
-    gathered_rows = gathered(machine.transport, (opened, booked, sorted(left_at)[:NAMED]))
-    shares = [[Account.of(row) for row in rows] for rows, _, _ in gathered_rows]
-    arrivals = [{number: Account.of(row) for number, row in rows} for _, rows, _ in gathered_rows]
+    own = opened, booked, sorted(left_at)[:NAMED], world.one_sided.conflicts
+    gathered_rows = gathered(machine.transport, own)
+    shares = [[Account.of(row) for row in rows] for rows, *_ in gathered_rows]
+    arrivals = [{number: Account.of(row) for number, row in rows} for _, rows, *_ in gathered_rows]
     accounts = books(shares, arrivals)
     hops, total = machine.sum(sum(account.hops for account in accounts), int(unreceived.sum()))
-    found = sorted((node, count) for _, _, places in gathered_rows for node, count in places)[
+    found = sorted((node, count) for _, _, places, _ in gathered_rows for node, count in places)[
         :NAMED
     ]
     steps, output = world.transit.now, world.exits.output
-    return Outcome(world.size, steps, hops, total, found, output, accounts)
+    conflicts = _conflicts(shares, [row for *_, rows in gathered_rows for row in rows])
+    return Outcome(world.size, steps, hops, total, found, output, accounts, conflicts)
+
+
+def _conflicts(
+    shares: Sequence[Sequence[Account]], rows: Iterable[Sequence[Any]]
+) -> list[Conflicting]:
+    """What conflicts, by lines: a line has an account on every rank."""
+
+    def account(number: int) -> Account:
+        return shares[number % len(shares)][number // len(shares)]
+
+    found: dict[Any, Conflicting] = {}
+    for *words, times in rows:
+        conflict = Conflict(*words)
+        first, other = account(conflict.first), account(conflict.other)
+        key = *_called(first), *_called(other), conflict.said
+        here = conflict.target, conflict.begin, conflict.end
+        known = found.get(key)
+        if known is not None:
+            here = min(here, (known.target, known.begin, known.end))
+            times += known.times
+        found[key] = Conflicting(conflict.said, first, other, *here, times)
+    return [found[key] for key in sorted(found)]
+
+
+def _called(account: Account) -> tuple[str, int, str]:
+    """Which call on which line an account is of."""
+    return account.file, account.line, account.kind
 
 
 def by_kind(accounts: Iterable[Account]) -> list[Account]:

@@ -10,7 +10,6 @@ from mpinet.mpi.constants import instance_of, serialized
 from mpinet.mpi.real import REAL
 
 WITHOUT = {
-    "no memory that others may reach": "Win",
     "no parallel files": "File Register_datarep",
     "no sessions": "Session Create_from_session_pset",
     "no processors but its own": "Spawn Spawn_multiple",

@@ -18,7 +18,7 @@ DRIVERS = Path(__file__).parent / "drivers"
 TIME_LIMIT = 500 if os.environ.get("MPINET_LONG") else 300  # seconds; below pytest's own
 MACHINES = {"hypercube:2": 4, "torus:3x3": 9}
 
-ELSEWHERE = re.compile(r"MPI\.File|MPI\.Win|\.Spawn|\.Get_parent|cupy|cuda|>>>")
+ELSEWHERE = re.compile(r"MPI\.File|\.Spawn|\.Get_parent|cupy|cuda|>>>")
 """What programs use that mpinet does not emulate, and what is no program."""
 
 TIMES = ("wall clock time", "all tasks")
@@ -37,9 +37,12 @@ QUICK = [
 
 SLOW = ["mpi-ref-v1/ex-2.32.py", "mandelbrot/mandelbrot.py"]
 
-UNIT_TESTS = ["test_p2p_obj", "test_cco_obj", "test_request", "test_status", "test_op"]
+UNIT_TESTS = "test_p2p_obj test_cco_obj test_request test_status test_op test_win".split()
 
 LONG_UNIT_TESTS = [
+    *(f"test_rma.TestRMA{on}" for on in ("Self", "World")),
+    *(f"test_rma_nb.TestRMA{on}" for on in ("Self", "World")),
+    "test_util_sync",
     *(f"test_p2p_buf.TestP2PBuf{on}" for on in ("Self", "World", "SelfDup", "WorldDup")),
     *(f"test_cco_buf.TestCCOBuf{on}" for on in ("Self", "World", "SelfDup", "WorldDup")),
     *(f"test_cco_buf.TestCCOBufInplace{on}" for on in ("Self", "World")),
@@ -123,8 +126,8 @@ def tutorial(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return files
 
 
-def test_the_tutorial_has_ten_programs(tutorial):
-    assert len(tutorial) == 10
+def test_the_tutorial_has_twelve_programs(tutorial):
+    assert len(tutorial) == 12
 
 
 @pytest.mark.parametrize(("ranks", "network"), in_turn_on([1, 3], MACHINES))
@@ -201,3 +204,11 @@ def test_the_runner_of_the_unit_tests_runs(ranks):
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("\nOK\n") == 3, done.stderr
     assert len(re.findall(r"^Ran 23 tests", done.stderr, re.MULTILINE)) == 3
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+def test_programs_of_windows_print_the_same_lines(ranks):
+    script = DRIVERS / "windows.py"
+    shown = emulated("hypercube:2", ranks, script)
+    assert len(shown) == 4 * 7
+    assert shown == really(4, script)

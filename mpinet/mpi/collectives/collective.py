@@ -29,6 +29,7 @@ KINDS = {
     for number, name in enumerate(
         [*OBJECTS, *BUFFERS, *(f"I{name.lower()}" for name in BUFFERS)]
         + [f"{name}_init" for name in BUFFERS]
+        + ["Win.Fence", "Win.Free"]
     )
 }
 """Numbers of all collectives: those of different kinds do not match."""

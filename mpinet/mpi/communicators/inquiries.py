@@ -17,7 +17,48 @@ NAMES = {WORLD: "MPI_COMM_WORLD", SELF: "MPI_COMM_SELF"}
 """The names that communicators have from the beginning."""
 
 
-class Inquiries(Endpoint):
+class Labels(Endpoint):
+    """The name and the hints that a script gives something that several processors have."""
+
+    __slots__ = ()
+
+    def Get_name(self) -> str:
+        """Its name."""
+        raise NotImplementedError
+
+    def Set_name(self, name: str) -> None:
+        """Give it a name for the caller."""
+        self._state.name = name[: REAL.MAX_OBJECT_NAME - 1]
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.Get_name()
+
+    @name.setter
+    def name(self, value: str) -> None:
+        self.Set_name(value)
+
+    def Get_info(self) -> Any:
+        """The hints that it has been given."""
+        hints = self._state.info
+        return REAL.Info.Create() if hints is None else hints.Dup()
+
+    def Set_info(self, info: Any) -> None:
+        """Give it hints; the machine takes none of them."""
+        self._state.info = info.Dup() if info else None
+
+    @property
+    def info(self) -> Any:
+        """The hints that it has been given."""
+        return self.Get_info()
+
+    @info.setter
+    def info(self, value: Any) -> None:
+        self.Set_info(value)
+
+
+class Inquiries(Labels):
     """Rank, size, group, name, hints and kind of a communicator, as `mpi4py.MPI.Comm` has them."""
 
     __slots__ = ()
@@ -85,42 +126,11 @@ class Inquiries(Endpoint):
         """Whether its members are arranged."""
         return self.Get_topology() != UNDEFINED
 
-    # ---- name and hints
+    # ---- name
 
     def Get_name(self) -> str:
         """Its name."""
         return self._state.name or NAMES.get(self._name_of_context, "")
-
-    def Set_name(self, name: str) -> None:
-        """Give it a name for the caller."""
-        self._state.name = name[: REAL.MAX_OBJECT_NAME - 1]
-
-    @property
-    def name(self) -> str:
-        """Its name."""
-        return self.Get_name()
-
-    @name.setter
-    def name(self, value: str) -> None:
-        self.Set_name(value)
-
-    def Get_info(self) -> Any:
-        """The hints that it has been given."""
-        hints = self._state.info
-        return REAL.Info.Create() if hints is None else hints.Dup()
-
-    def Set_info(self, info: Any) -> None:
-        """Give it hints; the machine takes none of them."""
-        self._state.info = info.Dup() if info else None
-
-    @property
-    def info(self) -> Any:
-        """The hints that it has been given."""
-        return self.Get_info()
-
-    @info.setter
-    def info(self, value: Any) -> None:
-        self.Set_info(value)
 
     @property
     def _name_of_context(self) -> Any:

@@ -17,12 +17,13 @@ from mpinet.mpi.world.ranks import RankTable, WorldRanks
 WORLD, SELF = "world", "self"
 """Names of the contexts of the whole world, and of every processor alone."""
 
-PAIRS, COLLECTIVES, NEIGHBORS, AGREEMENTS, GROUPS, LEADERS = range(6)
+PAIRS, COLLECTIVES, NEIGHBORS, AGREEMENTS, GROUPS, LEADERS, ONE_SIDED = range(7)
 """Parts of a context: for messages between two processors, of collectives, of neighbor collectives,
-and of calls that make communicators of it: of all members, of a group, and of two groups' leaders.
+of calls that make communicators of it (of all members, of a group, and of two groups' leaders), and
+for accesses to a window's memory.
 """
 
-PARTS = 6
+PARTS = 7
 
 ALL = -1
 """Holds the communicators that all processors have to the end."""

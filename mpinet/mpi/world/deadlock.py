@@ -11,12 +11,13 @@ from mpinet.errors import Deadlock
 from mpinet.machine import Machine
 from mpinet.mpi.real import ANY_SOURCE
 from mpinet.mpi.world.contexts import PAIRS, PARTS, Contexts
-from mpinet.mpi.world.events import Event, Receive, awaited_by
+from mpinet.mpi.world.events import Answering, Event, Receive, awaited_by
 from mpinet.mpi.world.failure import named
 from mpinet.mpi.world.mismatch import Calls, differing
+from mpinet.mpi.world.onesided import OneSided, name_of
 from mpinet.mpi.world.processor import Processor
 from mpinet.process.deadlock import SHOWN, all_waiting, cycle_or_chain
-from mpinet.process.telling import agreed, gathered_of
+from mpinet.process.telling import agreed, gathered, gathered_of
 
 NOBODY = -1
 
@@ -72,6 +73,36 @@ def explain(
     rest = [f"  .. and {len(chain) - SHOWN} more"] if len(chain) > SHOWN else []
     parts = [heading, *(lines[number] for number in chain[:SHOWN] if number in lines), *rest]
     raise Deadlock(agreed(transport, "\n".join(parts)))
+
+
+def name_holders(
+    machine: Machine, contexts: Contexts, one_sided: OneSided, here: Sequence[Processor]
+) -> None:
+    """Let processors that wait for a window's lock know who holds it (collective).
+
+    Parameters
+    ----------
+    machine : Machine
+        The machine, on which nothing is under way.
+    contexts : Contexts
+        What numbers of contexts on this rank stand for.
+    one_sided : OneSided
+        The locks of this rank's memories.
+    here : sequence of Processor
+        This rank's processors that have not ended.
+    """
+    transport = machine.transport
+    rows = sorted(row for rows in gathered(transport, one_sided.held(contexts)) for row in rows)
+    held = {(name, processor): holders for name, processor, holders in agreed(transport, rows)}
+    for processor in here:
+        for event in awaited_by(processor):
+            if isinstance(event, Answering):
+                members = contexts.members(event.place, processor.id)
+                window = name_of(contexts, event.place), members[event.target]
+                own = contexts.shared(event.place - event.place % PARTS).groups[0]
+                mine = own.rank_of(processor.id)
+                others = [(rank, at) for rank, at in held.get(window, ()) if rank != mine]
+                event.holders = others or list(held.get(window, ()))
 
 
 def _chain(waits: dict[int, tuple[int, bool]]) -> tuple[list[int], bool]:

@@ -161,6 +161,71 @@ class Acknowledgement(Event):
         return self.context
 
 
+class Service(Event):
+    """What another member of a window is to do.
+
+    Attributes
+    ----------
+    context, target : int
+        The window, and the other's rank in it.
+    wanted : str
+        What it is to do.
+    """
+
+    __slots__ = ("context", "target", "wanted")
+
+    def __init__(self, owner: Waiter, context: int, target: int, wanted: str):
+        super().__init__(owner)
+        self.context = context
+        self.target = target
+        self.wanted = wanted
+
+    @property
+    def said(self) -> str:
+        """What is waited for."""
+        return f"rank {self.target} to {self.wanted}"
+
+    @property
+    def peer(self) -> int:
+        """The rank that is to do something."""
+        return self.target
+
+    @property
+    def place(self) -> int:
+        """The context."""
+        return self.context
+
+
+class Answering(Service):
+    """The answer of a target's memory, which its lock may keep back.
+
+    Attributes
+    ----------
+    holders : sequence of (int, str)
+        Who holds that lock, and since which line; known once nobody goes on.
+    """
+
+    __slots__ = ("holders",)
+
+    def __init__(self, owner: Waiter, context: int, target: int, wanted: str):
+        super().__init__(owner, context, target, wanted)
+        self.holders: list[tuple[int, str]] = []
+
+    @property
+    def said(self) -> str:
+        """What is waited for."""
+        if not self.holders:
+            return super().said
+        rank, place = self.holders[0]
+        more = f", and {len(self.holders) - 1} more" if len(self.holders) > 1 else ""
+        return f"the lock of rank {self.target}, which rank {rank} holds since {place}{more}"
+
+    @property
+    def peer(self) -> int:
+        """The rank that is to do something: who holds the lock, or the target."""
+        return self.holders[0][0] if self.holders else self.target
+
+
 class Completion(Event):
     """The end of what a processor does beside its script.
 

@@ -8,12 +8,13 @@ its receive has matched: the receiver then sends an *acknowledgement*, a message
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import count
 from typing import Any
 
 from mpinet.mpi.real import PROC_NULL, REAL, as_int
 from mpinet.mpi.world.accounts import Account
-from mpinet.mpi.world.contexts import Contexts, Scope
+from mpinet.mpi.world.contexts import ONE_SIDED, PARTS, Contexts, Scope
 from mpinet.mpi.world.events import HAPPENED, Acknowledgement, Arrival, Event, Receive
 from mpinet.mpi.world.exits import Exits
 from mpinet.mpi.world.matching import Posted, Unexpected
@@ -23,6 +24,9 @@ from mpinet.mpi.world.turns import Turns
 
 ACKNOWLEDGEMENTS = ("acknowledgements", 0)
 """Name of the context in which synchronous sends are acknowledged; the tag is the send's key."""
+
+Act = Callable[[Message], None]
+"""What is done with a message that no receive is for, when it comes."""
 
 
 class Mail:
@@ -56,6 +60,8 @@ class Mail:
         self._acknowledgements = contexts.number(ACKNOWLEDGEMENTS)
         self._unacknowledged: dict[int, Acknowledgement] = {}
         self._keys = count()
+        self._acts: dict[tuple[int, int], Act] = {}
+        self._early: dict[tuple[int, int], list[Message]] = {}
 
     def collect(self) -> Outbox:
         """Take what has been sent out of the outbox."""
@@ -140,6 +146,60 @@ class Mail:
         else:
             answer = self._acknowledgements, processor.id, key, b"", None
             self.outbox.extend((processor.id, sender, account, answer))
+
+    # ---- accesses: messages that act where they come, whatever the processor there does
+
+    def on_access(self, context: int, processor: int, act: Act | None) -> None:
+        """Let messages of a context that come to a processor act there from now on.
+
+        Parameters
+        ----------
+        context : int
+            The context, its part `ONE_SIDED`.
+        processor : int
+            The processor, one of this rank's.
+        act : callable or None
+            What is done with each, also with those that have come before; None: they act no longer.
+        """
+        if act is None:
+            self._acts.pop((context, processor), None)
+            return
+        self._acts[context, processor] = act
+        for message in self._early.pop((context, processor), ()):
+            act(message)
+
+    def access(
+        self, sender: int, receiver: int, account: int, context: int, source: int, body: Any
+    ) -> None:
+        """Send a message that acts at its receiver.
+
+        Parameters
+        ----------
+        sender, receiver : int
+            The processors; the sender is one of this rank's.
+        account : int
+            The number of the account that pays.
+        context : int
+            The context, its part `ONE_SIDED`.
+        source : int
+            The sender's rank in it.
+        body : object
+            What acts; its ``len()`` is its size in bytes.
+        """
+        message = context, source, 0, body, None
+        if sender == receiver:
+            self._act(receiver, message)
+        else:
+            self.outbox.extend((sender, receiver, account, message))
+
+    def _act(self, processor: int, message: Message) -> None:
+        """Let a message act at a processor; one that is there before its window waits for it."""
+        where = message[0], processor
+        act = self._acts.get(where)
+        if act is None:
+            self._early.setdefault(where, []).append(message)
+        else:
+            act(message)
 
     # ---- receives
 
@@ -243,6 +303,9 @@ class Mail:
     def _deliver_any(self, slot: int, message: Message) -> None:
         """Deliver any message to what is in a slot: a processor that may have ended."""
         context, _, tag, _, _ = message
+        if context % PARTS == ONE_SIDED:
+            self._act(self._turns.numbers[slot] or 0, message)
+            return
         processor = self._turns.processors[slot]
         if context == self._acknowledgements:
             self._turns.happened(self._unacknowledged.pop(tag))

@@ -44,6 +44,8 @@ class Turns:
     ----------
     current : Processor
         The processor, or helper fiber, that is running.
+    numbers : sequence of (int or None)
+        The processors' numbers by slot; None for switches.
     processors : list of (Processor or None)
         By slot; None for switches and for those that have ended.
     running : int
@@ -64,6 +66,7 @@ class Turns:
     privacy: Privacy
 
     def __init__(self, numbers: Sequence[int | None], exits: Exits):
+        self.numbers = numbers
         self.processors: list[Processor | None] = [
             None if number is None else Processor(number, slot)
             for slot, number in enumerate(numbers)

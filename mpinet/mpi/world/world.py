@@ -20,6 +20,7 @@ from mpinet.mpi.world.exits import Exits
 from mpinet.mpi.world.foundation import Foundation
 from mpinet.mpi.world.mail import Mail
 from mpinet.mpi.world.mismatch import Calls
+from mpinet.mpi.world.onesided import OneSided
 from mpinet.mpi.world.processor import Processor
 from mpinet.mpi.world.threads import Threads
 from mpinet.mpi.world.transit import Transit
@@ -94,6 +95,8 @@ class World:
         What they send and receive.
     transit : Transit
         Messages under way.
+    one_sided : OneSided
+        Locks and conflicts of windows.
     """
 
     def __init__(
@@ -109,6 +112,7 @@ class World:
         self.size = size = machine.topology.hosts
         self.contexts = Contexts(size)
         self.collectives = Calls()
+        self.one_sided = OneSided()
         self.accounts = Accounts(machine.transport.rank, machine.transport.size)
         self.exits = Exits(machine, out)
         nodes = machine.nodes.tolist()
@@ -203,6 +207,7 @@ class World:
         if total.running and (starved or not total.polling):
             here = [processor for processor in turns.processors if processor is not None]
             now = self.transit.now
+            deadlock.name_holders(self.machine, self.contexts, self.one_sided, here)
             deadlock.explain(
                 self.machine, self.contexts, self.collectives, here, now, total.polling
             )

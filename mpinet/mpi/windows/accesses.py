@@ -1,0 +1,173 @@
+"""What travels between the members of a window: accesses, wishes and answers, and their datatypes.
+
+Bodies of messages: the ``len()`` of each is its size in bytes, that of the data that it brings.
+"""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from mpinet.mpi.real import REAL
+
+PUT, GET, COMBINE, FETCH, SWAP = range(5)
+"""What an access does at its target: write, read, combine with what is there, the same and give
+what was there before, and write if what is there is as expected."""
+
+LOCK, UNLOCK, FLUSH, COMPLETE = range(5, 9)
+"""What an origin wants of its target beside accesses: its lock, to give that back, to know that all
+accesses have been done, and to tell that there will be no more."""
+
+READS = (GET, FETCH, SWAP)
+"""Accesses that give what they find."""
+
+LOCKED, STARTED = -1, -2
+"""Epochs of accesses under a lock, and between `Start` and `Complete`; others are numbered by the
+fences that the origin has passed."""
+
+NAMES = {PUT: "a put", GET: "a get", COMBINE: "an accumulate", FETCH: "an accumulate"} | {
+    SWAP: "a compare-and-swap"
+}
+"""Accesses, for people."""
+
+
+@dataclass(slots=True)
+class Access:
+    """An access to a target's memory.
+
+    Attributes
+    ----------
+    order : int
+        Which one of the origin's bodies to this target it is.
+    kind : int
+        `PUT`, `GET`, `COMBINE`, `FETCH` or `SWAP`.
+    key : int
+        Names the answer to the origin; 0: none is wanted.
+    account : int
+        The number of the account that pays.
+    epoch : int
+        `LOCKED`, `STARTED`, or how many fences the origin has passed.
+    displacement, count : int
+        Of the elements, in the target's units, and how many.
+    datatype : str or bytes
+        The elements' type (`told`).
+    op : str
+        The name of the operator that combines.
+    data, expected : bytes
+        What is written or combined; what a swap compares with.
+    """
+
+    order: int
+    kind: int
+    key: int
+    account: int
+    epoch: int
+    displacement: int
+    count: int
+    datatype: str | bytes
+    op: str
+    data: bytes
+    expected: bytes = b""
+
+    def __len__(self) -> int:
+        return len(self.data) + len(self.expected)
+
+
+@dataclass(slots=True)
+class Wish:
+    """What an origin wants of its target beside accesses.
+
+    Attributes
+    ----------
+    order, key, account : int
+        As those of an access.
+    kind : int
+        `LOCK`, `UNLOCK`, `FLUSH` or `COMPLETE`.
+    exclusive : bool
+        Whether nobody else may hold the lock.
+    place : str
+        The line that wants it.
+    """
+
+    order: int
+    kind: int
+    key: int
+    account: int
+    exclusive: bool = False
+    place: str = ""
+
+    def __len__(self) -> int:
+        return 0
+
+
+@dataclass(slots=True)
+class Answer:
+    """What a target tells its origin.
+
+    Attributes
+    ----------
+    key : int
+        The access or wish that it is an answer to.
+    data : bytes
+        What has been read.
+    error : int
+        Why an access since the last answer has failed; 0 if none has.
+    """
+
+    key: int
+    data: bytes = b""
+    error: int = 0
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+
+@dataclass(slots=True)
+class Exposed:
+    """A target lets the receiver begin to access its memory."""
+
+    def __len__(self) -> int:
+        return 0
+
+
+# ---- datatypes, which have other handles on other ranks
+
+
+_PREDEFINED = {
+    value.handle: name
+    for name, value in vars(REAL).items()
+    if isinstance(value, REAL.Datatype) and value != REAL.DATATYPE_NULL
+}
+
+
+def told(datatype: Any) -> str | bytes:
+    """What tells another processor of a datatype: its name, or how it is made."""
+    name = _PREDEFINED.get(datatype.handle)
+    return pickle.dumps(datatype) if name is None else name
+
+
+@lru_cache(256)
+def known(datatype: str | bytes) -> Any:
+    """The datatype that another processor has told of."""
+    if isinstance(datatype, str):
+        return getattr(REAL, datatype)
+    return pickle.loads(datatype).Commit()
+
+
+def element(datatype: Any) -> Any:
+    """The predefined datatype that all elements of a datatype have; they are combined as such.
+
+    Raises
+    ------
+    Exception
+        ``ERR_TYPE``: they differ.
+    """
+    if datatype.is_predefined:
+        return datatype
+    parts = datatype.Get_contents()[-1]
+    found = {part.handle: part for part in map(element, parts)}
+    if len(found) != 1:
+        raise REAL.Exception(REAL.ERR_TYPE)
+    return next(iter(found.values()))

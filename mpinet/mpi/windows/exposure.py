@@ -1,0 +1,227 @@
+"""A member's side as a target: its memory, its lock, and what others' accesses do there."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from dataclasses import dataclass, field
+from typing import Any
+
+from mpinet.mpi.collectives.operators import PREDEFINED
+from mpinet.mpi.messages.buffers import Buffer
+from mpinet.mpi.real import REAL
+from mpinet.mpi.windows.accesses import (
+    COMBINE,
+    COMPLETE,
+    FETCH,
+    LOCK,
+    PUT,
+    READS,
+    SWAP,
+    UNLOCK,
+    Access,
+    Answer,
+    Wish,
+    element,
+    known,
+)
+from mpinet.mpi.windows.conflicts import Touches
+from mpinet.mpi.world.calls import running
+from mpinet.mpi.world.events import Event
+
+
+@dataclass(slots=True)
+class Line:
+    """What has come from one origin, in the order in which it was made.
+
+    Attributes
+    ----------
+    next : int
+        The place of the next one.
+    early : dict of Access or Wish
+        Those that have come before their turns, or wait for the lock, by their places.
+    error : int
+        Why an access has failed; 0 if none has since the last answer.
+    """
+
+    next: int = 1
+    early: dict[int, Access | Wish] = field(default_factory=dict)
+    error: int = 0
+
+
+class Memory:
+    """Memory that a member exposes.
+
+    Parameters
+    ----------
+    memory : buffer or None
+        The memory; None: what is attached later, by addresses.
+    unit : int
+        Bytes of a displacement of 1.
+    """
+
+    def __init__(self, memory: Any, unit: int):
+        self.memory = memory
+        self.unit = unit
+        self.attached: dict[int, Any] = {}
+
+    def part(self, access: Access, datatype: Any) -> Buffer | None:
+        """The elements that are accessed; None if they are not in the memory."""
+        offset = access.displacement * self.unit
+        if self.memory is not None:
+            return Buffer.at(self.memory, offset, access.count, datatype)
+        end = offset + access.count * max(datatype.extent, datatype.true_ub)
+        for address, region in self.attached.items():
+            if address <= offset and end <= address + region.nbytes:
+                return Buffer.at(None, offset, access.count, datatype)
+        return None if access.count else Buffer.at(None, 0, 0, datatype)
+
+
+class Exposure:
+    """What others may do with a member's memory, and have done.
+
+    Parameters
+    ----------
+    context : int
+        The window's context, its part for accesses.
+    rank, processor : int
+        The member's rank, and who it is.
+    members : sequence of int
+        The members by rank.
+    memory : Memory
+        The memory.
+
+    Attributes
+    ----------
+    completed : Counter
+        How often origins have completed their accesses, by rank, less those waited for.
+    awaited : Event or None
+        What happens when one more completes, if the member waits for that.
+    touches : Touches or None
+        What may conflict; None for memory that is attached.
+    """
+
+    def __init__(self, context: int, rank: int, processor: int, members: Any, memory: Memory):
+        self.memory = memory
+        self.completed: Counter[int] = Counter()
+        self.awaited: Event | None = None
+        self.holders = running.world.one_sided.locks.setdefault((context, processor), {})
+        self._context = context
+        self._rank = rank
+        self._processor = processor
+        self._members = members
+        self._waiting: deque[tuple[int, Wish]] = deque()
+        self._lines: dict[int, Line] = {}
+        owned = memory.memory
+        self.touches = None if owned is None else Touches(processor, owned.nbytes)
+
+    def come(self, origin: int, body: Access | Wish) -> None:
+        """Do what an origin wants, as soon as all that it wanted before is done."""
+        line = self._lines.get(origin)
+        if line is None:
+            line = self._lines[origin] = Line()
+        line.early[body.order] = body
+        self._go_on(origin, line)
+
+    def _go_on(self, origin: int, line: Line) -> None:
+        """Do what is next in a line, up to a wish for a lock that others hold."""
+        while (body := line.early.get(line.next)) is not None:
+            if isinstance(body, Wish) and body.kind == LOCK and not self._lock(origin, body):
+                return
+            del line.early[line.next]
+            line.next += 1
+            if isinstance(body, Access):
+                self._access(origin, line, body)
+            else:
+                self._grant(origin, line, body)
+
+    def _grant(self, origin: int, line: Line, wish: Wish) -> None:
+        """Do what an origin wants beside accesses."""
+        if wish.kind == COMPLETE:
+            self.completed[origin] += 1
+            if self.awaited is not None:
+                running.turns.happened(self.awaited)
+                self.awaited = None
+            return
+        if wish.kind != LOCK and self.touches is not None:
+            self.touches.close(origin)
+        if wish.key:
+            self._answer(origin, line, wish, b"")
+        if wish.kind == UNLOCK:
+            del self.holders[origin]
+            self._pass_on()
+
+    def _lock(self, origin: int, wish: Wish) -> bool:
+        """Give an origin the lock if it can have it; else let it wait for it."""
+        if any(waiting == origin for waiting, _ in self._waiting):
+            return False
+        if self._waiting or not self._free_for(wish):
+            self._waiting.append((origin, wish))
+            return False
+        self.holders[origin] = wish.exclusive, wish.place
+        return True
+
+    def _free_for(self, wish: Wish) -> bool:
+        """Whether the lock can be had, as far as its holders go."""
+        exclusive = any(alone for alone, _ in self.holders.values())
+        return not exclusive and not (wish.exclusive and self.holders)
+
+    def _pass_on(self) -> None:
+        """Give the lock to those who wait for it, in their order, as far as it goes."""
+        while self._waiting and self._free_for(self._waiting[0][1]):
+            origin, _ = self._waiting.popleft()
+            waiting, self._waiting = self._waiting, deque()
+            self._go_on(origin, self._lines[origin])
+            waiting.extend(self._waiting)
+            self._waiting = waiting
+
+    # ---- accesses
+
+    def _access(self, origin: int, line: Line, access: Access) -> None:
+        """Do an access."""
+        datatype = known(access.datatype)
+        part = self.memory.part(access, datatype)
+        found = b""
+        if part is None:
+            line.error = REAL.ERR_RMA_RANGE
+        else:
+            self._note(origin, access, datatype)
+            found = _done(access, part, datatype)
+        if access.key:
+            self._answer(origin, line, access, found)
+
+    def _note(self, origin: int, access: Access, datatype: Any) -> None:
+        """Note an access where it may conflict with others."""
+        if self.touches is None:
+            return
+        offset = access.displacement * self.memory.unit
+        conflict = self.touches.note(origin, access, offset, datatype)
+        if conflict is not None:
+            running.world.one_sided.note(conflict)
+
+    def _answer(self, origin: int, line: Line, body: Access | Wish, data: bytes) -> None:
+        """Answer an origin."""
+        answer = Answer(body.key, data, line.error)
+        line.error = 0
+        receiver, account = self._members[origin], body.account
+        running.mail.access(self._processor, receiver, account, self._context, self._rank, answer)
+
+
+def _done(access: Access, part: Buffer, datatype: Any) -> bytes:
+    """Do an access to its elements; what they were, if it reads them."""
+    found = part.read() if access.kind != PUT else b""
+    if access.kind == PUT:
+        part.write(access.data)
+    elif access.kind in (COMBINE, FETCH):
+        _combine(access, part, found, datatype)
+    elif access.kind == SWAP and found == access.expected:
+        part.write(access.data)
+    return found if access.kind in READS else b""
+
+
+def _combine(access: Access, part: Buffer, found: bytes, datatype: Any) -> None:
+    """Combine elements with what an access brings."""
+    if access.op == "REPLACE":
+        part.write(access.data)
+    elif access.op != "NO_OP":
+        op = PREDEFINED[access.op]
+        part.write(op.combined(access.data, found, element(datatype)))

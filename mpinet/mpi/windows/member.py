@@ -1,0 +1,192 @@
+"""A window as one of its members has it, whichever of its faces a script uses."""
+
+from __future__ import annotations
+
+import zlib
+from typing import Any
+
+from mpinet.base.arrays import Ints
+from mpinet.mpi.real import PROC_NULL, REAL
+from mpinet.mpi.windows.accesses import LOCK, LOCKED, STARTED, UNLOCK, Answer, Exposed
+from mpinet.mpi.windows.exposure import Exposure, Memory
+from mpinet.mpi.windows.origin import Origin
+from mpinet.mpi.world.calls import running
+from mpinet.mpi.world.contexts import ONE_SIDED
+from mpinet.mpi.world.message import BODY, Message
+from mpinet.mpi.world.turns import POLLS_A_ROUND
+
+WATCHED = 1 << 16
+"""Most bytes of memory that are looked at for changes where a processor asks again and again."""
+
+
+class Member:
+    """A window, as a member has it.
+
+    Parameters
+    ----------
+    context : int
+        The window's context.
+    memory : Memory
+        What the member exposes.
+    sizes : ndarray of int64, shape (members, 2)
+        Of every member the bytes that it exposes, and those of its unit.
+    flavor : int
+        How the window was made.
+    given : object
+        What the script has given as memory, which is to live as long.
+    whole : buffer or None
+        Of a shared window the memory of all members.
+
+    Attributes
+    ----------
+    fence : int
+        How many fences it has passed.
+    fenced : bool
+        Whether the last of them lets it access others' memories.
+    started, posted : tuple of int, or None
+        Ranks that it may access since `Start`, or has let access its memory since `Post`.
+    locks : dict of int
+        Whether it holds the locks of these ranks alone.
+    locks_all : bool
+        Whether it has called `Lock_all`: it then asks for the lock of whom it accesses.
+    """
+
+    def __init__(
+        self,
+        context: int,
+        memory: Memory,
+        sizes: Ints,
+        flavor: int,
+        given: Any = None,
+        whole: Any = None,
+    ):
+        here = running.turns.current
+        table = running.world.contexts.shared(context).groups[0]
+        self.rank = table.rank_of(here.id)
+        self.members = table.members
+        self.memory, self.sizes, self.flavor, self.given = memory, sizes, flavor, given
+        self.whole = memory.memory if whole is None else whole
+        accesses = context + ONE_SIDED
+        self.origin = Origin(accesses, self.rank, here.id, self.members)
+        self.exposure = Exposure(accesses, self.rank, here.id, self.members, memory)
+        self.fence = 0
+        self.fenced = False
+        self.started: tuple[int, ...] | None = None
+        self.posted: tuple[int, ...] | None = None
+        self.locks: dict[int, bool] = {}
+        self.locks_all = False
+        self._seen = -1
+        self._syncs = 0
+        running.mail.on_access(accesses, here.id, self._come)
+
+    def _come(self, message: Message) -> None:
+        """Take a message of another member's."""
+        _, source, _, body, _ = message
+        assert body is message[BODY]
+        if isinstance(body, (Answer, Exposed)):
+            self.origin.come(source, body)
+        else:
+            self.exposure.come(source, body)
+
+    # ---- epochs
+
+    def epoch_of(self, target: int) -> int:
+        """The epoch in which a target may be accessed now.
+
+        Raises
+        ------
+        Exception
+            ``ERR_RMA_SYNC``: there is none.
+        """
+        if target in self.locks:
+            return LOCKED
+        if self.locks_all:
+            self._lock_lazily(target)
+            return LOCKED
+        if self.started is not None and target in self.started:
+            return STARTED
+        if not self.fenced:
+            raise REAL.Exception(REAL.ERR_RMA_SYNC)
+        return self.fence
+
+    def _lock_lazily(self, target: int) -> None:
+        """Want the lock of a target; what is sent to it then waits there for that."""
+        self.locks[target] = False
+        self.origin.wish(target, LOCK)
+
+    def lock(self, target: int, exclusive: bool) -> None:
+        """Wait for the lock of a target."""
+        event = self.origin.wish(target, LOCK, "give its lock", exclusive)
+        assert event is not None
+        self.origin.wait_for([event])
+        self.locks[target] = exclusive
+
+    def unlock(self, targets: list[int]) -> None:
+        """Give locks back when all accesses to their memories are done."""
+        origin = self.origin
+        events = []
+        for target in targets:
+            answered = "answer" if origin.unanswered(target) else ""
+            event = origin.wish(target, UNLOCK, answered)
+            origin.done(target)
+            del self.locks[target]
+            events += [] if event is None else [event]
+        waited = origin.wait_for(events)
+        waited = origin.finish(targets, local=True) or waited
+        if not waited:
+            self.breathe()
+
+    def require(self, possible: bool) -> None:
+        """Raise an error unless the window is in an epoch that a call is for.
+
+        Raises
+        ------
+        Exception
+            ``ERR_RMA_SYNC``: it is not.
+        """
+        if not possible:
+            raise REAL.Exception(REAL.ERR_RMA_SYNC)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether neither locks nor beginnings are open."""
+        return not (self.locks or self.locks_all or self.started or self.posted)
+
+    # ---- turns
+
+    def breathe(self) -> None:
+        """Let others run: the caller may wait for what they do to its memory.
+
+        Nothing but its memory tells whether it waits in vain; so it does where nothing there has
+        changed since it called last.
+        """
+        turns = running.turns
+        seen = self._signature()
+        if seen == self._seen:
+            turns.poll()
+            return
+        self._seen = seen
+        running.mail.to_self += 1
+        self._syncs += 1
+        if self._syncs % POLLS_A_ROUND == 0:
+            turns.poll()
+
+    def _signature(self) -> int:
+        """A number that is another one where memory has changed; always, where it is large."""
+        memory = self.whole
+        if memory is None or memory.nbytes > WATCHED:
+            return self._seen + 1
+        return zlib.crc32(memory)
+
+    # ---- whom it accesses
+
+    def require_rank(self, target: int) -> None:
+        """Raise an error unless a rank is one of a member, or of nobody.
+
+        Raises
+        ------
+        Exception
+            ``ERR_RANK``: it is none.
+        """
+        if target != PROC_NULL and not 0 <= target < len(self.members):
+            raise REAL.Exception(REAL.ERR_RANK)

@@ -1,0 +1,284 @@
+"""Accesses to other members' memory: a window's calls that put, get and combine."""
+
+# ruff: noqa: N802  (mpi4py's names)
+
+from __future__ import annotations
+
+from functools import partial
+from operator import index
+from typing import Any
+
+from mpinet.mpi.collectives.operators import SUM, Op
+from mpinet.mpi.messages.buffers import Buffer
+from mpinet.mpi.messages.requests import Request
+from mpinet.mpi.messages.specifications import is_integral
+from mpinet.mpi.real import PROC_NULL, REAL
+from mpinet.mpi.windows.accesses import COMBINE, FETCH, GET, PUT, SWAP, element, told
+from mpinet.mpi.windows.member import Member
+from mpinet.mpi.world.calls import call
+from mpinet.mpi.world.endpoint import Endpoint
+from mpinet.mpi.world.events import HAPPENED, Event
+
+UNCHANGED = ("REPLACE", "NO_OP")
+"""Operators that compute nothing, and so take elements of any datatype."""
+
+
+class Transfers(Endpoint):
+    """Accesses, as `mpi4py.MPI.Win` has them.
+
+    The caller's memory is read at once, and written when the answer comes.
+    """
+
+    __slots__ = ()
+
+    @property
+    def _member(self) -> Member:
+        """The window as the caller has it."""
+        raise NotImplementedError
+
+    @call
+    def Put(self, origin: Any, target_rank: int, target: Any = None) -> None:
+        """Write memory to a target's."""
+        self._write(PUT, origin, target_rank, target)
+
+    @call
+    def Get(self, origin: Any, target_rank: int, target: Any = None) -> None:
+        """Read memory of a target's."""
+        self._read(origin, target_rank, target)
+
+    @call
+    def Accumulate(self, origin: Any, target_rank: int, target: Any = None, op: Op = SUM) -> None:
+        """Combine memory with a target's, where the result stays."""
+        self._write(COMBINE, origin, target_rank, target, op)
+
+    @call
+    def Get_accumulate(
+        self, origin: Any, result: Any, target_rank: int, target: Any = None, op: Op = SUM
+    ) -> None:
+        """Combine memory with a target's, where the result stays; get what was there before."""
+        self._fetch(origin, result, target_rank, target, op)
+
+    @call
+    def Fetch_and_op(
+        self, origin: Any, result: Any, target_rank: int, target_disp: int = 0, op: Op = SUM
+    ) -> None:
+        """Combine one element with a target's, where it stays; get what was there before."""
+        given = _element(origin, "origin", target_rank)
+        got = _element(result, "result", target_rank, writable=True)
+        if target_rank == PROC_NULL:
+            return
+        _require_same(given, got, "origin and result")
+        self._fetch(given, got, target_rank, target_disp, op)
+
+    @call
+    def Compare_and_swap(
+        self, origin: Any, compare: Any, result: Any, target_rank: int, target_disp: int = 0
+    ) -> None:
+        """Write one element to a target's if that is as expected; get what was there before."""
+        given = _element(origin, "origin", target_rank)
+        expected = _element(compare, "compare", target_rank)
+        got = _element(result, "result", target_rank, writable=True)
+        if target_rank == PROC_NULL:
+            return
+        _require_same(given, expected, "origin and compare")
+        _require_same(given, got, "origin and result")
+        place = _Place(self._member, given, target_rank, target_disp)
+        place.access(SWAP, given.read(), got.kept().write, expected=expected.read())
+
+    # ---- with a request
+
+    @call
+    def Rput(self, origin: Any, target_rank: int, target: Any = None) -> Request:
+        """Write memory to a target's; complete when the caller's may be changed: at once."""
+        self._write(PUT, origin, target_rank, target)
+        return Request.of(HAPPENED)
+
+    @call
+    def Rget(self, origin: Any, target_rank: int, target: Any = None) -> Request:
+        """Begin to read memory of a target's."""
+        return self._request(self._read(origin, target_rank, target))
+
+    @call
+    def Raccumulate(
+        self, origin: Any, target_rank: int, target: Any = None, op: Op = SUM
+    ) -> Request:
+        """Combine memory with a target's; complete when the caller's may be changed: at once."""
+        self._write(COMBINE, origin, target_rank, target, op)
+        return Request.of(HAPPENED)
+
+    @call
+    def Rget_accumulate(
+        self, origin: Any, result: Any, target_rank: int, target: Any = None, op: Op = SUM
+    ) -> Request:
+        """Combine memory with a target's; complete when what was there before has come."""
+        return self._request(self._fetch(origin, result, target_rank, target, op))
+
+    # ---- steps of the above
+
+    def _request(self, event: Event | None) -> Request:
+        """The request that is complete when an answer has come."""
+        return Request.of(HAPPENED if event is None else event, partial(_finish, self._member))
+
+    def _write(
+        self, kind: int, origin: Any, target_rank: int, target: Any, op: Op | None = None
+    ) -> None:
+        """Let a target write or combine."""
+        if target_rank == PROC_NULL:
+            return
+        buffer = Buffer(origin)
+        place = _Place(self._member, buffer, target_rank, target)
+        place.require_size(buffer.nbytes)
+        place.access(kind, buffer.read(), None, op)
+
+    def _read(self, origin: Any, target_rank: int, target: Any) -> Event | None:
+        """Let a target tell what its memory holds."""
+        if target_rank == PROC_NULL:
+            return None
+        buffer = Buffer(origin, writable=True).kept()
+        place = _Place(self._member, buffer, target_rank, target)
+        place.require_size(buffer.nbytes)
+        return place.access(GET, b"", buffer.write)
+
+    def _fetch(
+        self, origin: Any, result: Any, target_rank: int, target: Any, op: Op
+    ) -> Event | None:
+        """Let a target combine, and tell what its memory held."""
+        if target_rank == PROC_NULL:
+            return None
+        given = origin if isinstance(origin, Buffer) else Buffer(origin)
+        got = result if isinstance(result, Buffer) else Buffer(result, writable=True)
+        place = _Place(self._member, given, target_rank, target)
+        reads_only = op == REAL.NO_OP
+        place.require_size(got.nbytes)
+        if not reads_only:
+            place.require_size(given.nbytes)
+        return place.access(FETCH, b"" if reads_only else given.read(), got.kept().write, op)
+
+
+class _Place:
+    """Where a target's memory is accessed.
+
+    Parameters
+    ----------
+    member : Member
+        The window.
+    buffer : Buffer
+        The origin's memory, which says how many elements of which type if nothing else does.
+    rank : int
+        The target's.
+    target : int, sequence or None
+        A displacement, and perhaps a count and a datatype, as mpi4py takes them.
+    """
+
+    def __init__(self, member: Member, buffer: Buffer, rank: int, target: Any):
+        self._member = member
+        self._rank = index(rank)
+        self._displacement, self._count = 0, buffer.count
+        self._datatype = buffer.datatype
+        if target is None:
+            pass
+        elif is_integral(target):
+            self._displacement = index(target)
+        elif isinstance(target, (list, tuple)):
+            self._take(target)
+        else:
+            raise ValueError("target: expecting integral or list/tuple")
+
+    def _take(self, target: Any) -> None:
+        """Take what a sequence says."""
+        if len(target) > 3:
+            raise ValueError("target: expecting 3 items at most")
+        if len(target) > 0:
+            self._displacement = index(target[0])
+        if len(target) > 1:
+            self._count = index(target[1])
+        if len(target) > 2:
+            named = target[2]
+            self._datatype = named if isinstance(named, REAL.Datatype) else REAL._typedict[named]
+
+    def require_size(self, nbytes: int) -> None:
+        """Raise an error unless as many bytes go here.
+
+        Raises
+        ------
+        Exception
+            ``ERR_TRUNCATE``: there are more or fewer.
+        """
+        if self._count * self._datatype.size != nbytes:
+            raise REAL.Exception(REAL.ERR_TRUNCATE)
+
+    def access(
+        self, kind: int, data: bytes, got: Any, op: Op | None = None, expected: bytes = b""
+    ) -> Event | None:
+        """Access the memory.
+
+        Raises
+        ------
+        Exception
+            ``ERR_RANK``, ``ERR_OP``, ``ERR_RMA_RANGE``, ``ERR_RMA_SYNC``: it cannot be.
+        """
+        member, datatype = self._member, self._datatype
+        member.require_rank(self._rank)
+        if op is not None:
+            _require_op(op, datatype)
+        self._require_range()
+        return member.origin.access(
+            self._rank,
+            got,
+            kind=kind,
+            epoch=member.epoch_of(self._rank),
+            displacement=self._displacement,
+            count=self._count,
+            datatype=told(datatype),
+            op="" if op is None else op.title.removeprefix("MPI."),
+            data=data,
+            expected=expected,
+        )
+
+    def _require_range(self) -> None:
+        """Raise an error unless the elements are in the target's memory."""
+        member, datatype = self._member, self._datatype
+        if self._displacement < 0 and member.flavor != REAL.WIN_FLAVOR_DYNAMIC:
+            raise REAL.Exception(REAL.ERR_DISP)
+        if self._count < 0:
+            raise REAL.Exception(REAL.ERR_COUNT)
+        if member.flavor == REAL.WIN_FLAVOR_DYNAMIC or not self._count:
+            return
+        nbytes, unit = member.sizes[self._rank].tolist()
+        begin = self._displacement * unit
+        stride = (self._count - 1) * datatype.extent
+        low = begin + datatype.true_lb + min(0, stride)
+        high = begin + datatype.true_ub + max(0, stride)
+        if low < 0 or high > nbytes:
+            raise REAL.Exception(REAL.ERR_RMA_RANGE)
+
+
+def _finish(member: Member, status: Any) -> None:
+    """End a request; raises the error of an access that has failed."""
+    if status is not None:
+        status.Set_elements(REAL.BYTE, 0)
+    member.origin.require_none_failed()
+
+
+def _require_op(op: Op, datatype: Any) -> None:
+    """Raise an error unless accesses combine elements of a datatype by an operator."""
+    if not op.is_predefined or not op:
+        raise REAL.Exception(REAL.ERR_OP)
+    if op.title.removeprefix("MPI.") not in UNCHANGED:
+        op.require_fit(element(datatype))
+
+
+def _element(spec: Any, said: str, rank: int, writable: bool = False) -> Buffer:
+    """The memory of one element."""
+    if rank == PROC_NULL:
+        return Buffer(b"")
+    buffer = Buffer(spec, writable)
+    if buffer.count != 1:
+        raise ValueError(f"{said}: expecting a single element, got {buffer.count}")
+    return buffer
+
+
+def _require_same(one: Buffer, other: Buffer, said: str) -> None:
+    """Raise an error unless two buffers' elements have one datatype."""
+    if one.datatype != other.datatype:
+        raise ValueError(f"mismatch in {said} MPI datatypes")

@@ -1,0 +1,439 @@
+"""Windows as scripts see them: `Win`, how it is made and freed, and what it tells of itself."""
+
+# ruff: noqa: N802  (mpi4py's names)
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mpinet.mpi.collectives import algorithms
+from mpinet.mpi.collectives.collective import Collective
+from mpinet.mpi.communicators.attributes import Attributes
+from mpinet.mpi.communicators.communicator import Intracomm, own
+from mpinet.mpi.communicators.context_ids import agreed_and_gathered, next_agreement
+from mpinet.mpi.communicators.errhandlers import ErrorHandling
+from mpinet.mpi.communicators.groups import Caller, Group
+from mpinet.mpi.communicators.inquiries import Labels
+from mpinet.mpi.constants import Numbered, instance_of, serialized
+from mpinet.mpi.real import PROC_NULL, REAL, as_int
+from mpinet.mpi.windows.exposure import Memory
+from mpinet.mpi.windows.member import Member
+from mpinet.mpi.windows.segments import shared_segment
+from mpinet.mpi.windows.synchronization import Synchronization
+from mpinet.mpi.world.calls import call, running
+from mpinet.mpi.world.contexts import COLLECTIVES, NOWHERE, ONE_SIDED
+from mpinet.mpi.world.handles import handle_of, thing_of
+from mpinet.mpi.world.ranks import RankTable, rank_table
+
+NONCONTIGUOUS = "alloc_shared_noncontig"
+"""The hint that members' parts of shared memory need not follow one another."""
+
+LINE = 64
+"""Bytes to which such parts are aligned."""
+
+
+class Win(Labels, Attributes, ErrorHandling, Synchronization, Numbered, np.ndarray):
+    """Memory that others may access, as `mpi4py.MPI.Win`.
+
+    It is an array of the bytes that the caller exposes, so that it can be used as a buffer, as
+    mpi4py has it.
+    """
+
+    __slots__ = ("_holding", "_scope")
+
+    __module__ = REAL.__name__
+
+    _holding: Member | None
+
+    def __new__(cls, win: Win | None = None) -> Win:
+        """The null window, or another face of a window."""
+        if win is None or not instance_of(Win, win):
+            return cls._of(None)
+        return cls._of(win._holding, win._scope)
+
+    @classmethod
+    def _of(cls, member: Member | None, scope: Any = NOWHERE) -> Win:
+        """A face of a window that the running processor has."""
+        memory = None if member is None else member.memory.memory
+        exposed = np.zeros(0, np.uint8) if not memory else np.frombuffer(memory, np.uint8)
+        made: Win = np.ndarray.__new__(cls, len(exposed), np.uint8, exposed)
+        made._holding, made._scope = member, scope
+        return made
+
+    def __bool__(self) -> bool:
+        return self._scope is not NOWHERE
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Win):
+            return NotImplemented
+        if not self or not other:
+            return not self and not other
+        return bool(self._context == other._context)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = None
+    __repr__ = object.__repr__
+    __str__ = object.__str__
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return serialized(self, "" if self else "WIN_NULL")
+
+    @property
+    def _member(self) -> Member:
+        if self._holding is None:
+            raise REAL.Exception(REAL.ERR_WIN)
+        return self._holding
+
+    # ---- how it is made
+
+    @classmethod
+    @call
+    def Create(
+        cls,
+        memory: Any,
+        disp_unit: int = 1,
+        info: Any = REAL.INFO_NULL,
+        comm: Intracomm | None = None,
+    ) -> Any:
+        """Let the members of a communicator access the caller's memory.
+
+        Parameters
+        ----------
+        memory : buffer or None
+            The memory.
+        disp_unit : int
+            Bytes by which displacements count.
+        info : Info
+            Hints.
+        comm : Intracomm, optional
+            The communicator, whose members all call (default: the caller alone).
+        """
+        nothing = memory is None or memory is REAL.BOTTOM
+        exposed = REAL.buffer.frombuffer(bytearray() if nothing else memory, False)
+        made = Making(comm, disp_unit, exposed.nbytes)
+        return made.window(cls, exposed, REAL.WIN_FLAVOR_CREATE, info, given=memory)
+
+    @classmethod
+    @call
+    def Allocate(
+        cls,
+        size: int,
+        disp_unit: int = 1,
+        info: Any = REAL.INFO_NULL,
+        comm: Intracomm | None = None,
+    ) -> Any:
+        """Let the members of a communicator access new memory of the caller's.
+
+        Parameters
+        ----------
+        size : int
+            Bytes.
+        disp_unit, info, comm
+            As those of `Create`.
+        """
+        made = Making(comm, disp_unit, _known_size(size))
+        exposed = REAL.buffer.frombuffer(np.zeros(size, np.uint8), False)
+        return made.window(cls, exposed, REAL.WIN_FLAVOR_ALLOCATE, info)
+
+    @classmethod
+    @call
+    def Allocate_shared(
+        cls,
+        size: int,
+        disp_unit: int = 1,
+        info: Any = REAL.INFO_NULL,
+        comm: Intracomm | None = None,
+    ) -> Any:
+        """Let the members of a communicator load from and store to new memory of them all.
+
+        What they load and store is no message. The members' parts follow one another by rank.
+
+        Parameters
+        ----------
+        size : int
+            Bytes of the caller's part.
+        disp_unit, info, comm
+            As those of `Create`.
+        """
+        made = Making(comm, disp_unit, _known_size(size))
+        lengths = made.sizes[:, 0]
+        if info and info.Get(NONCONTIGUOUS) == "true":
+            lengths = -(-lengths // LINE) * LINE
+        ends = np.cumsum(lengths)
+        segment = shared_segment(made.part(), int(ends[-1]))
+        begins = (ends - lengths).tolist()
+        parts = [
+            segment[begin : begin + int(length)]
+            for begin, length in zip(begins, made.sizes[:, 0], strict=True)
+        ]
+        exposed = REAL.buffer.frombuffer(parts[made.rank], False)
+        return made.window(cls, exposed, REAL.WIN_FLAVOR_SHARED, info, given=parts, whole=segment)
+
+    @classmethod
+    @call
+    def Create_dynamic(cls, info: Any = REAL.INFO_NULL, comm: Intracomm | None = None) -> Any:
+        """Let the members of a communicator access what the caller attaches, by addresses.
+
+        Parameters
+        ----------
+        info, comm
+            As those of `Create`.
+        """
+        return Making(comm, 1, 0).window(cls, None, REAL.WIN_FLAVOR_DYNAMIC, info)
+
+    def Attach(self, memory: Any) -> None:
+        """Let others access memory by its address."""
+        region = REAL.buffer.frombuffer(memory, False)
+        self._dynamic()[region.address] = region
+
+    def Detach(self, memory: Any) -> None:
+        """Let others access memory no longer."""
+        address = REAL.buffer.frombuffer(memory, False).address
+        if self._dynamic().pop(address, None) is None:
+            raise REAL.Exception(REAL.ERR_RMA_ATTACH)
+
+    def _dynamic(self) -> dict[int, Any]:
+        """What is attached."""
+        member = self._member
+        if member.flavor != REAL.WIN_FLAVOR_DYNAMIC:
+            raise REAL.Exception(REAL.ERR_RMA_FLAVOR)
+        return member.memory.attached
+
+    def Shared_query(self, rank: int) -> tuple[Any, int]:
+        """The memory of a member that the caller can load from and store to, and its unit.
+
+        Parameters
+        ----------
+        rank : int
+            The member's; `PROC_NULL`: the lowest one's that has any.
+        """
+        member = self._member
+        member.require_rank(rank)
+        if rank == PROC_NULL:
+            rank = next((each for each, row in enumerate(member.sizes) if row[0]), 0)
+        unit = int(member.sizes[rank][1])
+        if member.flavor == REAL.WIN_FLAVOR_SHARED:
+            return REAL.buffer.frombuffer(member.given[rank], False), unit
+        if rank == member.rank and member.memory.memory is not None:
+            return member.memory.memory, unit
+        return REAL.buffer.fromaddress(0, 0), unit
+
+    # ---- its end
+
+    @call
+    def Free(self) -> None:
+        """Free the window, when all members have called; it becomes WIN_NULL."""
+        member, context = self._member, self._context
+        here = running.turns.current
+        member.require(member.is_idle)
+        member.origin.finish(member.origin.touched)
+        algorithms.barrier(Collective.of(self, "Win.Free"))
+        self._delete_all()
+        running.mail.on_access(context + ONE_SIDED, here.id, None)
+        running.world.one_sided.locks.pop((context + ONE_SIDED, here.id), None)
+        running.world.contexts.close(context, here.id)
+        for key in (context, context + COLLECTIVES):
+            here.storage().pop(key, None)
+        self._scope, self._holding = NOWHERE, None
+
+    def free(self) -> None:
+        """Free the window, if it is not the null one."""
+        if self:
+            self.Free()
+
+    # ---- what it tells
+
+    def Get_name(self) -> str:
+        """Its name."""
+        return self._state.name if self else "MPI_WIN_NULL"
+
+    def Get_group(self) -> Group:
+        """The members."""
+        return Group._of(self._group)
+
+    @property
+    def group(self) -> Group:
+        """The members."""
+        return self.Get_group()
+
+    @property
+    def group_size(self) -> int:
+        """Members."""
+        return self.size
+
+    @property
+    def group_rank(self) -> int:
+        """The caller's rank."""
+        return self.rank
+
+    def tomemory(self) -> Any:
+        """The memory that the caller exposes."""
+        memory = self._member.memory.memory
+        return REAL.buffer.fromaddress(0, 0) if memory is None else memory[:]
+
+    @property
+    def attrs(self) -> tuple[int, int, int]:
+        """The memory's address, its bytes, and those of a displacement."""
+        memory = self._member.memory
+        if not memory.memory:
+            return 0, 0, memory.unit
+        return memory.memory.address, memory.memory.nbytes, memory.unit
+
+    @property
+    def flavor(self) -> int:
+        """How it was made."""
+        return int(self._member.flavor)
+
+    @property
+    def model(self) -> int:
+        """That others' accesses and the caller's own loads and stores are to one memory."""
+        return int(REAL.WIN_UNIFIED)
+
+    def _known(self) -> dict[int, Any]:
+        address, nbytes, unit = self.attrs
+        return {
+            REAL.WIN_BASE: address,
+            REAL.WIN_SIZE: nbytes,
+            REAL.WIN_DISP_UNIT: unit,
+            REAL.WIN_CREATE_FLAVOR: self.flavor,
+            REAL.WIN_MODEL: self.model,
+        }
+
+    # ---- numbers that stand for it
+
+    @property
+    def handle(self) -> int:
+        """A number that stands for it on this processor; 0 for the null window."""
+        return handle_of("window", Kept(self._member, self._scope)) if self else 0
+
+    @classmethod
+    def fromhandle(cls, handle: int) -> Win:
+        """The window that a number stands for.
+
+        Raises
+        ------
+        Exception
+            ``ERR_WIN``: it stands for none.
+        """
+        if not handle:
+            return cls()
+        kept = thing_of("window", handle)
+        if kept is None:
+            raise REAL.Exception(REAL.ERR_WIN)
+        return cls._of(kept.member, kept.scope)
+
+
+class Kept:
+    """What a window's number stands for; equal for all faces of the window.
+
+    Parameters
+    ----------
+    member : Member
+        The window as the caller has it.
+    scope : Scope
+        Its members.
+    """
+
+    def __init__(self, member: Member, scope: Any):
+        self.member, self.scope = member, scope
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Kept) and self.member is other.member
+
+    def __hash__(self) -> int:
+        return hash(self.member)
+
+
+class Making:
+    """A call that makes a window, as one of the members takes part in it.
+
+    They agree on a name, and tell one another how much each exposes, so that an access beyond that
+    fails where it is made.
+
+    Parameters
+    ----------
+    comm : Intracomm or None
+        Whose members make it; None: the caller alone.
+    unit : int
+        Bytes of a displacement of 1.
+    nbytes : int
+        Bytes that the caller exposes.
+
+    Attributes
+    ----------
+    rank : int
+        The caller's.
+    sizes : ndarray of int64, shape (members, 2)
+        Of all members the bytes that they expose, and those of their units.
+    """
+
+    def __init__(self, comm: Intracomm | None, unit: int, nbytes: int):
+        self._comm: Any = own() if comm is None else instance_of(Intracomm, comm)
+        self._unit = as_int(unit)
+        if self._unit <= 0:
+            raise REAL.Exception(REAL.ERR_DISP)
+        self.rank = self._comm.rank
+        agreed, self.sizes = agreed_and_gathered(next_agreement(self._comm), (nbytes, self._unit))
+        self._name = (*agreed, "window")
+
+    def part(self) -> Collective:
+        """The caller's part in what else the members agree on."""
+        return next_agreement(self._comm)
+
+    def window(
+        self,
+        cls: type[Win],
+        exposed: Any,
+        flavor: int,
+        info: Any,
+        given: Any = None,
+        whole: Any = None,
+    ) -> Win:
+        """The window.
+
+        Parameters
+        ----------
+        cls : type
+            Its class.
+        exposed : buffer or None
+            What the caller exposes.
+        flavor : int
+            How it is made.
+        info : Info
+            Hints.
+        given : object
+            What is to live as long as the window.
+        whole : ndarray of uint8, optional
+            Memory of all members.
+        """
+        here = running.turns.current
+        contexts = running.world.contexts
+        context = contexts.open(self._name, lambda: (_members_of(self._comm),), here.id)
+        scope = contexts.scope(context, here.id)
+        member = Member(context, Memory(exposed, self._unit), self.sizes, flavor, given, whole)
+        made = cls._of(member, scope)
+        made.Set_info(info)
+        return made
+
+
+def _members_of(comm: Intracomm) -> RankTable:
+    """A communicator's members; of the one that every processor has alone, the caller."""
+    group = comm._group
+    return rank_table(group.members) if isinstance(group, Caller) else group
+
+
+def _known_size(size: int) -> int:
+    """A number of bytes.
+
+    Raises
+    ------
+    Exception
+        ``ERR_SIZE``: it is below 0.
+    """
+    if as_int(size) < 0:
+        raise REAL.Exception(REAL.ERR_SIZE)
+    return as_int(size)

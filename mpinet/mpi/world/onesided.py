@@ -1,0 +1,77 @@
+"""What a run knows of windows on this rank: who holds locks, and which accesses conflict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from mpinet.mpi.world.contexts import ONE_SIDED, Contexts
+
+Holders = dict[int, tuple[bool, str]]
+"""By rank who holds a lock: whether alone, and since which line."""
+
+
+class Conflict(NamedTuple):
+    """Two accesses that conflict.
+
+    Attributes
+    ----------
+    target : int
+        The processor whose memory it is.
+    first, other : int
+        Numbers of the accounts of the access that came first and of the other.
+    begin, end : int
+        The first byte that both touch, and the end of those.
+    said : str
+        What both are.
+    """
+
+    target: int
+    first: int
+    other: int
+    begin: int
+    end: int
+    said: str
+
+
+class OneSided:
+    """Locks and conflicts of this rank's memories.
+
+    Attributes
+    ----------
+    locks : dict
+        By a window's context (its part for accesses) and the processor whose memory it is, who
+        holds the lock.
+    """
+
+    def __init__(self) -> None:
+        self.locks: dict[tuple[int, int], Holders] = {}
+        self._found: dict[tuple[int, int, str], tuple[Conflict, int]] = {}
+
+    def note(self, conflict: Conflict) -> None:
+        """Note a conflict; of those of the same accounts the first is kept, and how many."""
+        key = conflict.first, conflict.other, conflict.said
+        first, times = self._found.get(key, (conflict, 0))
+        self._found[key] = first, times + 1
+
+    @property
+    def conflicts(self) -> list[list[Any]]:
+        """All that conflict, as rows of a conflict's fields and how often it came."""
+        return [[*conflict, times] for conflict, times in self._found.values()]
+
+    def held(self, contexts: Contexts) -> list[tuple[str, int, list[tuple[int, str]]]]:
+        """Locks that somebody holds: the window's name, the processor, ranks and their lines."""
+        return [
+            (name_of(contexts, context), processor, [(rank, at) for rank, (_, at) in who.items()])
+            for (context, processor), who in self.locks.items()
+            if who
+        ]
+
+
+def name_of(contexts: Contexts, context: int) -> str:
+    """A window's name, the same on all ranks."""
+    return repr(contexts.name(context - ONE_SIDED)[0])
+
+
+Locks = Mapping[tuple[str, int], list[tuple[int, str]]]
+"""Who holds the locks of all ranks, by the window's name and the processor."""
