@@ -312,6 +312,19 @@ class LineCost(Cost):
     line: Count
 
 
+class ConflictRow(Fields):
+    """Accesses to a window's memory that conflict in one epoch."""
+
+    accesses: str
+    processor: Count
+    bytes: list[Count]
+    times: Positive
+    first_file: str
+    first_line: Count
+    other_file: str
+    other_line: Count
+
+
 class ExecResult(Result):
     """Result of ``exec``."""
 
@@ -326,6 +339,7 @@ class ExecResult(Result):
     output_sha256: Hash
     kinds: list[Cost]
     calls: list[LineCost]
+    conflicts: Maybe[list[ConflictRow]]
 
 
 class LoadPoint(Fields):
