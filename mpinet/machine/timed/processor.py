@@ -14,6 +14,7 @@ from mpinet.machine.timed.heaps import (
     sent_pushed,
 )
 from mpinet.machine.timed.layout import (
+    ASTRAY,
     CALC,
     CPU_SHIFT,
     ENDS,
@@ -311,7 +312,7 @@ def way_back(m, routes, state, rules, ledger):
         node = routes.neighbor(node, port, routes.wired)
         hops += 1
     if (port != ARRIVED or node != target) and ledger.wrong == 0:
-        ledger.wrong, ledger.wrong_node = 3, node
+        ledger.wrong, ledger.wrong_node = ASTRAY, node
         ledger.wrong_source, ledger.wrong_target = message.target, target
     return total
 
