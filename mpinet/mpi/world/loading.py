@@ -201,10 +201,11 @@ def _note(world: World, importer: Any, found: ModuleType, parts: Sequence[str] |
     parts : sequence of str or None
         What it takes from it.
     """
-    here, privacy = world.turns.current, world.turns.privacy
-    name, installed = found.__name__, privacy.installed
+    here, name = world.turns.current, found.__name__
+    # Another thread of the process, as a notebook's kernel has some, may import before any turn.
     if here.main is None or "__main__" in (importer, name) or not isinstance(importer, str):
         return
+    privacy, installed = world.turns.privacy, world.turns.privacy.installed
     reaches = installed.reaches(name)
     if not reaches and getattr(found, "__file__", None) is None:  # a folder of many packages
         reaches = any(installed.reaches(f"{name}.{part}") for part in parts or ())

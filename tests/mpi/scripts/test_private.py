@@ -10,12 +10,15 @@ import tempfile
 import warnings
 from pathlib import Path
 from textwrap import dedent
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from mpi.scripts.playing import played
 
 from mpinet.errors import ProgramError
+from mpinet.mpi.world.loading import loading
+from mpinet.mpi.world.turns import Turns
 
 pytestmark = pytest.mark.mpi
 
@@ -490,3 +493,10 @@ def test_folders_limits_and_handlers_of_signals_are_each_processors_own(tmp_path
     for rank in range(5):
         own = (False, 5000 + rank, "own", rank, 0o100 + rank, 1)
         assert said[rank] == [own if rank % 2 else (True, *before, None, mask, 0)]
+
+
+def test_what_other_threads_import_before_the_first_turn_is_nobodys():
+    # As the threads of a notebook's kernel do: no processor runs yet.
+    world = SimpleNamespace(turns=Turns([0, 1], exits=None))
+    with loading(world):
+        exec("import json", {"__name__": "elsewhere", "__builtins__": __builtins__})
