@@ -56,7 +56,7 @@ def usage_of(command: str) -> str:
     said = signature_of(function_of(command))
     on_machine = any(option.name == "duplex" for option in said.options)
     own = [one for one in [*said.options, *said.alone] if not _is_shared(one, on_machine)]
-    own.sort(key=lambda option: (bool(option.words), option.typed.words != ()))
+    own.sort(key=lambda one: (bool(one.words), one.typed.words != () or one in said.alone))
     words = [typed(option) for option in own]
     if said.usage:
         others = [typed(one) for one in own if one.words and one.typed.many != REST]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -11,6 +10,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from mpinet.base.launched import launched_ranks
+from mpinet.base.meant import hint
 from mpinet.bench import (
     distances,
     idle,
@@ -72,11 +72,8 @@ def select(words: Iterable[str]) -> list[Benchmark]:
     for word in words:
         found = [name for name in BENCHMARKS if _names(word, name)]
         if not found:
-            close = difflib.get_close_matches(word.lower(), BENCHMARKS, n=2, cutoff=0.6)
-            hint = f"did you mean {' or '.join(close)}? " if close else ""
-            raise UsageError(
-                f"There is no benchmark {word!r}: {hint}mpinet bench --list names them all."
-            )
+            said = hint(word, BENCHMARKS, 2, after="mpinet bench --list names them all.")
+            raise UsageError(f"There is no benchmark {word!r}: {said}")
         wanted.update(found)
     if not wanted:
         return [benchmark for benchmark in BENCHMARKS.values() if not benchmark.named]

@@ -3,43 +3,89 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
+from mpinet.base.meant import hint
 from mpinet.base.numerals import quoted
 from mpinet.base.version import __version__
-from mpinet.cli.options import add_options
+from mpinet.cli.help import Parser, examples, overview
+from mpinet.cli.options import add_common, add_options
 from mpinet.commands import function_of
 from mpinet.commands.catalogue import ALIASES, COMMANDS, VERBS
-
-
-class Parser(argparse.ArgumentParser):
-    """An argument parser whose options must be spelled out."""
-
-    def __init__(self, **settings: object):
-        settings.setdefault("allow_abbrev", False)
-        super().__init__(**settings)  # type: ignore[arg-type]
-
-    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
-        """Read an option's value; ``--play=--`` would become a list without any."""
-        if action.option_strings and action.nargs is None and arg_strings == ["--"]:
-            raise argparse.ArgumentError(action, "expected one argument, not --")
-        return super()._get_values(action, arg_strings)
+from mpinet.commands.forms import Form, form_in, reworded
+from mpinet.commands.signature import signature_of
 
 
 def parse(typed: Sequence[str]) -> argparse.Namespace:
     """Parse the typed words; raise `SystemExit` with status 2 if they are wrong, 0 after help."""
+    return read(typed)[1]
+
+
+def read(typed: Sequence[str]) -> tuple[list[str], argparse.Namespace]:
+    """Parse the typed words, as `parse` does; return them under the command's own name, too."""
+    typed = _under_own_name(typed)
+    options = _parsed(typed)
+    form = form_in(options)
+    if form is None:
+        return typed, options
+    typed = reworded(typed, options, form)
+    return typed, _parsed(typed, form)
+
+
+def _under_own_name(typed: Sequence[str]) -> list[str]:
+    """Return the words with the command's own name; ``help COMMAND`` is ``COMMAND --help``."""
     words = [word for word in typed if not word.startswith("-")]
+    if words == ["help", "common"]:
+        _common()
+    if words[:1] == ["help"]:
+        typed, words = [*words[1:], "--help"], words[1:]
     if words[:1] and words[0] in ALIASES:
         at = typed.index(words[0])
-        words[0] = ALIASES[words[0]]
-        typed = [*typed[:at], words[0], *typed[at + 1 :]]
+        return [*typed[:at], ALIASES[words[0]], *typed[at + 1 :]]
+    return [*typed]
+
+
+def _parsed(typed: Sequence[str], form: Form | None = None) -> argparse.Namespace:
+    """Parse the typed words, which are those of another command if they were in a form."""
+    words = [word for word in typed if not word.startswith("-")]
     parser = _parser(_command_in(words))
     if words and words[0] not in {command.split()[0] for command in COMMANDS}:
         parser.error(_unknown(words[0]))
-    return parser.parse_args(_with_format(typed))
+    options, unread = parser.parse_known_args(_with_format(typed))
+    for end in ("source", "target"):  # argparse leaves what may stand by place after an option
+        if getattr(options, end, "") is None and unread and not unread[0].startswith("-"):
+            setattr(options, end, unread.pop(0))
+    if unread:
+        parser.error(_unread(options.command, unread, form))
+    return options
+
+
+def _common() -> NoReturn:
+    """Show the options that most commands have, and exit."""
+    parser = Parser(prog="mpinet COMMAND", add_help=False, usage="mpinet COMMAND .. [options]")
+    parser.description = "Options of most commands; a command's help ends with those it takes."
+    add_common(parser)
+    parser.print_help()
+    parser.exit()
+
+
+def _unread(command: str, words: Sequence[str], form: Form | None) -> str:
+    """Return a sentence on words that a command does not take."""
+    word = words[0].partition("=")[0].replace("--progress-as", "--progress")
+    if form is not None:
+        return f"{quoted(word)[1:-1]} does not apply with {form.typed}: mpinet {command} lacks it."
+    if not word.startswith("-"):
+        first = (examples(function_of(command).__doc__ or "") or [f"mpinet {command} --help"])[0]
+        return f"{command} takes no further word {quoted(word)}; as in: {first}"
+    said = signature_of(function_of(command))
+    options = [one for one in (*said.options, *said.alone) if not one.typed.hidden]
+    meant = hint(word, (each for option in options for each in option.words), 1, 0.7)
+    return (
+        f"{command} has no option {quoted(word)[1:-1]}: "
+        f"{meant or f'mpinet {command} --help lists its own, mpinet help common the others.'}"
+    )
 
 
 def _command_in(words: Sequence[str]) -> str | None:
@@ -63,16 +109,19 @@ def _with_format(typed: Sequence[str]) -> list[str]:
     return words
 
 
+class Overview(Parser):
+    """Parser of all commands, whose help lists them in groups."""
+
+    def format_help(self) -> str:
+        """Return the list of commands."""
+        return overview()
+
+
 def _parser(wanted: str | None) -> argparse.ArgumentParser:
     """Make a parser of all commands, with the options of the wanted command alone."""
-    parser = Parser(
-        prog="mpinet",
-        description="Emulate message-passing machines: route, broadcast, ASCEND, and count steps.",
-        epilog="mpirun -n R mpinet COMMAND .. spreads the machine over R ranks, with the same "
-        "result. mpinet COMMAND --help tells a command's options.",
-    )
+    parser = Overview(prog="mpinet")
     parser.add_argument("--version", action="version", version=f"mpinet {__version__}")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=Parser)
     verbs: dict[str, Any] = {}
     for first, summary in VERBS.items():
         group = commands.add_parser(first, help=summary, description=f"{summary.capitalize()}.")
@@ -84,6 +133,7 @@ def _parser(wanted: str | None) -> argparse.ArgumentParser:
         )
         if name == wanted:
             command.set_defaults(command=name)
+            command.examples = examples(function_of(name).__doc__ or "")
             add_options(command, function_of(name))
     return parser
 
@@ -104,6 +154,5 @@ def complete() -> None:
 
 
 def _unknown(word: str) -> str:
-    close = difflib.get_close_matches(word.lower(), [*COMMANDS, *ALIASES], n=3, cutoff=0.6)
-    hint = f"did you mean {' or '.join(close)}? " if close else ""
-    return f"there is no command {quoted(word)}: {hint}'mpinet --help' lists them all."
+    said = hint(word, [*COMMANDS, *ALIASES], after="'mpinet --help' lists them all.")
+    return f"there is no command {quoted(word)}: {said}"

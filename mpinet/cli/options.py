@@ -9,8 +9,24 @@ from typing import Any
 
 from mpinet.base.numerals import quoted, whole
 from mpinet.commands import function_of
-from mpinet.commands.signature import EMPTY, REST, Option, listed_in_help, signature_of
+from mpinet.commands.options import Common, OnMachine, SavedOften, Views
+from mpinet.commands.signature import (
+    EMPTY,
+    REST,
+    Option,
+    fields_of,
+    listed_in_help,
+    named_as,
+    signature_of,
+)
 from mpinet.errors import UsageError
+
+COMMON = {
+    option.name: option
+    for group in (OnMachine, Views, SavedOften, Common)
+    for option in fields_of(group)
+}
+"""Options that most commands have, by name: a command's help only names them."""
 
 Taking = argparse.ArgumentParser | argparse._ArgumentGroup
 
@@ -33,11 +49,23 @@ def add_options(parser: argparse.ArgumentParser, function: Callable[..., Any]) -
         return
     if all(option.typed.many == REST for option in said.options):
         parser.prefix_chars = "\0"  # a character that no word can have: nothing here is an option
-    groups: dict[str, Taking] = {"": parser}
-    for option in sorted([*said.options, *said.alone], key=_place):
-        if option.heading not in groups:
-            groups[option.heading] = parser.add_argument_group(option.heading)
-        _add(groups[option.heading], option)
+    for option in [*sorted(said.options, key=_place), *said.alone]:
+        _add(_group(parser, option.heading), option)
+
+
+def add_common(parser: argparse.ArgumentParser) -> None:
+    """Give a parser the options that most commands have, each once."""
+    for option in COMMON.values():
+        if not option.typed.hidden:
+            _added(_group(parser, option.heading), option)
+
+
+def _group(parser: argparse.ArgumentParser, title: str) -> Taking:
+    """Return a parser's group of this title, made where there is none."""
+    if not title:
+        return parser
+    groups = (group for group in parser._action_groups if group.title == title)
+    return next(groups, None) or parser.add_argument_group(title)
 
 
 def _place(option: Option) -> int:
@@ -60,18 +88,25 @@ def _add_commands(parser: argparse.ArgumentParser, options: Sequence[Option]) ->
 
 
 def _add(into: Taking, option: Option) -> None:
-    """Add one option."""
-    typed = option.typed
-    if typed.within:
+    """Add one option; mark it if most commands have it."""
+    if option.typed.within:
         return
+    action = _added(into, option)
+    common = COMMON.get(option.name)
+    if common is not None and (common.help, common.words) == (option.help, option.words):
+        action.is_common = True  # type: ignore[attr-defined]
+
+
+def _added(into: Taking, option: Option) -> argparse.Action:
+    """Add one option; return what argparse makes of it."""
+    typed = option.typed
     settings: dict[str, Any] = {"help": _help(option)}
     if option.is_flag:
         both = argparse.BooleanOptionalAction
         action = "store_true" if option.default is False else both
-        into.add_argument(
+        return into.add_argument(
             *option.words, dest=option.dest, action=action, default=option.default, **settings
         )
-        return
     settings |= {"type": _reader(option), "choices": option.choices or None}
     if typed.metavar or not option.choices:
         settings["metavar"] = option.metavar
@@ -81,15 +116,14 @@ def _add(into: Taking, option: Option) -> None:
     if typed.many is not None:
         settings["nargs"] = typed.many
     if not option.words:
-        _add_by_place(into, option, settings)
-        return
+        return _add_by_place(into, option, settings)
     settings["required"] = typed.required or option.default is EMPTY
     if option.is_several and typed.many != REST:
         settings["action"] = "append"
-    into.add_argument(*option.words, dest=option.dest, **settings)
+    return into.add_argument(*option.words, dest=option.dest, **settings)
 
 
-def _add_by_place(into: Taking, option: Option, settings: dict[str, Any]) -> None:
+def _add_by_place(into: Taking, option: Option, settings: dict[str, Any]) -> argparse.Action:
     """Add an option that is typed by its place."""
     needed = option.default is EMPTY
     if option.is_several and option.typed.many is None:
@@ -99,6 +133,7 @@ def _add_by_place(into: Taking, option: Option, settings: dict[str, Any]) -> Non
     action = into.add_argument(option.dest, **settings)
     if option.typed.complete is not None:
         action.completer = option.typed.complete  # type: ignore[attr-defined]
+    return action
 
 
 def _help(option: Option) -> str:
@@ -121,7 +156,7 @@ def _help(option: Option) -> str:
 def _reader(option: Option) -> Callable[[str], Any] | None:
     """Return the function that reads an option's value; its errors are sentences."""
     if option.choices:
-        return None
+        return lambda word: named_as(word, option.choices)
     kinds = option.kinds
     by_kind: dict[Any, Callable[[str], Any]] = {int: whole, float: real, Path: Path}
     read = option.typed.read or (by_kind.get(kinds[0]) if len(kinds) == 1 else None)

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from mpinet.base.files import write_text
 from mpinet.base.launched import guarded, launched_rank, launched_ranks
 from mpinet.base.memory import out_of_memory
-from mpinet.cli.commands import parse
+from mpinet.cli.commands import parse, read
 from mpinet.cli.kept import SavedRun
 from mpinet.cli.signals import Signals
 from mpinet.commands import function_of, module_of
@@ -156,7 +156,7 @@ class Session:
         said, heard = io.StringIO(), io.StringIO()
         try:
             with redirect_stderr(said), redirect_stdout(heard):
-                options = parse(self._typed)
+                self._typed, options = read(self._typed)
         except SystemExit as ended:
             if ended.code:
                 raise UsageError(_sentence(said.getvalue())) from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Annotated
 
+from mpinet.commands.forms import Downwards
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.machinejob import MachineJob
 from mpinet.commands.opening import Network, topology_of
@@ -42,7 +43,7 @@ Pairing = Annotated[
 ]
 
 
-@command(Views, SavedOften, Common)
+@command(Downwards, Views, SavedOften, Common)
 def ascend(
     topology: Network,
     *,
@@ -60,6 +61,10 @@ def ascend(
 
     Examples
     --------
+    ``mpinet ascend hypercube:4 --operator sum``
+
+    ``mpinet ascend hypercube:4 --operator bitonic-merge --down``
+
     >>> import mpinet
     >>> mpinet.ascend("hypercube:4", operator="sum").steps
     4
@@ -85,6 +90,10 @@ def descend(
 
     Examples
     --------
+    ``mpinet descend hypercube:4 --operator sum``
+
+    ``mpinet descend hypercube:4 --operator bitonic-merge``
+
     >>> import mpinet
     >>> mpinet.descend("hypercube:4", operator="sum").steps
     4

@@ -78,6 +78,12 @@ def bench(
     Result
         list of name, workload, figure, unit, against, baseline, ratio, goal, attained, reached,
         spread, rounds, ranks, command, absent.
+
+    Examples
+    --------
+    ``mpinet bench --list``
+
+    ``mpinet bench --clock cpu``
     """
     return perform(bench, locals())
 

@@ -80,11 +80,19 @@ def broadcast(
 
     Examples
     --------
+    ``mpinet broadcast torus:8x8``
+
+    ``mpinet broadcast gmn:4,32 --root 5 --play broadcast.html``
+
     >>> import mpinet
     >>> mpinet.broadcast("torus:8x8x8").steps
     12
     """
     return perform(broadcast, locals())
+
+
+bcast = broadcast
+"""Name of MPI for this."""
 
 
 def prepare(options: argparse.Namespace) -> Job:

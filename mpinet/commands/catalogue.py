@@ -4,51 +4,69 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-COMMANDS = {
-    "topologies": "list the networks that can be named",
-    "show": "what a network is: size, degrees, links; with --distances its diameter",
-    "draw": "draw a network, with routes and link loads",
-    "compare": "put networks side by side: sizes, distances, cuts, costs, steps",
-    "find": "find the best networks for a number of processors and a degree",
-    "measure": "measure one thing of a network, such as its bisection",
-    "check": "check a network's rules against each other",
-    "neighbors": "the ports of one node",
-    "path": "the way of one message",
-    "route": "route messages over the machine",
-    "load": "measure latency and throughput under traffic that goes on all the time",
-    "replay": "play a program of messages in time: how long, on which machine",
-    "flood": "flood the machine from one node",
-    "broadcast": "broadcast one-port from one processor",
-    "gossip": "bring every processor's item to all processors",
-    "scatter": "bring a different item from one processor to every other",
-    "gather": "bring an item from every processor to one",
-    "exchange": "bring a different item from every processor to every other",
-    "reduce": "combine the items of all processors at one",
-    "allreduce": "combine the items of all processors at all of them",
-    "optimum": "find the fewest steps of a broadcast, or links of a bisection, with a certificate",
-    "certify": "check a certificate: of how many steps or links it takes",
-    "schedule run": "run a schedule from a file",
-    "schedule check": "run a schedule from a file, and tell what was checked",
-    "schedule export": "write the schedule of a collective",
-    "circulate": "let every item visit all processors of its subcube",
-    "ascend": "run an ASCEND program",
-    "descend": "run a DESCEND program",
-    "embed": "embed a network in another, and emulate its programs",
-    "run": "run a program of one's own on every processor",
-    "exec": "run an mpi4py script, unchanged, on every processor",
-    "sweep": "run a command at all combinations of its options' values, from a file",
-    "plot": "draw curves of results, as papers print them",
-    "trace": "write a recording as a trace of Perfetto, Paje or CSV",
-    "play": "make a page of a recording that shows it step by step",
-    "verify": "judge the papers' claims, or one's own, by measurements",
-    "resume": "go on with a run from its checkpoint",
-    "predict": "predict what one rank of many needs and sends, on one process",
-    "bench": "measure how fast mpinet is here, in turn with its baselines",
-    "launch": "run a command on several ranks, by the MPI launcher of this installation",
-    "template": "print a batch script or a list of hosts to begin with",
-    "doctor": "look whether MPI, launcher, compiler cache and memory are as mpinet needs them",
-    "demo": "run four jobs whose results are known by closed forms",
+GROUPS = {
+    "look at networks": {
+        "show": "what a network is: size, degrees, links; with --distances its diameter",
+        "topologies": "list the networks that can be named",
+        "draw": "draw a network, with routes and link loads",
+        "compare": "put networks side by side: sizes, distances, cuts, costs, steps",
+        "find": "find the best networks for a number of processors and a degree",
+        "measure": "measure one thing of a network, such as its bisection",
+        "check": "check a network's rules against each other",
+    },
+    "run": {
+        "route": "route messages over the machine, or tell the way of one",
+        "load": "measure latency and throughput under traffic that goes on all the time",
+        "replay": "play a program of messages in time: how long, on which machine",
+        "flood": "flood the machine from one node",
+        "broadcast": "broadcast one-port from one processor (bcast)",
+        "gossip": "bring every processor's item to all processors (allgather)",
+        "scatter": "bring a different item from one processor to every other",
+        "gather": "bring an item from every processor to one",
+        "exchange": "bring a different item from every processor to every other (alltoall)",
+        "reduce": "combine the items of all processors at one",
+        "allreduce": "combine the items of all processors at all of them",
+        "ascend": "run an ASCEND program; with --down a DESCEND program",
+        "embed": "embed a network in another, and emulate its programs",
+        "run": "run a program of one's own on every processor",
+        "exec": "run an mpi4py script, unchanged, on every processor",
+    },
+    "prove": {
+        "optimum": "find the fewest steps of a broadcast, or links of a bisection, "
+        "with a certificate",
+        "certify": "check a certificate: of how many steps or links it takes",
+        "schedule run": "run a schedule from a file",
+        "schedule check": "run a schedule from a file, and tell what was checked",
+        "schedule export": "write the schedule of a collective",
+        "verify": "judge the papers' claims, or one's own, by measurements",
+    },
+    "work with results": {
+        "sweep": "run a command at all combinations of its options' values, from a file",
+        "plot": "draw curves of results, as papers print them",
+        "play": "make a page of a recording that shows it step by step",
+        "trace": "write a recording as a trace of Perfetto, Paje or CSV",
+        "resume": "go on with a run from its checkpoint",
+    },
+    "use this machine": {
+        "launch": "run a command on several ranks, by the MPI launcher of this installation",
+        "template": "print a batch script or a list of hosts to begin with",
+        "doctor": "look whether MPI, launcher, compiler cache and memory are as mpinet needs them",
+        "demo": "run four jobs whose results are known by closed forms",
+        "predict": "predict what one rank of many needs and sends, on one process",
+        "bench": "measure how fast mpinet is here, in turn with its baselines",
+    },
 }
+"""What ``mpinet --help`` lists: groups of commands, each with a sentence on it."""
+
+UNLISTED = {
+    "neighbors": "the ports of one node: show --node",
+    "path": "the way of one message: route TOPO SRC DST",
+    "descend": "run a DESCEND program: ascend --down",
+    "circulate": "let every item visit all processors of its subcube",
+}
+"""Commands that are not listed: what they do others do, too, or is asked for by papers alone."""
+
+COMMANDS = {name: said for group in (*GROUPS.values(), UNLISTED) for name, said in group.items()}
 """Every command: the function of its name, in the module of its name in this folder."""
 
 MODULES = {
@@ -60,6 +78,9 @@ MODULES = {
     "allreduce": "collectives",
     "circulate": "collectives",
     "descend": "ascend",
+    "allgather": "collectives",
+    "alltoall": "collectives",
+    "bcast": "broadcast",
     "schedule run": "schedule",
     "schedule check": "schedule",
     "schedule export": "schedule",
@@ -69,8 +90,14 @@ MODULES = {
 VERBS = {"schedule": "run, check and export schedules as files"}
 """First words of commands of two words."""
 
-ALIASES = {"list": "topologies", "describe": "topologies"}
-"""Other words for commands."""
+ALIASES = {
+    "list": "topologies",
+    "describe": "topologies",
+    "allgather": "gossip",
+    "alltoall": "exchange",
+    "bcast": "broadcast",
+}
+"""Other words for commands; for collectives those of MPI."""
 
 TYPED_ALONE = ("resume", "launch")
 """Commands of a process: Python has no command line to go on with, and none to start anew."""
@@ -86,11 +113,17 @@ FUNCTIONS = tuple(
 )
 """Commands that are functions of `mpinet`, too."""
 
+SYNONYMS = {alias: name for alias, name in ALIASES.items() if name != "topologies"}
+"""Aliases that are names of functions of `mpinet`, too."""
+
 if TYPE_CHECKING:  # `FUNCTIONS` for checkers
     from mpinet.commands.ascend import ascend as ascend
     from mpinet.commands.ascend import descend as descend
+    from mpinet.commands.broadcast import bcast as bcast
     from mpinet.commands.broadcast import broadcast as broadcast
+    from mpinet.commands.collectives import allgather as allgather
     from mpinet.commands.collectives import allreduce as allreduce
+    from mpinet.commands.collectives import alltoall as alltoall
     from mpinet.commands.collectives import circulate as circulate
     from mpinet.commands.collectives import exchange as exchange
     from mpinet.commands.collectives import gather as gather

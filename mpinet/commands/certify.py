@@ -55,6 +55,12 @@ def certify(
         where the certificate does not prove it, or where it is more work to see that than
         ``--effort`` allows (estimated beforehand). No solver is imported, and code of a user's
         class is run only where ``--on`` names it.
+
+    Examples
+    --------
+    ``mpinet certify proof.json``
+
+    ``mpinet certify proof.json --on hypercube:4``
     """
     return perform(certify, locals())
 

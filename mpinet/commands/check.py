@@ -32,6 +32,12 @@ def check(topology: Network, *, seed: Seed = 0) -> CheckResult:
     -------
     Result
         topology, nodes, ports, exhaustive, addresses, routes: how much was looked at.
+
+    Examples
+    --------
+    ``mpinet check torus:8x8``
+
+    ``mpinet check wheel.py:Wheel:8``
     """
     return perform(check, locals())
 

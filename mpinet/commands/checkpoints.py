@@ -74,6 +74,8 @@ def resumable(folder: Path) -> dict[str, Any]:
     FileError
         There is none, or it is damaged, or another version of mpinet wrote it.
     """
+    if not folder.exists():
+        raise FileError(f"There is no folder {folder} to go on from.")
     found = read_manifest(folder)
     if "part" in found:
         whole = folder.absolute().parents[1]

@@ -80,6 +80,10 @@ def gossip(
 
     Examples
     --------
+    ``mpinet gossip torus:8x8``
+
+    ``mpinet gossip hypercube:4 --ports all --items 8``
+
     >>> import mpinet
     >>> mpinet.gossip("petersen", ports="all", algorithm="rarest").steps
     3
@@ -105,6 +109,10 @@ def scatter(
 
     Examples
     --------
+    ``mpinet scatter torus:8x8``
+
+    ``mpinet scatter hypercube:4 --root 5 --ports all``
+
     >>> import mpinet
     >>> mpinet.scatter("ring:8").correct
     True
@@ -130,6 +138,10 @@ def gather(
 
     Examples
     --------
+    ``mpinet gather torus:8x8``
+
+    ``mpinet gather hypercube:4 --root 5 --ports all``
+
     >>> import mpinet
     >>> mpinet.gather("ring:8").correct
     True
@@ -160,6 +172,10 @@ def exchange(
 
     Examples
     --------
+    ``mpinet exchange torus:8x8``
+
+    ``mpinet exchange hypercube:4 --ports all --algorithm farthest``
+
     >>> import mpinet
     >>> mpinet.exchange("hypercube:3").correct
     True
@@ -202,6 +218,10 @@ def reduce(
 
     Examples
     --------
+    ``mpinet reduce torus:8x8 --operator sum``
+
+    ``mpinet reduce hypercube:4 --items 8 --ports all``
+
     >>> import mpinet
     >>> mpinet.reduce("hypercube:4").correct
     True
@@ -245,6 +265,10 @@ def allreduce(
 
     Examples
     --------
+    ``mpinet allreduce torus:4x4 --operator sum --items 32``
+
+    ``mpinet allreduce ring:8 --items 16 --ports all``
+
     >>> import mpinet
     >>> found = mpinet.allreduce("ring:8", operator="sum", items=8)
     >>> found.steps, found.lower_bound
@@ -276,11 +300,19 @@ def circulate(
 
     Examples
     --------
+    ``mpinet circulate hypercube:4``
+
+    ``mpinet circulate hypercube:6 --dimensions 3``
+
     >>> import mpinet
     >>> mpinet.circulate("hypercube:3").correct
     True
     """
     return perform(circulate, locals())
+
+
+allgather, alltoall = gossip, exchange
+"""Names of MPI for these."""
 
 
 @dataclass(frozen=True)

@@ -64,6 +64,10 @@ def compare(
 
     Examples
     --------
+    ``mpinet compare torus:8x8 hypercube:6 dragonfly:2,4,2``
+
+    ``mpinet compare ring:64 hypercube:6 --only diameter,bisection``
+
     >>> import mpinet
     >>> [row.diameter for row in mpinet.compare("ring:16", "hypercube:4", only="diameter")]
     [8, 4]

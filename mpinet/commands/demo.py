@@ -44,6 +44,12 @@ def demo(
     int
         no document: a table; the jobs' documents and ``demo.html`` in FOLDER (``--page none``: no
         page).
+
+    Examples
+    --------
+    ``mpinet demo``
+
+    ``mpinet demo -n 1``
     """
     ranks, folder = _ranks(ranks), results
     if folder is not None:

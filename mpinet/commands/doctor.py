@@ -25,6 +25,12 @@ def doctor(*, json: bool = False) -> int:
     -------
     int
         no document: a list of what, found, verdict (ok, note, BAD), advice.
+
+    Examples
+    --------
+    ``mpinet doctor``
+
+    ``mpinet doctor --json``
     """
     output = Output(sys.stdout, "the standard output")
     if json:

@@ -68,6 +68,10 @@ def draw(
 
     Examples
     --------
+    ``mpinet draw torus:8x8 -o torus.svg``
+
+    ``mpinet draw gmn:4,32 --path 0 17 -o way.svg``
+
     >>> import mpinet
     >>> mpinet.draw("torus:4x4").links
     32

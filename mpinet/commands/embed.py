@@ -81,6 +81,10 @@ def embed(
 
     Examples
     --------
+    ``mpinet embed ring:16 hypercube:4``
+
+    ``mpinet embed torus:4x4 hypercube:4``
+
     >>> import mpinet
     >>> mpinet.embed("ring:16", "hypercube:4").dilation
     1

@@ -117,6 +117,10 @@ def exec(
 
     Examples
     --------
+    ``mpinet exec --on torus:4x4 script.py``
+
+    ``mpinet exec --on ring:16 -c 'from mpi4py import MPI; print(MPI.COMM_WORLD.rank)'``
+
     >>> import mpinet
     >>> from pathlib import Path
     >>> pi = Path(mpinet.__file__).with_name("examples") / "mpi" / "pi.py"

@@ -57,6 +57,10 @@ def find(
 
     Examples
     --------
+    ``mpinet find --processors 60..64 --degree ..4``
+
+    ``mpinet find --processors 512..512 --degree ..6``
+
     >>> import mpinet
     >>> mpinet.find(processors=16, families=["ring", "hypercube"], best=1)[0].topology
     'hypercube:4'

@@ -44,6 +44,10 @@ def flood(
 
     Examples
     --------
+    ``mpinet flood torus:8x8``
+
+    ``mpinet flood hypercube:6 --root 5``
+
     >>> import mpinet
     >>> mpinet.flood("ring:8").steps
     4

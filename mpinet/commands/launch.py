@@ -29,6 +29,12 @@ def launch(words: Annotated[Sequence[str], Typed(many=REST)]) -> int:
     -------
     int
         the command's own document.
+
+    Examples
+    --------
+    ``mpinet launch -n 4 broadcast torus:8x8x8``
+
+    ``mpinet launch --slurm --nodes 2 --tasks 8 flood torus:32x32x32``
     """
     if words[:1] == ["--slurm"]:
         Output(sys.stdout, "the standard output").write(_slurm_job(words[1:]))

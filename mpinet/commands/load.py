@@ -150,6 +150,10 @@ def load(
 
     Examples
     --------
+    ``mpinet load torus:8x8 --rate 0.1..0.5/5``
+
+    ``mpinet load torus:8x8 hypercube:6 --plot latency.svg``
+
     >>> import mpinet
     >>> found = mpinet.load("mesh:4x4", rate=0.1, steps=200)
     >>> found.curves[0].bound, found.curves[0].points[0].saturated

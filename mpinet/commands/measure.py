@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import inspect
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
+from mpinet.base.meant import hint
 from mpinet.base.numerals import is_whole, quoted
 from mpinet.base.plain import plain
 from mpinet.commands.job import Job, Watch
@@ -56,6 +56,12 @@ def measure(
     -------
     Result
         measure, arguments, value.
+
+    Examples
+    --------
+    ``mpinet measure torus:8x8 bisection``
+
+    ``mpinet measure hypercube:4 connectivity``
     """
     return perform(measure, locals())
 
@@ -76,9 +82,8 @@ def prepare(options: argparse.Namespace) -> Job:
     topology = topology_of(options)
     name = SHORT.get(options.what, options.what)
     if name not in known:
-        close = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
-        hint = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(known)}."
-        raise UsageError(f"There is no measure {quoted(options.what)}: {hint}")
+        meant = hint(name, known, 3, 0.5) or f"there are {', '.join(known)}."
+        raise UsageError(f"There is no measure {quoted(options.what)}: {meant}")
     return Measured(topology, name, known[name], _arguments(name, known[name], options.arguments))
 
 

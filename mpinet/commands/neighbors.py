@@ -45,6 +45,10 @@ def neighbors(
 
     Examples
     --------
+    ``mpinet neighbors torus:8x8 0``
+
+    ``mpinet neighbors hypercube:4 0101``
+
     >>> import mpinet
     >>> [row["neighbor"] for row in mpinet.neighbors("hypercube:3", 5).value]
     [4, 7, 1]

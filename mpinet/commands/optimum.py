@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 from mpinet.base.files import require_writable
+from mpinet.commands.catalogue import SYNONYMS
 from mpinet.commands.itemsoptimum import ItemsOptimum, shown
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.opening import Network, topology_of
@@ -96,6 +97,10 @@ def optimum(
 
     Examples
     --------
+    ``mpinet optimum hypercube:4``
+
+    ``mpinet optimum allreduce ring:8 --items 8 --save proof.json``
+
     >>> import mpinet
     >>> mpinet.optimum("hypercube:4").upper
     4
@@ -111,6 +116,11 @@ def prepare(options: argparse.Namespace) -> Job:
     from mpinet.programs.passes import sees_whole
     from mpinet.programs.pipelines.spreading import only_forwards
 
+    if options.topology in (*get_args(Sought), *SYNONYMS):
+        sought = options.topology
+        raise UsageError(
+            f"optimum {sought} needs a network, as in: mpinet optimum {sought} hypercube:4"
+        )
     topology = topology_of(options)
     root = topology.find(str(options.root))
     require_processor(topology, root)

@@ -46,6 +46,10 @@ def path(
 
     Examples
     --------
+    ``mpinet path torus:8x8 0 63``
+
+    ``mpinet path hypercube:4 0 15``
+
     >>> import mpinet
     >>> mpinet.path("hypercube:3", 0, 5).nodes
     [0, 1, 5]

@@ -41,6 +41,12 @@ def play(
     -------
     Result
         command, nodes, steps, movements, calls.
+
+    Examples
+    --------
+    ``mpinet play run.npz -o run.html``
+
+    ``mpinet broadcast gmn:4,32 --play broadcast.html``
     """
     return perform(play, locals())
 

@@ -7,7 +7,6 @@ How a sweep's results are drawn can stand in its plan, as the table ``[plot]``; 
 from __future__ import annotations
 
 import argparse
-import difflib
 import inspect
 import json
 from collections.abc import Mapping, Sequence
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from mpinet.base.files import read_text, whole_file
+from mpinet.base.meant import hint
 from mpinet.base.numerals import quoted
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.options import Common, Picture
@@ -118,6 +118,10 @@ def plot(
 
     Examples
     --------
+    ``mpinet plot runs --x rate --y latency.mean``
+
+    ``mpinet plot runs/results.csv --x size --y steps -o steps.pdf``
+
     >>> import mpinet
     >>> curve = mpinet.load("ring:8", rate="0.1,0.2", warmup=20, steps=50)
     >>> len(mpinet.plot(curve, x="offered", y="latency_mean").curves)
@@ -184,9 +188,8 @@ def _option_of(key: str) -> str:
     names = [name for name in inspect.signature(plot).parameters if name != "results"]
     if key in names or key in ALSO:
         return ALSO.get(key, key)
-    close = difflib.get_close_matches(key, [*names, *ALSO], n=1)
-    hint = f"did you mean {close[0]}?" if close else f"it has {', '.join(names)}."
-    raise UsageError(f"[plot] has no key {quoted(key)}: {hint}")
+    meant = hint(key, [*names, *ALSO], 1) or f"it has {', '.join(names)}."
+    raise UsageError(f"[plot] has no key {quoted(key)}: {meant}")
 
 
 def _planned(results: Any) -> dict[str, Any]:

@@ -62,6 +62,12 @@ def predict(
     Result
         rank, ranks, processors, steps, messages, bytes, all_messages, all_bytes, partners,
         modelled, memory {peak, before}, seconds {computing, latency, transfer, total}.
+
+    Examples
+    --------
+    ``mpinet predict broadcast hypercube:20 --ranks 64``
+
+    ``mpinet predict flood torus:1000x1000 --ranks 8 --rank 3``
     """
     return perform(predict, locals())
 

@@ -93,6 +93,10 @@ def replay(
 
     Examples
     --------
+    ``mpinet replay program.goal --on torus:4x4 --latency 50 --time-byte 25GB/s``
+
+    ``mpinet replay program.goal --flat 1us --overhead 200ns``
+
     >>> import mpinet
     >>> from mpinet.machine.timed.program import Builder
     >>> program = Builder(2)

@@ -42,6 +42,12 @@ def resume(
     -------
     Result
         the document of the command that the checkpoint in FOLDER is of.
+
+    Examples
+    --------
+    ``mpinet resume saved``
+
+    ``mpinet launch -n 4 resume saved``
     """
     return perform(resume, locals())
 

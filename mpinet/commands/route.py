@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from mpinet.base.files import require_writable
 from mpinet.base.plain import plain
+from mpinet.commands.forms import OneMessage
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.machinejob import MachineJob
 from mpinet.commands.opening import Network, routing_of, topology_of
@@ -51,7 +52,7 @@ MOST_READ = 1 << 26
 """Most characters of a file of faults: a device that has no end is refused, a pipe is not."""
 
 
-@command(Views, SavedOften, Common)
+@command(OneMessage, Views, SavedOften, Common)
 def route(
     topology: Network,
     *,
@@ -90,10 +91,14 @@ def route(
     Result
         messages, delivered, undeliverable, steps, hops_total, hops_max, latency {mean, p50, p99,
         max}, queue_max, link_load {max, mean}, routing; with ``--paths`` or ``--paths-out`` (writes
-        the hashed lines) paths_sha256.
+        the hashed lines) paths_sha256. With SRC and DST what ``path`` gives.
 
     Examples
     --------
+    ``mpinet route torus:8x8 --pairs transpose``
+
+    ``mpinet route torus:8x8 0 63``
+
     >>> import mpinet
     >>> found = mpinet.route("hypercube:4", pairs="complement", mode="ideal")
     >>> found.messages, found.steps, found.latency.mean

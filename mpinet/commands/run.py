@@ -62,6 +62,10 @@ def run(
 
     Examples
     --------
+    ``mpinet run mpinet.examples.flood:flood --on ring:4``
+
+    ``mpinet run relay.py:relay --on torus:8x8 --arg 3``
+
     >>> import mpinet
     >>> mpinet.run("mpinet.examples.flood:flood", "hypercube:3").processors
     8

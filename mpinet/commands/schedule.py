@@ -106,6 +106,10 @@ def run(file: ScheduleFile, on: Where, **options: Unpack[Running]) -> ScheduleRe
 
     Examples
     --------
+    ``mpinet schedule run gossip.csv --on ring:6``
+
+    ``mpinet schedule run allreduce.xml --on ring:4``
+
     >>> import tempfile
     >>> from pathlib import Path
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -131,6 +135,10 @@ def check(file: ScheduleFile, on: Where, **options: Unpack[Running]) -> Schedule
 
     Examples
     --------
+    ``mpinet schedule check gossip.csv --on ring:6``
+
+    ``mpinet schedule check allreduce.xml --on ring:4``
+
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = export("broadcast", "hypercube:3", out=f"{folder}/cube.csv")
@@ -183,6 +191,10 @@ def export(
 
     Examples
     --------
+    ``mpinet schedule export gossip ring:6 --out gossip.csv``
+
+    ``mpinet schedule export allreduce ring:4 --out allreduce.xml``
+
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     written = export("gossip", "petersen", out=f"{folder}/p.goal", algorithm="matching")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from mpinet.base.files import require_writable, whole_file
+from mpinet.commands.forms import OneNode
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.opening import Network, mapping_of, topology_of
 from mpinet.commands.options import Common, File, OnHosts, SavedOften
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from mpinet.machine.transport import Local
 
 
-@command(SavedOften, Common)
+@command(OneNode, SavedOften, Common)
 def show(
     topology: Network,
     *,
@@ -51,10 +52,14 @@ def show(
         diameter, distance_sum (over ordered pairs), average_distance, measured by flooding the
         machine, and with switches host_diameter, host_distance_sum, average_host_distance over the
         processors alone. FILE: ``.graphml``, ``.dot``, ``.anynet`` (BookSim), ``.csv``, or lines
-        ``u v`` (``.txt``, ``.edges``).
+        ``u v`` (``.txt``, ``.edges``). With ``--node`` what ``neighbors`` gives.
 
     Examples
     --------
+    ``mpinet show torus:8x8 --distances``
+
+    ``mpinet show torus:8x8 --node 3,5``
+
     >>> import mpinet
     >>> mpinet.show("hypercube:10").links
     5120

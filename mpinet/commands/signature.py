@@ -33,7 +33,9 @@ from typing import (
     is_typeddict,
 )
 
+from mpinet.base.meant import hint
 from mpinet.base.numerals import quoted
+from mpinet.commands.catalogue import ALIASES, FUNCTIONS
 from mpinet.errors import UsageError
 
 if TYPE_CHECKING:
@@ -428,13 +430,13 @@ def given(function: Callable[..., Any], values: Mapping[str, Any]) -> argparse.N
     options.command = command_of(function)
     for key in flat:
         if key not in known:
-            close = difflib.get_close_matches(key, known, n=1)
-            hint = f"did you mean {close[0]}?" if close else f"it has {', '.join(known)}."
-            raise UsageError(f"{name} has no option {quoted(key)}: {hint}")
+            meant = hint(key, known, 1, 0.7) or f"{_elsewhere(key)}it has {', '.join(known)}."
+            raise UsageError(f"{name} has no option {quoted(key)}: {meant}")
     for key, option in known.items():
         value = flat.get(key, option.default)
         if value is EMPTY:
             raise UsageError(f"{name} needs its option {key}.")
+        value = named_as(value, option.choices) if option.choices else value
         value = value.item() if hasattr(value, "dtype") and hasattr(value, "item") else value
         if not _is_of(value, option.hint):
             raise UsageError(f"{name}: {key} is {_described(option.hint)}, not {value!r}.")
@@ -442,6 +444,23 @@ def given(function: Callable[..., Any], values: Mapping[str, Any]) -> argparse.N
             raise UsageError(f"{name}: a seed is a whole number 0..2^63-1, not {value}.")
         setattr(options, option.dest, value)
     return options
+
+
+def _elsewhere(key: str) -> str:
+    """Return a hint at the first command that has an option of this name, or nearly."""
+    from mpinet.commands import function_of
+
+    for command in FUNCTIONS:
+        names = [option.name for option in options_of(function_of(command))]
+        for name in difflib.get_close_matches(key, names, 1, 0.8):
+            return f"{name} belongs to {command}; "
+    return ""
+
+
+def named_as(word: Any, choices: Sequence[Any]) -> Any:
+    """Return the choice that a word is another name of, such as ``gossip`` for ``allgather``."""
+    meant = ALIASES.get(word, word) if isinstance(word, str) else word
+    return meant if meant in choices else word
 
 
 def is_typed(options: argparse.Namespace) -> bool:

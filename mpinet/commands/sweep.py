@@ -85,6 +85,10 @@ def sweep(
 
     Examples
     --------
+    ``mpinet sweep plan.toml --out runs``
+
+    ``mpinet sweep plan.toml --out runs --shard 1/4``
+
     >>> import mpinet
     >>> plan = {"command": "flood", "topology": ["ring:8", "hypercube:3"], "root": [0, 5]}
     >>> rows = mpinet.sweep(plan).records()

@@ -33,6 +33,12 @@ def template(
     -------
     int
         no document: the file.
+
+    Examples
+    --------
+    ``mpinet template slurm``
+
+    ``mpinet template openmpi-hosts``
     """
     text = template_text(name)
     if output is None:

@@ -58,6 +58,10 @@ def topologies(
 
     Examples
     --------
+    ``mpinet topologies``
+
+    ``mpinet topologies torus --size 60..70``
+
     >>> import mpinet
     >>> mpinet.topologies("gmn").value[0]["example"]
     'gmn:8,256'

@@ -36,6 +36,12 @@ def trace(
     -------
     Result
         format, command, steps, movements, calls; FILE is what ``--record`` has written.
+
+    Examples
+    --------
+    ``mpinet trace run.npz -o run.json``
+
+    ``mpinet route torus:8x8 --trace route.json``
     """
     return perform(trace, locals())
 

@@ -70,6 +70,12 @@ def verify(
         where, claimed, measured, replay}, values (list of point, claimed, measured, holds, fields
         (that are wrong), of claims that a table or plot shows; else null); ``--list``: id, paper,
         place, statement, relation, range.
+
+    Examples
+    --------
+    ``mpinet verify --list gmn``
+
+    ``mpinet verify gmn``
     """
     return perform(verify, locals())
 

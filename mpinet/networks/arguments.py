@@ -37,7 +37,10 @@ def read_declared(where: str, parameters: tuple[Parameter, ...], text: str) -> d
     order = list(known)
     for name, value in _split(text, parameters):
         if name is None and not order:
-            raise TopologyError(f"{where}: {value!r} is too much; {_signature(parameters)}.")
+            joined = _joined(where, parameters, text)
+            raise TopologyError(
+                f"{where}: {joined or f'{value!r} is too much'}; {_signature(parameters)}."
+            )
         if name is None:
             name = order.pop(0)
         elif name not in known:
@@ -59,6 +62,16 @@ def _split(text: str, parameters: tuple[Parameter, ...]) -> Iterator[tuple[str |
     for part in text.split(","):
         name, equals, value = part.partition("=")
         yield (name.strip(), value.strip()) if equals else (None, part.strip())
+
+
+def _joined(where: str, parameters: tuple[Parameter, ...], text: str) -> str:
+    """Return a hint at sides that were joined by commas, if the family takes them joined by x."""
+    sides = text.replace(",", "x")
+    try:
+        parameters[0].read(sides)
+    except (ValueError, IndexError):
+        return ""
+    return f"sides are joined by x: {where}:{sides}"
 
 
 def _require_all(where: str, parameters: tuple[Parameter, ...], given: dict[str, str]) -> None:

@@ -6,13 +6,13 @@ short job does not pay for the others.
 
 from __future__ import annotations
 
-import difflib
 import re
 from dataclasses import dataclass
 from functools import reduce
 from importlib import import_module
 from typing import Any
 
+from mpinet.base.meant import hint
 from mpinet.base.numerals import looks_whole, whole
 from mpinet.errors import TopologyError
 from mpinet.networks.arguments import read_declared
@@ -215,9 +215,8 @@ def _open_factor(text: str, whole: str) -> Topology:
 
 
 def _unknown(name: str) -> str:
-    close = difflib.get_close_matches(name.lower(), FAMILIES, n=3, cutoff=0.6)
-    hint = f"did you mean {' or '.join(close)}? " if close else ""
-    return f"There is no topology {name!r}: {hint}'mpinet topologies' lists them all."
+    said = hint(name, FAMILIES, after="'mpinet topologies' lists them all.")
+    return f"There is no topology {name!r}: {said}"
 
 
 def family_class(name: str) -> type[Topology]:

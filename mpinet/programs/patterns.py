@@ -16,6 +16,7 @@ import numpy as np
 
 from mpinet.base.arguments import ScheduleRule
 from mpinet.base.arrays import Ints
+from mpinet.base.meant import hint
 from mpinet.base.numerals import is_whole, quoted
 from mpinet.compiled import Rule, inlined, kernel, rule
 from mpinet.draws import below, draw32, scaled, shuffled
@@ -178,7 +179,19 @@ def pattern_of(topology: Topology, text: str) -> Pattern:
         return _spot(topology, text, argument)
     if text.endswith(".csv"):
         return Pattern(text, uniform, _params(topology), read_trace(topology, Path(text)))
-    raise UsageError(f"There is no traffic pattern {quoted(text)}: give {NAMES}.")
+    raise UsageError(unknown_pattern(text, NAMES))
+
+
+def unknown_pattern(text: str, listed: str) -> str:
+    """Return a sentence on a pattern that is none of those listed, with the one that was meant."""
+    names = [pattern.partition(":")[0] for pattern in listed.split("|")]
+    word = SAME.get(text, text)
+    meant = hint(word if word in names else text, names, 1, after=f"give {listed}.")
+    return f"There is no traffic pattern {quoted(text)}: {meant}"
+
+
+SAME = {"random": "uniform", "uniform": "random", "all": "alltoall", "alltoall": "all"}
+"""Names of patterns elsewhere, and what they are called here where that applies."""
 
 
 def _params(topology: Topology, own: Sequence[int] = ()) -> Ints:

@@ -22,6 +22,7 @@ from mpinet.errors import UsageError
 from mpinet.machine import Machine
 from mpinet.machine.router import DRAWN_AT_ONCE
 from mpinet.networks.topology import Topology
+from mpinet.programs.patterns import unknown_pattern
 from mpinet.programs.userlines import csv_lines, processor_named
 
 PATTERNS = (
@@ -99,7 +100,7 @@ def traffic(topology: Topology, pattern: str, seed: int = 0) -> Traffic:
         return _random(topology, _count(argument), seed)
     if pattern.endswith(".csv"):
         return _listed(topology, read_pairs(topology, Path(pattern)))
-    raise UsageError(f"There is no traffic pattern {pattern!r}: give {PATTERNS}.")
+    raise UsageError(unknown_pattern(pattern, PATTERNS))
 
 
 def _all_pairs(topology: Topology) -> Traffic:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 from importlib import import_module
 
+from mpinet.base.meant import hint
 from mpinet.errors import UsageError
 from mpinet.programs.operators.operator import Operator, Pass, bits_above, bits_below
 
@@ -46,12 +46,9 @@ def open_operator(name: str) -> Operator:
         from mpinet.programs.operators.own import open_own_operator
 
         return open_own_operator(name)
-    close = difflib.get_close_matches(name.lower(), OPERATORS, n=2, cutoff=0.6)
-    hint = f"did you mean {' or '.join(close)}? " if close else ""
-    raise UsageError(
-        f"There is no operator {name!r}: {hint}The operators are {', '.join(listed())}, and your "
-        "own as path/file.py:Class or module:Class."
-    )
+    own = "and your own as path/file.py:Class or module:Class."
+    there_are = f"The operators are {', '.join(listed())}, {own}"
+    raise UsageError(f"There is no operator {name!r}: {hint(name, OPERATORS, 2, after=there_are)}")
 
 
 def operator_class(name: str) -> type[Operator]:

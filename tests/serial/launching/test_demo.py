@@ -98,7 +98,7 @@ def test_a_demo_overwrites_its_own_page_alone(monkeypatch, capsys, tmp_path: Pat
         (["demo", "--results", 300 * "a"], "File name too long"),
         (["demo", "--results", __file__], "test_demo.py: File exists"),
         (["template", "lsf"], "invalid choice: 'lsf'"),
-        (["doctor", "--jsn"], "unrecognized arguments: --jsn"),
+        (["doctor", "--jsn"], "doctor has no option --jsn: did you mean --json?"),
     ],
 )
 def test_wrong_words_get_a_sentence(capsys, typed: list[str], sentence: str) -> None:
