@@ -1,25 +1,46 @@
 """Networks side by side: sizes, distances, cuts, costs, and the steps of collectives.
 
-Everything is measured. What would take too long is left out, with the reason.
+Everything is measured. What would take too long is left out, with the reason: no clock decides
+that, but work counted in advance, so that every machine and any ranks leave out the same.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
+from math import ceil, floor
 from typing import Any
 
 from mpinet import measure
 from mpinet.errors import MpinetError, TooLarge, UsageError
 from mpinet.machine import Machine
+from mpinet.measure.cuts import connectivity_work
 from mpinet.measure.distance import disconnected
 from mpinet.networks.catalogue import open_topology
 from mpinet.networks.topology import NetworkLike, Topology
-from mpinet.programs.bounds import HostDistances, host_distances
+from mpinet.programs.bounds import HostDistances, exchange_bound, host_distances
 
 EFFORT = 0.1
 """Seconds of search for an exact bisection, as `measure.bisection_width` counts them."""
+
+WORK = 30
+"""Seconds of work, counted in advance, that a column may take per second of effort."""
+
+LOOKS = 50_000_000
+"""Looks at waiting messages per second of work: of 30 (beyond caches) to 110 million measured."""
+
+FLOW_STEPS = 10_000_000
+"""Nodes and arcs per second of work in the flows of a connectivity: of 5 to 12 million measured."""
+
+LINKS = 35_000
+"""Links per second of work in a search for symmetries: of 20,000 measured where every permutation
+is one, and more elsewhere."""
+
+SPLITS = 40_000_000
+"""Links per second of work, once per node, before the search for a bisection: of 24 to 60 million
+measured in complete graphs."""
 
 
 class Subject:
@@ -72,12 +93,17 @@ class Column:
         Nodes of the largest network of which it is tried.
     named : bool
         Whether it is only compared where it is named, because it takes seconds.
+    work : callable, optional
+        Counts how long it will take (collective), in seconds, from the network alone: rough, but
+        the same everywhere. An effort of 1 is enough for `WORK`. Default: it is quick, or its
+        search is itself limited by the effort.
     """
 
     label: str
     measured: Callable[[Subject], Any]
     most: int = 1 << 22
     named: bool = False
+    work: Callable[[Subject], Fraction] | None = None
 
 
 def moore_bound(processors: int, degree: int) -> int:
@@ -126,6 +152,31 @@ def _exchange(subject: Subject) -> int:
     return exchange(Machine(subject.network, "one")).steps
 
 
+def _exchange_work(subject: Subject) -> Fraction:
+    """Seconds of a total exchange: a router looks at each waiting message in each step.
+
+    The bound's steps are those that it takes at least, and half of the messages wait on average.
+    """
+    hosts = subject.network.hosts
+    steps = exchange_bound(Machine(subject.network, "one"))
+    return Fraction(hosts * (hosts - 1) * steps, 2 * LOOKS)
+
+
+def _connectivity_work(subject: Subject) -> Fraction:
+    """Seconds of the flows that show the connectivity."""
+    return Fraction(connectivity_work(subject.network), FLOW_STEPS)
+
+
+def _symmetry_work(subject: Subject) -> Fraction:
+    """Seconds of a search for symmetries."""
+    return Fraction(subject.links, LINKS)
+
+
+def _bisection_work(subject: Subject) -> Fraction:
+    """Seconds of the bounds and first cuts of a bisection: flows from each node over all links."""
+    return Fraction(subject.network.size * subject.links, SPLITS)
+
+
 def _ascend(subject: Subject) -> int:
     from mpinet.programs.ascend import run
 
@@ -162,8 +213,13 @@ COLUMNS = {
     "diameter": Column("diameter", lambda s: s.distances.diameter, 1 << 15),
     "moore": Column("Moore bound on it", lambda s: moore_bound(s.network.hosts, s.degree)),
     "average_distance": Column("mean distance", lambda s: s.average, 1 << 15),
-    "bisection": Column("bisection", _bisection, 1024),
-    "connectivity": Column("connectivity", lambda s: measure.connectivity(s.network), 2048),
+    "bisection": Column("bisection", _bisection, 1024, work=_bisection_work),
+    "connectivity": Column(
+        "connectivity",
+        lambda s: measure.connectivity(s.network),
+        2048,
+        work=_connectivity_work,
+    ),
     "degree_diameter": Column(
         "degree * diameter", lambda s: s.degree * s.distances.diameter, 1 << 15
     ),
@@ -174,12 +230,15 @@ COLUMNS = {
         1 << 15,
     ),
     "vertex_transitive": Column(
-        "vertex-transitive", lambda s: measure.vertex_transitive(s.network), 4096
+        "vertex-transitive",
+        lambda s: measure.vertex_transitive(s.network),
+        4096,
+        work=_symmetry_work,
     ),
     "broadcast": Column("broadcast, one-port", _broadcast, 1 << 20),
     "optimum": Column("broadcast, fewest steps", _optimum, 2048, named=True),
     "gossip": Column("gossip, one-port", _gossip, 2048),
-    "exchange": Column("exchange, one-port", _exchange, 1024),
+    "exchange": Column("exchange, one-port", _exchange, 1024, work=_exchange_work),
     "ascend": Column("ASCEND, all ports", _ascend, 1 << 16),
     "saturation": Column("saturation, uniform", _saturation, 1024, named=True),
 }
@@ -209,7 +268,12 @@ def columns_of(only: str | None) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def row_of(topology: NetworkLike, columns: Iterable[str], effort: float) -> dict[str, Any]:
+def row_of(
+    topology: NetworkLike,
+    columns: Iterable[str],
+    effort: float,
+    begins: Callable[[str], None] = lambda what: None,
+) -> dict[str, Any]:
     """What is found out about one network (collective).
 
     Parameters
@@ -219,7 +283,9 @@ def row_of(topology: NetworkLike, columns: Iterable[str], effort: float) -> dict
     columns : iterable of str
         Names in `COLUMNS`.
     effort : float
-        As `EFFORT`.
+        As `EFFORT`; a column whose work is counted may take `WORK` times as long.
+    begins : callable
+        Called before each column with what is measured, as in ``"gossip of ring:8"``.
 
     Returns
     -------
@@ -231,14 +297,36 @@ def row_of(topology: NetworkLike, columns: Iterable[str], effort: float) -> dict
     row: dict[str, Any] = {"topology": network.name}
     left_out = {}
     for name in columns:
-        column = COLUMNS[name]
+        begins(f"{name} of {network.name}")
         try:
-            if network.size > column.most:
-                raise TooLarge(
-                    f"{name} is compared in networks of up to {column.most:,} nodes: "
-                    f"{network.name} has {network.size:,}."
-                )
-            row[name] = column.measured(subject)
+            _require_little(name, subject)
+            row[name] = COLUMNS[name].measured(subject)
         except MpinetError as error:
             row[name], left_out[name] = None, str(error)
     return row | {"left_out": left_out}
+
+
+def _require_little(name: str, subject: Subject) -> None:
+    """Refuse a column that would take too long (collective).
+
+    Raises
+    ------
+    TooLarge
+        The network has too many nodes for it, or it is more work than the effort allows.
+    """
+    column, network = COLUMNS[name], subject.network
+    if network.size > column.most:
+        raise TooLarge(
+            f"{name} is compared in networks of up to {column.most:,} nodes: "
+            f"{network.name} has {network.size:,}."
+        )
+    if column.work is None:
+        return
+    work = column.work(subject)
+    enough = floor(100 * work / WORK) / 100  # the number that its decimals are read as
+    if enough > subject.effort:
+        raise TooLarge(
+            f"{name} takes about {ceil(work)} s in {network.name}, counted in advance, and an "
+            f"effort of {subject.effort:g} allows {WORK * subject.effort:g} s: "
+            f"--effort {enough:g} is enough."
+        )

@@ -31,6 +31,18 @@ def connectivity(topology: NetworkLike) -> int:
     return len(_narrowest(to_graph(topology)))
 
 
+def connectivity_work(topology: NetworkLike) -> int:
+    """Nodes and arcs that `connectivity` goes through: those of all its flows.
+
+    Examples
+    --------
+    >>> connectivity_work("ring:5"), connectivity_work("complete:5")
+    (45, 0)
+    """
+    graph = to_graph(topology)
+    return len(_separable(graph)) * (graph.vcount() + 2 * graph.ecount())
+
+
 def incidence_connectivity(topology: NetworkLike) -> int:
     """As `connectivity`, where processors and busses of a bus network both may be removed.
 
@@ -81,18 +93,31 @@ def _narrowest(graph: Any) -> tuple[int, ...]:
     another vertex, or it is inside and two of its neighbours are separated (Esfahanian and Hakimi,
     "On computing the connectivities of graphs and digraphs", Networks 14, 1984).
     """
-    degree = graph.degree()
-    center = degree.index(min(degree))
-    around = graph.neighbors(center)
-    if len(around) == graph.vcount() - 1:
+    center, around = _center(graph)
+    pairs = _separable(graph)
+    if not pairs:
         return tuple(vertex for vertex in range(graph.vcount()) if vertex != center)
-    others = set(range(graph.vcount())) - {center, *around}
-    pairs = [(center, other) for other in sorted(others)]
-    pairs += [pair for pair in combinations(around, 2) if not graph.are_adjacent(*pair)]
     flow, ends = min((graph.vertex_connectivity(*pair), pair) for pair in pairs)
     if flow == len(around):
         return tuple(sorted(around))
     return _separator(graph, *ends)
+
+
+def _separable(graph: Any) -> list[tuple[int, int]]:
+    """Pairs of vertices one of which the fewest separate; none where all are neighbours."""
+    center, around = _center(graph)
+    if len(around) == graph.vcount() - 1:
+        return []
+    others = set(range(graph.vcount())) - {center, *around}
+    pairs = [(center, other) for other in sorted(others)]
+    return pairs + [pair for pair in combinations(around, 2) if not graph.are_adjacent(*pair)]
+
+
+def _center(graph: Any) -> tuple[int, list[int]]:
+    """The first vertex of least degree, and its neighbours."""
+    degree = graph.degree()
+    center = degree.index(min(degree))
+    return center, graph.neighbors(center)
 
 
 def _separator(graph: Any, source: int, target: int) -> tuple[int, ...]:

@@ -43,6 +43,7 @@ class Progress:
         self.slow: Callable[[], str] = str
         self._last: tuple[int, int | None, float] | None = None
         self._step: int | None = None
+        self._doing = ""
         self._began = self._said = time.monotonic()
         self._pause = PATIENCE
         self._compiled, self._compile_shown = 0.0, False
@@ -111,13 +112,19 @@ class Progress:
         elif self._shown:
             _print(text)
 
-    def update(self, done: int, total: int | None = None, step: int | None = None) -> None:
-        """Show that `done` of `total`, if known, are done; the next one is at a step."""
+    def update(
+        self, done: int, total: int | None = None, step: int | None = None, doing: str = ""
+    ) -> None:
+        """Show that `done` of `total`, if known, are done.
+
+        The next one is at a step, if that is given; `doing` names it.
+        """
         if not self._shown:
             return
-        self._step = step
+        self._step, self._doing = step, doing
         if self._bar is not None:
-            what = self._what if step is None else f"{self._what} (at step {step} of the next)"
+            next_ = doing if step is None else f"at step {step} of the next"
+            what = f"{self._what} ({next_})" if next_ else self._what
             self._bar.update(self._bar.task_ids[0], completed=done, total=total, description=what)
             return
         now = time.monotonic()
@@ -152,6 +159,7 @@ class Progress:
         facts = self.facts()
         moving, checkpoint = facts.get("moving"), facts.get("checkpoint")
         told = [] if self._step is None else [f"at step {self._step} of the next"]
+        told += [self._doing] if self._doing else []
         told += [] if moving is None else [f"{moving} messages moving"]
         if checkpoint is not None:
             told.append(f"checkpoint at step {checkpoint['step']}, {checkpoint['ago']:.0f} s ago")

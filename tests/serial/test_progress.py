@@ -66,6 +66,18 @@ def test_what_is_loaded_is_not_compiled(tmp_path, monkeypatch):
     assert entered == ["begun", "ended"] * (not compiled.numba().config.DISABLE_JIT)
 
 
+def test_a_bar_names_what_is_measured_now(monkeypatch):
+    pytest.importorskip("rich")
+    monkeypatch.setattr(progress, "_is_terminal", lambda: True)
+    with progress.Progress("cells", wanted=None, launched=False) as shown:
+        shown.update(1, 4, None, "gossip of ring:8")
+        assert shown._bar.tasks[0].description == "cells (gossip of ring:8)"
+        shown.update(2, 4, 7)
+        assert shown._bar.tasks[0].description == "cells (at step 7 of the next)"
+        shown.update(4, 4)
+        assert shown._bar.tasks[0].description == "cells"
+
+
 def test_json_is_an_object_a_line_with_what_programs_ask_for(clock, capsys):
     with progress.Progress("steps", wanted="json", launched=True) as shown:
         shown.command = "route"

@@ -114,6 +114,7 @@ UNMAPPED = [
     "neighbors chordalring:14,3 6",
     "path ccc:3 1 17",
     "compare torus:4x4 fattree:2,3 --only degree,diameter,average_distance,broadcast,gossip",
+    "compare torus:4x4 torus:16x16 --only connectivity,exchange --effort 0.03",
     "find --processors 12..16 --families torus,debruijn,doubleloop --best 5",
     "measure debruijn:4 diameter",
 ]

@@ -10,7 +10,9 @@ import pytest
 import mpinet
 from mpinet.cli.session import Session
 from mpinet.errors import UsageError
-from mpinet.experiments.compare import moore_bound
+from mpinet.experiments.compare import moore_bound, row_of
+from mpinet.measure.cuts import connectivity_work
+from mpinet.measure.wiring import to_graph
 from mpinet.networks.graph import to_networkx
 from mpinet.report.envelope import digest
 
@@ -102,6 +104,74 @@ def test_what_would_take_too_long_is_left_out_with_a_reason(capsys):
     assert small["bisection"] == {"lower": 2, "upper": 2}
     assert small["ascend"] is None and "ascend" in small["left_out"]  # 12 is no power of two
     assert "up to 1,024 nodes" in str(found)
+
+
+LIMITED = [
+    ("torus:32x32", "connectivity", "0.01", 4),
+    ("complete:400", "bisection", "0.02", {"lower": 200 * 200, "upper": 200 * 200}),
+    ("hypercube:11", "vertex_transitive", "0.01", True),
+    ("torus:16x16", "exchange", "0.04", None),
+]
+"""Networks, columns, efforts that are enough, and what is known to be in the column then."""
+
+
+@pytest.mark.parametrize(("name", "column", "enough", "known"), LIMITED)
+def test_a_column_is_left_out_until_the_effort_named_is_enough(name, column, enough, known):
+    least = float(enough)
+    little = round(least - 0.01, 2)
+    left = mpinet.compare([name], only=column, effort=little).value[0]
+    said = left["left_out"][column]
+    assert left[column] is None and said.endswith(f": --effort {enough} is enough.")
+    assert f"{column} takes about" in said and f"an effort of {little:g} allows" in said
+    found = mpinet.compare([name], only=column, effort=least).value[0]
+    assert found["left_out"] == {}
+    if column == "exchange":
+        known = mpinet.exchange(name, ports="one").steps
+        assert known >= 256 * 8  # hops to go, from each of the processors, one in a step
+    assert found[column] == known
+
+
+def test_what_is_left_out_is_not_begun_and_asks_no_clock(monkeypatch):
+    def never(*_, **__):
+        raise AssertionError("This must not be called.")
+
+    for called in ("mpinet.programs.exchange.exchange", "mpinet.measure.connectivity"):
+        monkeypatch.setattr(called, never)
+    for clock in ("time", "perf_counter", "process_time", "thread_time"):
+        monkeypatch.setattr(f"time.{clock}", never)
+    columns = ["exchange", "connectivity"]
+    row = row_of("hyperx:32x32", columns, 0.1)
+    assert [row[name] for name in columns] == [None, None]
+    assert list(row["left_out"]) == columns
+    with pytest.raises(AssertionError, match="must not be called"):
+        row_of("hyperx:32x32", columns, 2.0)
+
+
+@pytest.mark.parametrize("name", [*NETWORKS, "complete:7", "hyperx:4x4", "mesh:3x5"])
+def test_the_work_of_a_connectivity_is_that_of_its_flows(name, monkeypatch):
+    graph = to_graph(name)
+    flows, flow = [], type(graph).vertex_connectivity
+
+    def counted(self, *ends):
+        flows.append(self.vcount() + 2 * self.ecount())
+        return flow(self, *ends)
+
+    monkeypatch.setattr(type(graph), "vertex_connectivity", counted)
+    mpinet.measure.connectivity(name)
+    assert connectivity_work(name) == sum(flows)
+    assert (sum(flows) == 0) == (name == "complete:7")
+
+
+def test_progress_names_the_column_and_the_network(monkeypatch, capsys):
+    monkeypatch.setattr("mpinet.report.progress.PATIENCE", 0.0)
+    words = ["compare", "ring:8", "petersen", "--only", "degree,gossip"]
+    assert Session([*words, "--progress"]).run() == 0
+    said = [line for line in capsys.readouterr().err.splitlines() if line.startswith("cells ")]
+    assert [line.split(" after ")[0] for line in said] == [f"cells {n} of 4" for n in range(5)]
+    cells = ["degree of ring:8", "gossip of ring:8", "degree of petersen", "gossip of petersen"]
+    assert all(f"; {cell}" in line for cell, line in zip(cells, said, strict=False))
+    assert Session([*words, "--no-progress"]).run() == 0
+    assert capsys.readouterr().err == ""
 
 
 def test_a_table_breaks_into_blocks_that_fit_the_terminal(monkeypatch, capsys):
