@@ -80,7 +80,7 @@ def compare(
 
 def prepare(options: argparse.Namespace) -> Job:
     """Open the networks, and find the columns."""
-    from mpinet.experiments.compare import columns_of
+    from mpinet.experiments.compare import MOST_EFFORT, columns_of
 
     given = options.topologies
     options.topologies = [given] if isinstance(given, str | Topology) else list(given)
@@ -90,8 +90,8 @@ def prepare(options: argparse.Namespace) -> Job:
     if options.output is not None:
         options.output = Path(options.output)
         require_writable(options.output)
-    if not 0 <= options.effort <= 3600:
-        raise UsageError(f"An effort is 0..3600 seconds, not {options.effort}.")
+    if not 0 <= options.effort <= MOST_EFFORT:
+        raise UsageError(f"An effort is 0..{MOST_EFFORT} seconds, not {options.effort}.")
     networks = [topology_of(argparse.Namespace(topology=one)) for one in options.topologies]
     return Compare(options, networks, columns_of(options.only))
 

@@ -25,6 +25,9 @@ from mpinet.programs.bounds import HostDistances, exchange_bound, host_distances
 EFFORT = 0.1
 """Seconds of search for an exact bisection, as `measure.bisection_width` counts them."""
 
+MOST_EFFORT = 3600
+"""Seconds of the largest effort."""
+
 WORK = 30
 """Seconds of work, counted in advance, that a column may take per second of effort."""
 
@@ -238,7 +241,7 @@ COLUMNS = {
     "broadcast": Column("broadcast, one-port", _broadcast, 1 << 20),
     "optimum": Column("broadcast, fewest steps", _optimum, 2048, named=True),
     "gossip": Column("gossip, one-port", _gossip, 2048),
-    "exchange": Column("exchange, one-port", _exchange, 1024, work=_exchange_work),
+    "exchange": Column("exchange, one-port", _exchange, 4096, work=_exchange_work),
     "ascend": Column("ASCEND, all ports", _ascend, 1 << 16),
     "saturation": Column("saturation, uniform", _saturation, 1024, named=True),
 }
@@ -325,8 +328,8 @@ def _require_little(name: str, subject: Subject) -> None:
     work = column.work(subject)
     enough = floor(100 * work / WORK) / 100  # the number that its decimals are read as
     if enough > subject.effort:
+        could = f"--effort {enough:g} is" if enough <= MOST_EFFORT else "no --effort would be"
         raise TooLarge(
-            f"{name} takes about {ceil(work)} s in {network.name}, counted in advance, and an "
-            f"effort of {subject.effort:g} allows {WORK * subject.effort:g} s: "
-            f"--effort {enough:g} is enough."
+            f"{name} takes about {ceil(work):,} s in {network.name}, counted in advance, and an "
+            f"effort of {subject.effort:g} allows {WORK * subject.effort:g} s: {could} enough."
         )

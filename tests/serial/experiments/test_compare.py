@@ -131,6 +131,15 @@ def test_a_column_is_left_out_until_the_effort_named_is_enough(name, column, eno
     assert found[column] == known
 
 
+def test_no_effort_is_named_that_the_command_would_refuse():
+    said = mpinet.compare(["ring:4096"], only="exchange", effort=3600).value[0]["left_out"]
+    assert said["exchange"].endswith(
+        "an effort of 3600 allows 108000 s: no --effort would be enough."
+    )
+    with pytest.raises(UsageError, match=r"An effort is 0\.\.3600 seconds, not 3601"):
+        mpinet.compare(["ring:8"], effort=3601)
+
+
 def test_what_is_left_out_is_not_begun_and_asks_no_clock(monkeypatch):
     def never(*_, **__):
         raise AssertionError("This must not be called.")
