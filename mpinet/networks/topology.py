@@ -217,7 +217,7 @@ class Topology:
         --------
         >>> import mpinet
         >>> cube = mpinet.open("hypercube:3")
-        >>> cube.neighbors(5), "101" in cube, 8 in cube, len(cube)
+        >>> cube.neighbors(5), 5 in cube, 8 in cube, len(cube)
         ([4, 7, 1], True, False, 8)
         """
         others = self.neighbor(self.find(str(node)), np.arange(self.ports))

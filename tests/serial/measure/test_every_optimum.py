@@ -14,7 +14,7 @@ from serial.programs.bruteforce import SMALL, directed, fewest, fewest_to_combin
 import mpinet
 from mpinet.certify.certificate import certify
 from mpinet.cli.session import Session
-from mpinet.measure.optimum import halves, items, pipelined, search
+from mpinet.measure.optimum import certified, items, pipelined, search
 from mpinet.measure.optimum.pipelined import Pipelined
 from mpinet.networks.graph import from_networkx
 
@@ -154,12 +154,12 @@ def with_one_more(found):
         ("gossip shuffleexchange:3", items, "best_cut", without_parts, "cut", ("ends", 7, 9)),
         ("scatter hypercube:3", items, "minimum_cut", without_time, "cut", ("ends", 7, 7)),
         ("scatter hypercube:3", items, "minimum_cut", lambda cut: None, "cut", ("ends", 7, 7)),
-        ("broadcast lens:2,3,3", search, "lrat_of", with_no_lines, "lrat", ("distance", 4, 5)),
+        ("broadcast lens:2,3,3", certified, "lrat_of", with_no_lines, "lrat", ("distance", 4, 5)),
         ("broadcast debruijn:3 --limit 0", search, "refutation", with_one_more, "class-lp",
          ("distance", 3, 4)),
         ("broadcast debruijn:3 --items 5 --limit 0", search, "refutation", with_one_more,
          "class-lp", ("distance", 7, 8)),
-        ("bisection hexcell:3 --by lrat", halves, "lrat_of", with_no_lines, "lrat", (None, 0, 6)),
+        ("bisection hexcell:3 --by lrat", certified, "lrat_of", with_no_lines, "lrat", (None, 0, 6)),
     ],
 )  # fmt: skip
 def test_a_refused_certificate_costs_nobody_his_run(
