@@ -159,7 +159,8 @@ def with_one_more(found):
          ("distance", 3, 4)),
         ("broadcast debruijn:3 --items 5 --limit 0", search, "refutation", with_one_more,
          "class-lp", ("distance", 7, 8)),
-        ("bisection hexcell:3 --by lrat", certified, "lrat_of", with_no_lines, "lrat", (None, 0, 6)),
+        ("bisection hexcell:3 --by lrat", certified, "lrat_of", with_no_lines, "lrat",
+         (None, 0, 6)),
     ],
 )  # fmt: skip
 def test_a_refused_certificate_costs_nobody_his_run(

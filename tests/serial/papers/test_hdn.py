@@ -219,10 +219,9 @@ def test_a_missing_link_is_found(monkeypatch, claim):
     ring_of_8 = "hdn:2,super=-"
     assert judged(claim, topology=ring_of_8).verdict == "holds"
     forget()
-    monkeypatch.setattr(
-        "mpinet.measure.wiring.open_topology",
-        lambda name: without(mpinet.open(name), links=[(0, 1)]),
-    )
+    holed = without(mpinet.open(ring_of_8), links=[(0, 1)])
+    for room in ("wiring", "distance"):
+        monkeypatch.setattr(f"mpinet.measure.{room}.open_topology", lambda name: holed)
     assert judged(claim, topology=ring_of_8).verdict == "refuted"
 
 

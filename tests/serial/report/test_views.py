@@ -84,5 +84,5 @@ def test_a_result_is_drawn_from_python(tmp_path):
     assert found.draw()._repr_svg_().startswith("<svg")
     found.draw(tmp_path / "run.html")
     assert "<svg" in (tmp_path / "run.html").read_text()
-    with pytest.raises(UsageError, match="compare runs no machine"):
+    with pytest.raises(UsageError, match="movements of compare are not recorded"):
         mpinet.compare(["ring:6"], only="degree").draw()
