@@ -23,7 +23,7 @@ from mpinet.mpi.windows.member import Member
 from mpinet.mpi.windows.segments import shared_segment
 from mpinet.mpi.windows.synchronization import Synchronization
 from mpinet.mpi.world.calls import call, running
-from mpinet.mpi.world.contexts import COLLECTIVES, NOWHERE, ONE_SIDED
+from mpinet.mpi.world.contexts import COLLECTIVES, ONE_SIDED, Lacking, Nowhere
 from mpinet.mpi.world.handles import handle_of, thing_of
 from mpinet.mpi.world.ranks import RankTable, rank_table
 
@@ -32,6 +32,19 @@ NONCONTIGUOUS = "alloc_shared_noncontig"
 
 LINE = 64
 """Bytes to which such parts are aligned."""
+
+
+class NoWindow(Nowhere):
+    """The scope of the null window."""
+
+    __slots__ = ()
+
+    context = Lacking(REAL.ERR_WIN)
+    group = Lacking(REAL.ERR_WIN)
+    others = Lacking(REAL.ERR_WIN)
+
+
+NO_WINDOW = NoWindow()
 
 
 class Win(Labels, Attributes, ErrorHandling, Synchronization, Numbered, np.ndarray):
@@ -54,7 +67,7 @@ class Win(Labels, Attributes, ErrorHandling, Synchronization, Numbered, np.ndarr
         return cls._of(win._holding, win._scope)
 
     @classmethod
-    def _of(cls, member: Member | None, scope: Any = NOWHERE) -> Win:
+    def _of(cls, member: Member | None, scope: Any = NO_WINDOW) -> Win:
         """A face of a window that the running processor has."""
         memory = None if member is None else member.memory.memory
         exposed = np.zeros(0, np.uint8) if not memory else np.frombuffer(memory, np.uint8)
@@ -63,7 +76,7 @@ class Win(Labels, Attributes, ErrorHandling, Synchronization, Numbered, np.ndarr
         return made
 
     def __bool__(self) -> bool:
-        return self._scope is not NOWHERE
+        return self._scope is not NO_WINDOW
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Win):
@@ -238,7 +251,7 @@ class Win(Labels, Attributes, ErrorHandling, Synchronization, Numbered, np.ndarr
         running.world.contexts.close(context, here.id)
         for key in (context, context + COLLECTIVES):
             here.storage().pop(key, None)
-        self._scope, self._holding = NOWHERE, None
+        self._scope, self._holding = NO_WINDOW, None
 
     def free(self) -> None:
         """Free the window, if it is not the null one."""

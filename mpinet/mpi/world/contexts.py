@@ -83,12 +83,15 @@ class Scope:
 
 
 class Lacking:
-    """What there is none of."""
+    """Attribute that a null communicator or window lacks: raises the given MPI error."""
+
+    def __init__(self, error: int):
+        self.error = error
 
     def __get__(self, scope: object, kind: type) -> Any:
         if scope is None:
             return self
-        raise REAL.Exception(REAL.ERR_COMM)
+        raise REAL.Exception(self.error)
 
 
 class Nowhere(Scope):
@@ -96,9 +99,9 @@ class Nowhere(Scope):
 
     __slots__ = ()
 
-    context: Any = Lacking()
-    group: Any = Lacking()
-    others: Any = Lacking()
+    context: Any = Lacking(REAL.ERR_COMM)
+    group: Any = Lacking(REAL.ERR_COMM)
+    others: Any = Lacking(REAL.ERR_COMM)
 
     def __init__(self) -> None:
         pass
