@@ -9,6 +9,7 @@ import re
 import subprocess
 from functools import cache
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 from launch.conftest import CHECKOUT, in_turn_on
@@ -116,7 +117,7 @@ def tutorial(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """The programs of the tutorial, as it prints them, a file each."""
     text = (mpi4py_sources() / "docs/source/tutorial.rst").read_text()
     blocks = re.findall(r"::\n\n((?:   +\S.*\n|\n)+)", text)
-    programs = [re.sub(r"^   ", "", block, flags=re.MULTILINE) for block in blocks]
+    programs = [dedent(block) for block in blocks]  # some stand in lists, and further in
     folder = tmp_path_factory.mktemp("tutorial")
     files = []
     for program in programs:

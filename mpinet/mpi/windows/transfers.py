@@ -136,7 +136,7 @@ class Transfers(Endpoint):
             return None
         buffer = Buffer(origin, writable=True).kept()
         place = _Place(self._member, buffer, target_rank, target)
-        place.require_size(buffer.nbytes)
+        place.require_fit(buffer.nbytes)
         return place.access(GET, b"", buffer.write)
 
     def _fetch(
@@ -195,6 +195,11 @@ class _Place:
         if len(target) > 2:
             named = target[2]
             self._datatype = named if isinstance(named, REAL.Datatype) else REAL._typedict[named]
+
+    def require_fit(self, nbytes: int) -> None:
+        """Raise ``ERR_TRUNCATE`` if the caller's memory of so many bytes does not hold it."""
+        if self._count * self._datatype.size > nbytes:
+            raise REAL.Exception(REAL.ERR_TRUNCATE)
 
     def require_size(self, nbytes: int) -> None:
         """Raise an error unless as many bytes go here.

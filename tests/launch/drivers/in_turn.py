@@ -26,7 +26,9 @@ def run(file: str) -> dict:
 
 
 def is_plain(value: object) -> bool:
-    """Whether a value is made of numbers and texts alone."""
+    """Whether a value is made of numbers and texts alone: windows are more than their memory."""
+    if isinstance(value, MPI.Win):
+        return False
     if isinstance(value, (list, tuple)):
         return all(map(is_plain, value))
     if isinstance(value, dict):
