@@ -13,7 +13,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from mpinet.claims.cause import GRADES
 from mpinet.claims.ledger import PAPERS, claims_of, paper
-from mpinet.claims.summary import summary
+from mpinet.claims.summary import ours, summary
 from mpinet.report.ledger.formulas import typeset
 from mpinet.report.ledger.reading import read_document
 from mpinet.report.ledger.terminal import extent_text
@@ -148,10 +148,9 @@ def _extent(claim, rows):
 
 def _counted(row):
     """The counts of a paper: of what it states, of its errors by grade, of what is ours."""
-    stated = row["stated"]
-    ours = row["claims"] - stated["claims"]
-    counts = [*(stated[name] for name in STATED), row["errors"], *row["grades"].values()]
-    return tuple(map(str, (*counts, ours, row["beaten"])))
+    stated = [row["stated"][name] for name in STATED]
+    added = [ours(row)["claims"], row["beaten"]]
+    return tuple(map(str, (*stated, row["errors"], *row["grades"].values(), *added)))
 
 
 def _static(room):

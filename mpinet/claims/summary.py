@@ -38,7 +38,7 @@ def summary(rows: LedgerRows) -> dict[str, Any]:
         {"paper": paper, **counts(list(group))}
         for paper, group in groupby(rows, key=lambda row: row["paper"])
     ]
-    return {"papers": papers, "all": _total(papers)}
+    return {"papers": papers, "all": _added(counts([]), papers)}
 
 
 def counts(rows: LedgerRows) -> dict[str, Any]:
@@ -62,11 +62,6 @@ def _verdicts(rows: LedgerRows) -> dict[str, int]:
     }
 
 
-def _total(counted: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Add up the counts of papers."""
-    return _added(counts([]), counted)
-
-
 def _added(shape: Mapping[str, Any], counted: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Add up numbers by name, also those in objects."""
     return {
@@ -75,6 +70,11 @@ def _added(shape: Mapping[str, Any], counted: Sequence[Mapping[str, Any]]) -> di
         else sum(one[name] for one in counted)
         for name, value in shape.items()
     }
+
+
+def ours(counted: Mapping[str, Any]) -> dict[str, int]:
+    """Return the counts of rows of ours: of all rows less those of the paper's own."""
+    return {name: counted[name] - number for name, number in counted["stated"].items()}
 
 
 def error_of(row: Mapping[str, Any]) -> str:
@@ -88,9 +88,8 @@ SAID = {HOLDS: "hold", REFUTED: "refuted", BEATEN: "beaten", OPEN: "open", "erro
 
 def tally(rows: LedgerRows) -> str:
     """Format the counts of one paper's rows, or of all papers', in one line."""
-    found = _total(summary(rows)["papers"])
-    stated = found["stated"]
-    added = {name: found[name] - stated[name] for name in stated}
+    found = summary(rows)["all"]
+    stated, added = found["stated"], ours(found)
     parts = []
     if stated["claims"]:
         parts.append(f"{_number(stated['claims'], 'claim')}: {_by_verdict(stated, found)}")

@@ -89,7 +89,6 @@ class Rules(Record):
     sends_most: int  # of a processor
     receives_most: int
     numbered: bool  # whether the header's last word is the message's number
-    logged: bool
 
 
 class Ledger(Record):
@@ -110,7 +109,6 @@ class Ledger(Record):
     entries: int  # of the table of lists
     answers: int  # the first of the messages that are answers of this rank for itself
     away: int  # rows for other ranks
-    logs: int
     served: int  # servers with requests in the window at hand
     clones: int  # rows of operations that are released twice, given away
     next: int  # the least window in which this rank has something to do; `NEVER`: none
@@ -223,28 +221,12 @@ class Entry(Record):
     posted: Short
 
 
-class Crossing(Record):
-    """A message that passed a server: for recordings."""
-
-    begin: int
-    end: int
-    ready: int
-    length: int
-    node: Short
-    port: Short
-    receiver: Short
-    source: Short
-    index: Short
-    spare: Short
-
-
 Operations = Annotated[Array, Operation]
 Processors = Annotated[Array, Processor]
 Cpus = Annotated[Array, Cpu]
 Messages = Annotated[Array, Message]
 Servers = Annotated[Array, Server]
 Entries = Annotated[Array, Entry]
-Crossings = Annotated[Array, Crossing]
 
 
 class Routes(NamedTuple):
@@ -296,4 +278,3 @@ class State(NamedTuple):
     least: Table
     rows: Table
     owners: Shorts
-    crossings: Crossings

@@ -64,24 +64,11 @@ def let_pass(m, server, routes, hosting, state, rules, ledger):
     server.free = through
     server.busy += busy
     server.carried += message.length
-    receiver = routes.neighbor(node, port, routes.wired)
-    if rules.logged:
-        log(message, begin, through, receiver, state, ledger)
     if through > LATEST or server.busy > LATEST:
         ledger.wrong = TOO_LATE
         return
     message.tail = through + latency
     message.ready = (through if rules.mode == STORE else begin) + latency
-    message.node = receiver
+    message.node = routes.neighbor(node, port, routes.wired)
     message.hop += 1
     onward(m, NONE, routes, hosting, state, rules, ledger)
-
-
-@routine
-def log(message, begin, through, receiver, state, ledger):
-    """Note that a message passed a server."""
-    row = state.crossings[ledger.logs]
-    row.begin, row.end, row.ready, row.length = begin, through, message.ready, message.length
-    row.node, row.port, row.receiver = message.node, message.port, receiver
-    row.source, row.index = message.source, message.index
-    ledger.logs += 1

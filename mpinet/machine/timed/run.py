@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.base.arrays import Array, Ints
+from mpinet.base.arrays import Ints
 from mpinet.base.memory import require_memory
 from mpinet.errors import RoutingError, TooLarge, UsageError
 from mpinet.machine import hop
@@ -38,8 +38,6 @@ class TimedRun:
     routing : Routing or None
         How messages find their ways; None: there is no network, and every two processors are
         `costs.flat` apart.
-    logged : bool
-        Whether it is noted when each message passed each server.
 
     Raises
     ------
@@ -55,7 +53,6 @@ class TimedRun:
         program: Program,
         costs: Costs,
         routing: Routing | None,
-        logged: bool = False,
     ):
         self.machine, self.program, self.costs, self.routing = machine, program, costs, routing
         if program.processors > machine.topology.hosts:
@@ -66,11 +63,10 @@ class TimedRun:
         self.ledger = layout.Ledger.counted()
         self.ledger.answers = layout.NONE
         self.part = self._hosted()
-        self._make_rules(logged)
+        self._make_rules()
         self._make_state()
         self._make_routes()
         self._next = 0
-        self.crossings: list[Array] = []
 
     def run(self) -> TimedRun:
         """Play to the end (collective).
@@ -92,7 +88,7 @@ class TimedRun:
         self.slots = np.flatnonzero(nodes < self.program.processors)
         return self.program.part(np.ascontiguousarray(nodes[self.slots]))
 
-    def _make_rules(self, logged: bool) -> None:
+    def _make_rules(self) -> None:
         """Write the constants of the run into the record that kernels read."""
         machine, costs, program, part = self.machine, self.costs, self.program, self.part
         topology, transport, flat = machine.topology, machine.transport, self.routing is None
@@ -141,7 +137,6 @@ class TimedRun:
             "sends_most": _most(sends, part.first, counts),
             "receives_most": _most(receives, part.first, counts),
             "numbered": self.routing is not None and self.routing.numbered,
-            "logged": logged,
         }.items():
             setattr(rules, name, value)
 
@@ -188,7 +183,6 @@ class TimedRun:
             np.full((2, layout.BUCKETS), layout.NONE, np.int64),
             np.full((2, layout.BUCKETS), layout.NEVER, np.int64),
             np.zeros((0, 0), np.int64), np.zeros(0, np.int32),
-            layout.Crossing.array(0),
         )  # fmt: skip
         for name in ("running", "calc", "send", "message"):
             self._state.cpus[name] = layout.NONE
@@ -248,7 +242,6 @@ class TimedRun:
             least = ledger.next
         self._next = least
         ledger.ended = int(least == layout.NEVER)
-        self._take_log()
         self.machine.count(ledger.hops - before, 1)
 
     def _call(self) -> None:
@@ -263,10 +256,7 @@ class TimedRun:
             self._require_right()
             if not ledger.wants_room:
                 return
-            if ledger.logs:
-                self._take_log()
-            else:
-                self._grow()
+            self._grow()
 
     def _exchange(self) -> None:
         """Hand rows over to other ranks, and take theirs in (collective)."""
@@ -309,9 +299,6 @@ class TimedRun:
         owners[: ledger.away] = state.owners[: ledger.away]
         alive = before + more
         lists = 4 * (ledger.entries + int(rules.receives_most) + int(rules.lists) * alive)
-        crossings = state.crossings
-        if rules.logged:
-            crossings = layout.Crossing.array(2 * alive)
         self._state = state._replace(
             messages=messages,
             headers=_longer(state.headers, alive),
@@ -320,7 +307,6 @@ class TimedRun:
             entries=self._longer_table(lists),
             rows=rows,
             owners=owners,
-            crossings=crossings,
         )
 
     def _longer_table(self, least: int) -> Any:
@@ -335,12 +321,6 @@ class TimedRun:
         if len(old):
             move_lists(old, new, self.ledger.record)
         return new
-
-    def _take_log(self) -> None:
-        """Put aside what the kernel has noted of messages that passed servers."""
-        if self.ledger.logs:
-            self.crossings.append(self._state.crossings[: self.ledger.logs].copy())
-            self.ledger.logs = 0
 
     def _require_right(self) -> None:
         """Raise the error that the kernel has noted, on every rank."""

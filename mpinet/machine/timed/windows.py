@@ -75,9 +75,6 @@ def play(routes, hosting, rules, state, ledger, window, events):
             if rules.serving != FULL and rules.ranks > 1:
                 return
         if rules.nodes > 0:
-            if rules.logged and ledger.logs + rules_room(state) > state.crossings.size:
-                ledger.wants_room = 1
-                return
             serve(routes, hosting, state, rules, ledger)
         tell_answers(hosting, state, rules, ledger)
         ledger.passed = 0
@@ -85,12 +82,6 @@ def play(routes, hosting, rules, state, ledger, window, events):
         if rules.ranks > 1 or ledger.next == NEVER or ledger.events >= most:
             return
         go_to(ledger.next, state, rules, ledger)
-
-
-@routine
-def rules_room(state):
-    """Return how many messages may pass a server in a window: as many as there are."""
-    return state.messages.size
 
 
 @routine

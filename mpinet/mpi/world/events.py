@@ -129,45 +129,13 @@ class Arrival(Receive):
     __slots__ = ()
 
 
-class Acknowledgement(Event):
-    """The matching receive of a synchronous send.
-
-    Attributes
-    ----------
-    context, target : int
-        Where the send went.
-    """
-
-    __slots__ = ("context", "target")
-
-    def __init__(self, owner: Waiter, context: int, target: int):
-        super().__init__(owner)
-        self.context = context
-        self.target = target
-
-    @property
-    def said(self) -> str:
-        """What is waited for."""
-        return f"rank {self.target} to receive its message"
-
-    @property
-    def peer(self) -> int:
-        """The rank that is to receive."""
-        return self.target
-
-    @property
-    def place(self) -> int:
-        """The context."""
-        return self.context
-
-
 class Service(Event):
-    """What another member of a window is to do.
+    """What another rank is to do.
 
     Attributes
     ----------
     context, target : int
-        The window, and the other's rank in it.
+        The communicator or window, and the other's rank in it.
     wanted : str
         What it is to do.
     """
@@ -194,6 +162,15 @@ class Service(Event):
     def place(self) -> int:
         """The context."""
         return self.context
+
+
+class Acknowledgement(Service):
+    """The matching receive of a synchronous send."""
+
+    __slots__ = ()
+
+    def __init__(self, owner: Waiter, context: int, target: int):
+        super().__init__(owner, context, target, "receive its message")
 
 
 class Answering(Service):

@@ -9,6 +9,7 @@ from typing import Any
 
 from mpinet.base.version import __version__
 from mpinet.claims.paper import MainFinding, Paper
+from mpinet.claims.summary import ours
 from mpinet.report.ledger.formulas import typeset
 from mpinet.report.ledger.remade import command_html, link, unbroken
 
@@ -96,7 +97,7 @@ def counts(summary: Mapping[str, Any], papers: Sequence[Paper]) -> str:
     heading = "".join(f'<th scope="col">{name}</th>' for name in ["", *names, "all"])
     columns = [*summary["papers"], summary["all"]]
     stated = [column["stated"] for column in columns]
-    added = [_rest(column, column["stated"]) for column in columns]
+    added = [ours(column) for column in columns]
     errors = [{"distinct errors": column["errors"], **column["grades"]} for column in columns]
     graded = {name: f"– {name}" for name in errors[-1]}
     blocks = ((STATED, stated), (graded, errors), (ADDED, added))
@@ -109,11 +110,6 @@ facts, and optima beside stated steps</caption>
 <thead><tr>{heading}</tr></thead>
 {bodies}
 </table></div>"""
-
-
-def _rest(whole: Mapping[str, Any], part: Mapping[str, int]) -> dict[str, int]:
-    """Return what is left of counts without those of a part."""
-    return {name: whole[name] - number for name, number in part.items()}
 
 
 def _lines(headings: Mapping[str, str], columns: Sequence[Mapping[str, int]]) -> str:
