@@ -1,65 +1,7 @@
-"""Heaps of rows that wait, each by an order of its own; skew heaps (Sleator, Tarjan 1986).
+"""The heaps of the timed machine: what waits for a CPU, a server or its end, and by which order."""
 
-Rows are linked by their fields `left` and `right`, so that a heap takes no memory of its own. Which
-row comes first never depends on a heap's shape.
-"""
-
-import numpy as np
-
-from mpinet.compiled import inlined, routine
-from mpinet.machine.timed.layout import NONE
-
-
-@inlined
-def before(a, b, rows):
-    """Stand-in for the order of a heap's rows."""
-    raise NotImplementedError
-
-
-@routine
-def melded(a, b, rows):
-    """Meld two heaps into one; return its root."""
-    if a == NONE:
-        return b
-    if b == NONE:
-        return a
-    if before(b, a, rows):
-        a, b = b, a
-    root = a
-    while True:
-        row = rows[a]
-        other = np.int64(row.right)
-        row.right = row.left
-        if other == NONE:
-            row.left = b
-            return root
-        if before(b, other, rows):
-            other, b = b, other
-        row.left = other
-        a = other
-
-
-@routine
-def pushed(root, at, rows):
-    """Add a row to a heap; return the new root."""
-    row = rows[at]
-    row.left = NONE
-    row.right = NONE
-    if root == NONE:
-        return at
-    return melded(root, at, rows)
-
-
-@routine
-def popped(root, rows):
-    """Take the first row out of a heap; return the new root."""
-    row = rows[root]
-    left, right = np.int64(row.left), np.int64(row.right)
-    if left == NONE:
-        return right
-    if right == NONE:
-        return left
-    return melded(left, right, rows)
+from mpinet.compiled import inlined
+from mpinet.machine.heaps import popped, pushed
 
 
 @inlined

@@ -11,9 +11,8 @@ from typing import Annotated, NamedTuple
 from mpinet.base.arguments import DecideRule, PortRule, StartRule
 from mpinet.base.arrays import Array, Ints, Shorts, Table
 from mpinet.base.records import Record, Short, Word32
+from mpinet.machine.heaps import NONE as NONE
 from mpinet.machine.state import Largest, Same, Total
-
-NONE = -1
 
 NEVER = (1 << 62) - 1
 """A time that does not come."""

@@ -25,9 +25,10 @@ from mpinet.base.arguments import (
 from mpinet.base.arrays import Array, Counts, Ints, ShortRows, Shorts, Table
 from mpinet.base.records import Record, Short, Word32
 from mpinet.compiled import Switch
+from mpinet.machine.heaps import NONE as NONE
 from mpinet.machine.state import Largest, Same, Total
 
-NONE, UNDECIDED = -1, -2
+UNDECIDED = -2
 
 SAF, VCT, WORMHOLE = range(3)
 SWITCHINGS = ("saf", "vct", "wormhole")
