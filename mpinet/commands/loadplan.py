@@ -76,8 +76,8 @@ def fitting(topology: Topology, variants: Sequence[Variant]) -> list[Variant]:
         The network has none of the routings.
     """
     names = dict.fromkeys(variant["routing"] for variant in variants)
-    known = {*topology.routings, *topology.random_routings, *topology.load_routings}
-    if len(names) > 1 and not known & {*names}:
+    known = topology.routing_names
+    if len(names) > 1 and names.keys().isdisjoint(known):
         raise UsageError(
             f"{topology.name} has none of the routings {', '.join(map(str, names))}; it has: "
             f"{', '.join(sorted(known))}."
@@ -98,11 +98,7 @@ def require_known(topologies: Sequence[Topology], variants: Sequence[Variant]) -
         return []
     lacking = []
     for name in names:
-        without = [
-            each.name
-            for each in topologies
-            if name not in {*each.routings, *each.random_routings, *each.load_routings}
-        ]
+        without = [each.name for each in topologies if name not in each.routing_names]
         if len(without) == len(topologies):
             raise UsageError(f"--routing {name}: {', '.join(without)} has no such routing.")
         if without:

@@ -161,7 +161,7 @@ def _exchange_work(subject: Subject) -> Fraction:
     The bound's steps are those that it takes at least, and half of the messages wait on average.
     """
     hosts = subject.network.hosts
-    steps = exchange_bound(Machine(subject.network, "one"))
+    steps = exchange_bound(Machine(subject.network, "one"), subject.distances)
     return Fraction(hosts * (hosts - 1) * steps, 2 * LOOKS)
 
 

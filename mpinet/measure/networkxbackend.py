@@ -112,12 +112,12 @@ def all_pairs_shortest_path_length(
 ) -> Iterator[tuple[Hashable, dict[Hashable, int]]]:
     """Yield each node with the distances of the nodes that it reaches, as networkx does."""
     nodes = [*G]
+    most = len(nodes) if cutoff is None else cutoff
     for begin in range(0, len(nodes), ROWS):
         sources = range(begin, min(begin + ROWS, len(nodes)))
         with alone():
             block = distance_matrix(G.network, sources)
         for source, row in zip(sources, block, strict=True):
-            most = len(nodes) if cutoff is None else cutoff
             near = np.flatnonzero((row >= 0) & (row <= most))
             every = len(near) == len(nodes)
             reached = nodes if every else [nodes[number] for number in near.tolist()]

@@ -427,6 +427,11 @@ class Topology:
 
         return {"valiant": lambda seed: valiant(self, seed)}
 
+    @property
+    def routing_names(self) -> list[str]:
+        """The names of all its routings, those of `routings` first."""
+        return [*dict.fromkeys([*self.routings, *self.random_routings, *self.load_routings])]
+
     def routing(self, name: str | None = None, seed: int = 0) -> Routing:
         """Return one of the family's routings.
 
@@ -449,7 +454,7 @@ class Topology:
         if name in drawing:
             return drawing[name](seed)
         if name not in known:
-            names = ", ".join([*known, *self.random_routings, *self.load_routings])
+            names = ", ".join(self.routing_names)
             raise UsageError(f"{self.name} has no routing {name!r}; it has: {names}.")
         return known[name]()
 

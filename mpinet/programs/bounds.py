@@ -114,12 +114,19 @@ def combining_gossip_bound(machine: Machine) -> Bound:
     return max(growth, Bound(host_distances(machine).diameter, "distance"))
 
 
-def exchange_bound(machine: Machine) -> Bound:
+def exchange_bound(machine: Machine, distances: HostDistances | None = None) -> Bound:
     """Steps that no total exchange beats: max(N-1, ceil(sum of distances / N)) with one port.
 
     Every processor sends and receives N-1 items, and the items' hops have to be made.
+
+    Parameters
+    ----------
+    machine : Machine
+        The machine.
+    distances : HostDistances, optional
+        Those of its processors, where they are known. Default: they are measured.
     """
-    distances = host_distances(machine)
+    distances = distances or host_distances(machine)
     ends = max(
         received_bound(machine, machine.model.receive), received_bound(machine, machine.model.send)
     )
