@@ -27,6 +27,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from mpinet.machine.checkpointfiles import WRITER
+
 CHECKOUT = Path(__file__).resolve().parents[2]
 TIME_LIMIT = 300.0
 WATCHDOG = 1.0
@@ -322,11 +324,15 @@ class Trial:
         return self.findings() + sum(int(state.partition("-")[2]) for state in states if state)
 
     def manifests(self) -> list[dict[str, Any]]:
-        """What the manifests of the checkpoint and of its parts say."""
+        """What the manifests of the checkpoint and of its parts say, as far as they are in place.
+
+        A job writes them in a folder of its own first: there they may be half.
+        """
         found = []
         with suppress(OSError):  # of a part that has just come to its end
             for file in self.folder.glob("kept/**/manifest.json"):
-                found.append(json.loads(file.read_text()))
+                if not file.parent.name.startswith(WRITER):
+                    found.append(json.loads(file.read_text()))
         return found
 
     def findings(self) -> int:
@@ -374,9 +380,8 @@ class Trial:
         if half := half_files(self.folder):
             raise Broken(f"half a result: {half}")
         if self.row.status == 0 and (self.signal, self.target) == (signal.SIGSTOP, "launch/run"):
-            digest = json.loads((self.folder / "said.out").read_text())["digest"]
             self.row.outcome = "it was over while launch/run was stopped"
-            self.compare(digest, self.row.outcome)
+            self.compare("said.out", self.row.outcome)
             return self.row
         if self.row.status == 0:
             raise Broken(f"status 0 after the signal: {self.said()}")
@@ -397,23 +402,27 @@ class Trial:
             if self.done and not (self.stage or steps or lines):
                 raise Broken("nothing of what was there is kept")
             words = ["resume", "kept"]
-        elif (result := self.folder / "found.json").exists():
+        elif (self.folder / "found.json").exists():
             found = "the result was there"
-            self.compare(json.loads(result.read_text())["digest"], found)
+            self.compare("found.json", found)
             return found
         self.bin = self.bin_again
         job = self.start(self.again, words)
         status = self.status_of(job)
         if status != 0:
             raise Broken(f"{found}: status {status}: {self.said()}")
-        digest = json.loads((self.folder / "said.out").read_text())["digest"]
-        self.compare(digest, found)
+        self.compare("said.out", found)
         if (self.folder / "kept").exists():
             raise Broken("the checkpoint was not deleted")
         return found
 
-    def compare(self, digest: str, found: str) -> None:
-        """Compare a digest with that of a run that was never disturbed."""
+    def compare(self, document: str, found: str) -> None:
+        """Compare a document's digest with that of a run that was never disturbed."""
+        text = (self.folder / document).read_text()
+        try:
+            digest = json.loads(text)["digest"]
+        except ValueError:
+            raise Broken(f"{found}: no document but {text[-200:]!r}: {self.said()}") from None
         if digest != undisturbed(self.command):
             raise Broken(f"{found}, to another digest")
 

@@ -63,6 +63,24 @@ def test_half_a_result_is_noticed(tmp_path, monkeypatch):
         hit_where(tmp_path, monkeypatch, "exec sleep 9").play()
 
 
+def test_manifests_are_read_where_they_are_in_place(tmp_path):
+    made = Trial(0, tmp_path)
+    for place, text in (("", "{"), ("writer-5e", "{"), ("part/writer-a1", ""), ("part", "{}")):
+        (tmp_path / "kept" / place).mkdir(parents=True, exist_ok=True)
+        (tmp_path / "kept" / place / "manifest.json").write_text(text)
+    with pytest.raises(ValueError):
+        made.manifests()
+    (tmp_path / "kept/manifest.json").write_text('{"state": "route-3"}')
+    assert sorted(map(len, made.manifests())) == [0, 1]
+
+
+def test_a_document_that_is_missing_is_told_with_the_last_words(tmp_path):
+    (tmp_path / "said.out").write_text("")
+    (tmp_path / "said.err").write_text("no core is free\n")
+    with pytest.raises(Broken, match="resumed: no document but '': no core is free"):
+        Trial(0, tmp_path).compare("said.out", "resumed")
+
+
 def test_processes_are_known_by_their_mark():
     mark = uuid.uuid4().hex
     job = subprocess.Popen(["sleep", "9"], env={"MPINET_TRIAL": mark})
