@@ -113,7 +113,9 @@ class Compiled:
     """
 
     how: ClassVar[dict[str, Any] | None] = None
-    """How Numba compiles it for its callers; None: it is put into them if it is short."""
+    """Inlining for the function's callers, as Numba takes it; None: it is put into them if it is
+    short.
+    """
 
     def __init__(
         self,
@@ -387,7 +389,7 @@ class Kernel(Compiled):
 
     @cached_property
     def fingerprint(self) -> str:
-        """As of others, with the fields of the groups: code does not tell in which order they are.
+        """Fingerprint of the loop, with the order of the groups' fields, which code does not tell.
 
         Where two groups have fields of the same types, so has the compiled loop.
         """

@@ -118,7 +118,7 @@ class Arguments:
 
 
 def _is_group(kind: Any) -> bool:
-    """Whether an annotation is a named tuple."""
+    """Tell if an annotation is a named tuple."""
     return isinstance(kind, type) and issubclass(kind, tuple)
 
 

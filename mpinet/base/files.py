@@ -105,7 +105,7 @@ def require_room_beside(path: Path) -> None:
 
 
 def is_aside(path: Path) -> bool:
-    """Whether a name is that of a file being written, perhaps by a process that was killed."""
+    """Tell if a name is that of a file being written, perhaps by a process that was killed."""
     return path.name.startswith(ASIDE[0]) and path.name.endswith(ASIDE[1])
 
 
@@ -208,5 +208,5 @@ def _descriptor(path: Path) -> int | None:
 
 
 def _is_stream(target: Path, mode: int | None) -> bool:
-    """Whether a file is written through instead of being replaced."""
+    """Tell if a file is written through instead of being replaced."""
     return _descriptor(target) is not None or not (mode is None or stat.S_ISREG(mode))

@@ -62,7 +62,7 @@ def locked(path: Path) -> IO[str] | None:
 
 
 def is_at(path: Path, file: IO[str]) -> bool:
-    """Whether an open file is the one that has this name."""
+    """Tell if an open file is the one that has this name."""
     with suppress(FileNotFoundError), path.open() as there:  # a file server is asked by opening
         return os.path.samestat(os.fstat(there.fileno()), os.fstat(file.fileno()))
     return False

@@ -1,4 +1,4 @@
-"""What a mistyped word was meant to be: the one hint that errors give."""
+"""The word that was meant by a mistyped one: the one hint that errors give."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 @cache
 def alone_writes(folder: str) -> bool:
-    """Whether only this user (and root) can put files into a folder, or another one in its place.
+    """Tell if only this user (and root) can put files into a folder, or another one in its place.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def alone_writes(folder: str) -> bool:
 
 
 def _own(path: Path, sticky: bool) -> bool:
-    """Whether a folder is this user's or, with `sticky`, protects each user's files from others."""
+    """Tell if a folder is this user's or, with `sticky`, protects each user's files from others."""
     status = path.stat()
     others = stat.S_IMODE(status.st_mode) & OTHERS
     if others == stat.S_IWGRP and _is_private(status.st_gid):
@@ -39,7 +39,7 @@ def _own(path: Path, sticky: bool) -> bool:
 
 @cache
 def _is_private(group: int) -> bool:
-    """Whether a group has this user as its only member, as on systems with a group per user."""
+    """Tell if a group has this user as its only member, as on systems with a group per user."""
     import grp
     import pwd
 
@@ -52,7 +52,7 @@ def _is_private(group: int) -> bool:
 
 @cache
 def as_safe_as(folder: str, sources: str) -> bool:
-    """Whether only users who can change the sources beside a folder can write it.
+    """Tell if only users who can change the sources beside a folder can write it.
 
     Parameters
     ----------

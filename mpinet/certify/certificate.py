@@ -285,7 +285,7 @@ def _read(file: Path) -> dict[str, Any]:
 
 
 def _is_of_width(claim: object) -> bool:
-    """Whether a claim is about a bisection width."""
+    """Tell if a claim is about a bisection width."""
     if not isinstance(claim, dict) or "measure" not in claim:
         return False
     if set(claim) != {"measure", "more_than"} or claim["measure"] != "bisection":

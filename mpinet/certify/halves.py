@@ -90,7 +90,7 @@ def _shifted(network: Network, p: int, q: int) -> NDArray[np.int64]:
 
 
 def _positive(matrix: NDArray[np.int64]) -> bool:
-    """Whether an integer matrix is proved to have no negative eigenvalue.
+    """Tell if an integer matrix is proved to have no negative eigenvalue.
 
     Floating point makes an approximate root R of it; R'R has no negative eigenvalue, whatever R is,
     and what is left, in whole numbers, has none where its diagonal outweighs each row.
@@ -270,7 +270,7 @@ def width_of(network: Network, side: object) -> int:
 
 
 def _integers(given: object, least: int, most: int) -> TypeGuard[list[int]]:
-    """Whether `value` is a list of whole numbers within bounds."""
+    """Tell if `value` is a list of whole numbers within bounds."""
     return isinstance(given, list) and all(
         isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
         for value in given

@@ -189,7 +189,7 @@ class Claim:
 
     @property
     def ours(self) -> bool:
-        """Whether the row is ours: no statement of the paper."""
+        """True if the row is ours: no statement of the paper."""
         return self.place in OURS or bool(self.corrects)
 
     @property
@@ -204,7 +204,7 @@ class Claim:
 
 
 class Said(TypedDict, total=False):
-    """What is said of a claim where it is made, as in `Claim`."""
+    """Keywords that a claim is made with, as in `Claim`."""
 
     claimed: Any
     relation: str
@@ -286,7 +286,7 @@ def claim(
 
 
 def _value(id: str, relation: str, claimed: Any) -> Any:
-    """What is claimed; `UsageError` if nothing is, or if there is no such relation."""
+    """Return what is claimed; raise `UsageError` if nothing is, or if there is no such relation."""
     if relation not in RELATIONS:
         raise UsageError(
             f"Claim {id} has the relation {relation!r}; there are {' '.join(RELATIONS)}."

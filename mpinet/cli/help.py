@@ -1,4 +1,4 @@
-"""What ``--help`` shows: examples first, a command's own options, and where the others are told."""
+"""The text of ``--help``: examples first, a command's own options, where the others are told."""
 
 from __future__ import annotations
 

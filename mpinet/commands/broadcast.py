@@ -169,7 +169,7 @@ class Broadcast(MachineJob):
 
     @property
     def _scheduled(self) -> bool:
-        """Whether the options ask for the schedule or its hash."""
+        """True if the options ask for the schedule or its hash."""
         return self.options.schedule or self.options.schedule_out is not None
 
     def rehearse(self, dry: Dry) -> Rehearsal:

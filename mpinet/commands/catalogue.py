@@ -56,7 +56,7 @@ GROUPS = {
         "bench": "measure how fast mpinet is here, in turn with its baselines",
     },
 }
-"""What ``mpinet --help`` lists: groups of commands, each with a sentence on it."""
+"""The list in ``mpinet --help``: groups of commands, each with a sentence on it."""
 
 UNLISTED = {
     "neighbors": "the ports of one node: show --node",

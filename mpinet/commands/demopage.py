@@ -52,7 +52,7 @@ def write_demo_page(path: Path) -> None:
 
 
 def is_demo_page(path: Path) -> bool:
-    """Whether a file is a page that the demo has written, and may write again."""
+    """Tell if a file is a page that the demo has written, and may write again."""
     try:
         with path.open(errors="replace") as file:
             return TITLE in file.read(1024)

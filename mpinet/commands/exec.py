@@ -48,7 +48,7 @@ COSTS = ("calls", "messages", "hops", "bytes", "steps")
 
 
 class Ways(TypedDict):
-    """What is run instead of a script."""
+    """Options that name what is run instead of a script."""
 
     module: Annotated[
         Sequence[str] | None,

@@ -74,7 +74,7 @@ class ItemsOptimum(ProvingJob):
 
     @property
     def _own_takes_long(self) -> bool:
-        """Whether the router would carry a whole gossip, in which few messages move per step."""
+        """True if the router would carry a whole gossip, in which few messages move per step."""
         large = not self._network.links and self._network.hosts > MOST_ROUTED
         return large and self._collective == "gossip"
 

@@ -155,7 +155,7 @@ class Job:
         return ""
 
     has_curves = False
-    """Whether the result is curves, which `plotted` draws."""
+    """True if the result is curves, which `plotted` draws."""
 
     def plotted(self, result: Any, file: Path) -> None:
         """Draw the result's curves, given as JSON values; the file's ending says how."""

@@ -1,4 +1,4 @@
-"""What ``mpinet load`` varies: a curve for each combination; and the plan that makes them again."""
+"""The curves of ``mpinet load``, one for each combination, and the plan that makes them again."""
 
 from __future__ import annotations
 

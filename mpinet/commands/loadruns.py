@@ -1,4 +1,4 @@
-"""How the options of ``mpinet load`` are read: seeds, rates, lengths, bursts, and all of a run."""
+"""The options of ``mpinet load`` as they are read: seeds, rates, lengths, bursts, all of a run."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ Picture = Annotated[
     Path | str | None,
     Typed("Picture to write: .pdf, .svg or .png.", words=("-o", "--output"), metavar="FILE"),
 ]
-"""Where a picture is drawn."""
+"""Option for the file that a picture is drawn into."""
 
 RoutingName = Annotated[
     str | None, Typed("Routing of the network; default: its first.", metavar="NAME")

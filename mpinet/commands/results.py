@@ -1,4 +1,4 @@
-"""What each command's result holds: its fields, with their types.
+"""The results of the commands: their fields, with their types.
 
 The one place where fields are spelt: a type checker reads them here, completion offers them, and
 the JSON schema of documents (docs/reference/document.schema.json) is made of them. A field that is
@@ -165,7 +165,7 @@ class StuckOperation(Fields):
 
 
 class BusyLink(Fields):
-    """What a link, or a bus, had to carry."""
+    """Load of a link, or of a bus."""
 
     node: Maybe[Count]
     port: Maybe[Count]
@@ -295,7 +295,7 @@ class RunResult(Result):
 
 
 class Cost(Fields):
-    """What a kind of MPI call costs."""
+    """Cost of a kind of MPI call."""
 
     call: str
     calls: Count
@@ -306,7 +306,7 @@ class Cost(Fields):
 
 
 class LineCost(Cost):
-    """What the calls on a line of a script cost."""
+    """Cost of the calls on a line of a script."""
 
     file: str
     line: Count
@@ -478,7 +478,7 @@ class PlotResult(Result):
 
 
 class Range(Fields):
-    """What is known of a number: it is not below `lower`, and not above `upper`."""
+    """Range in which a number is known to lie: not below `lower`, and not above `upper`."""
 
     lower: Count
     upper: Count

@@ -241,7 +241,7 @@ class Route(MachineJob):
 
     @property
     def _metered(self) -> bool:
-        """Whether the machine meters loads."""
+        """True if the machine meters loads."""
         if self.options.loads is not None:
             return bool(self.options.loads)
         return self.network.size * self.network.ports <= MAX_METERED

@@ -58,7 +58,7 @@ Read = Literal[
 
 
 class Reading(TypedDict, total=False):
-    """What the file does not say."""
+    """Options that say what a schedule's file does not."""
 
     route: Annotated[
         bool, Typed("Whether rows go over several hops, by the network's routing.", default=False)

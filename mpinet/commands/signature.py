@@ -56,7 +56,7 @@ EMPTY = inspect.Parameter.empty
 MOST_SEED = 2**63 - 1
 
 REST = argparse.REMAINDER
-"""As `Typed.many`: all words from here on, also those that look like options."""
+"""Value of `Typed.many` for all words from here on, also those that look like options."""
 
 
 @dataclass(frozen=True)

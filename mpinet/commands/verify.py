@@ -124,7 +124,7 @@ def _arguments(typed: Sequence[str]) -> dict[str, str]:
 
 
 def shows_colours() -> bool:
-    """Whether standard output is a person's terminal; a launcher may give ranks one of its own."""
+    """Tell if standard output is a person's terminal; a launcher may give ranks one of its own."""
     terminal = sys.stdout is not None and sys.stdout.isatty()
     return terminal and not is_launched() and "NO_COLOR" not in os.environ
 

@@ -277,7 +277,7 @@ def row_of(
     effort: float,
     begins: Callable[[str], None] = lambda what: None,
 ) -> dict[str, Any]:
-    """What is found out about one network (collective).
+    """Measure one network: a row of the table (collective).
 
     Parameters
     ----------

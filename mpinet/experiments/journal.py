@@ -129,7 +129,7 @@ class Journal:
 
 
 def _is_torn(path: Path) -> bool:
-    """Whether a file's last line is unfinished: a line appended to it would be lost with it."""
+    """Tell if a file's last line is unfinished: a line appended to it would be lost with it."""
     with path.open("rb") as file:
         if file.seek(0, SEEK_END) == 0:
             return False

@@ -179,7 +179,7 @@ class Setting:
         return found | {"saturated": found["saturated"] or self._is_too_much(found)}
 
     def _is_too_much(self, point: dict[str, Any]) -> bool:
-        """Whether a point is in overload, be it at some sources or channels alone."""
+        """Tell if a point is in overload, be it at some sources or channels alone."""
         if point["deadlock"]:
             return True
         if self.pattern.rows is not None:
@@ -214,7 +214,7 @@ class Setting:
 
 
 def is_small(settings: Sequence[Setting]) -> bool:
-    """Whether all machines are small enough that one rank makes each run alone."""
+    """Tell if all machines are small enough that one rank makes each run alone."""
     return all(each.topology.size * each.topology.ports <= SMALL for each in settings)
 
 

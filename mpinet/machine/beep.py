@@ -65,7 +65,7 @@ def wired(topology: Topology, nodes: Ints) -> tuple[Ints, Ints]:
 
 
 def goes_unchecked(machine: Stepping) -> bool:
-    """Whether every processor may use all its links at once, and nothing meters each send."""
+    """Tell if every processor may use all its links at once, and nothing meters each send."""
     model = machine.model
     all_port = model.send is None and model.receive is None and not model.half_duplex
     unobserved = not machine.metered and machine.trace is None
@@ -73,7 +73,7 @@ def goes_unchecked(machine: Stepping) -> bool:
 
 
 def _each_once_here(machine: Stepping, nodes: Ints) -> bool:
-    """Whether `nodes`, which ascend, are hosted on this rank and differ from one another."""
+    """Tell if `nodes`, which ascend, are hosted on this rank and differ from one another."""
     placement = machine.placement
     if len(nodes) == 0:
         return True

@@ -467,7 +467,7 @@ class Checkpointer:
 
     @staticmethod
     def _others_in(folder: Path) -> bool:
-        """Whether a folder holds more than what a killed job may have left."""
+        """Tell if a folder holds more than what a killed job may have left."""
         return any(
             path.name != LOCK and not path.name.startswith(WRITER) for path in folder.iterdir()
         )

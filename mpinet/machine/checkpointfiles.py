@@ -165,7 +165,7 @@ class FolderLock:
 
     @property
     def is_lost(self) -> bool:
-        """Whether another job has taken over the checkpoint."""
+        """True if another job has taken over the checkpoint."""
         return not self._own.is_dir()
 
     def release(self, delete: bool = False) -> None:
@@ -177,7 +177,7 @@ class FolderLock:
             self._lock.close()
 
     def _is_over(self, other: Mapping[str, Any]) -> bool:
-        """Whether the lock's holder must have ended: the batch system has started its job again."""
+        """Tell if the lock's holder must have ended: the batch system has started its job again."""
         job = self._me["job"]
         return bool(job) and other.get("job") == job and other.get("run", 0) < self._me["run"]
 
@@ -285,7 +285,7 @@ or a predicate.
 
 
 def has_shape(value: Any, shape: Shape) -> bool:
-    """Whether a JSON value has this shape."""
+    """Tell if a JSON value has this shape."""
     if isinstance(shape, type):
         return type(value) is shape
     if isinstance(shape, list):
@@ -301,14 +301,14 @@ def _is_count(value: Any) -> bool:
 
 
 def _is_state(value: Any) -> bool:
-    """Whether `value` is the name of a state's folder, or None while there is no state."""
+    """Tell if `value` is the name of a state's folder, or None while there is no state."""
     return value is None or (
         type(value) is str and re.fullmatch(r"state-\d{1,18}", value) is not None
     )
 
 
 def _is_part(value: Any) -> bool:
-    """Whether `value` lists, for each field, what one rank wrote."""
+    """Tell if `value` lists, for each field, what one rank wrote."""
     return type(value) is dict and all(
         type(part) is dict
         and all(name in FIELD and has_shape(each, FIELD[name]) for name, each in part.items())
@@ -317,7 +317,7 @@ def _is_part(value: Any) -> bool:
 
 
 def _is_name(value: Any) -> bool:
-    """Whether `value` is the name of a file in the checkpoint's own folder."""
+    """Tell if `value` is the name of a file in the checkpoint's own folder."""
     return type(value) is str and value.endswith(".npy") and "/" not in value and "\0" not in value
 
 

@@ -60,7 +60,7 @@ class Faults:
 
 @inlined
 def is_dead(node, dead):
-    """Whether a processor is among the dead ones."""
+    """Tell if a processor is among the dead ones."""
     # By halves, in our own words: Numba takes a second to compile NumPy's search into a kernel.
     low, high = 0, dead.size
     while low < high:
@@ -74,7 +74,7 @@ def is_dead(node, dead):
 
 @inlined
 def is_cut(node, other, dead, cut):
-    """Whether the link from a processor to its neighbour is dead, or the neighbour is."""
+    """Tell if the link from a processor to its neighbour is dead, or the neighbour is."""
     if is_dead(other, dead):
         return True
     for i in range(cut.shape[0]):

@@ -249,7 +249,7 @@ def next_port(decide, node, header, params, faulty, dead, cut, neighbor, wiring)
 
 @inlined
 def leads(neighbor, node, port, wiring):
-    """Whether a processor has this port, and the port a link."""
+    """Tell if a processor has this port, and the port a link."""
     return port < wiring[1] and neighbor(node, port, wiring) >= 0
 
 

@@ -96,7 +96,7 @@ class Lookout:
             self._say(waited)
 
     def _waits(self) -> bool:
-        """Whether the rank's own thread is in a collective now."""
+        """Tell if the rank's own thread is in a collective now."""
         frame: Any = sys._current_frames().get(self._main)
         return frame is not None and frame.f_code.co_filename == self._where
 

@@ -56,7 +56,7 @@ class Mapping:
 
     @property
     def contiguous(self) -> bool:
-        """Whether a node's position is its number."""
+        """True if a node's position is its number."""
         return self.rule is in_order
 
 

@@ -68,7 +68,7 @@ class Host:
     process: int | None
 
     def holds(self, need: Need, ranks: int) -> bool:
-        """Whether the host has room for `ranks` ranks with this need."""
+        """Tell if the host has room for `ranks` ranks with this need."""
         whole = need.of(ranks) <= self.left
         return whole and (self.process is None or need.most <= self.process)
 

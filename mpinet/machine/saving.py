@@ -1,4 +1,4 @@
-"""What the machine knows of checkpoints: who is asked at boundaries, and where a journal is."""
+"""The machine's side of checkpoints: who is asked at boundaries, and where a journal is."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 
 class Checkpointing(Protocol):
-    """What keeps a run's state, as its loops see it: `mpinet.machine.checkpoint.Checkpointer`."""
+    """Keeper of a run's state, as loops see it: `mpinet.machine.checkpoint.Checkpointer`."""
 
     @property
     def journal(self) -> Path:

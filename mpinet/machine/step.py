@@ -150,7 +150,7 @@ def _sorted_places(machine: Stepping, arrivals: Arrivals) -> Ints:
 
 @kernel
 def ascend(numbers: Ints) -> bool:
-    """Whether each number is at least the one before it."""
+    """Tell if each number is at least the one before it."""
     for i in range(1, numbers.size):
         if numbers[i] < numbers[i - 1]:
             return False
@@ -159,7 +159,7 @@ def ascend(numbers: Ints) -> bool:
 
 @kernel
 def ascend_in_pairs(nodes: Ints, ports: Ints) -> bool:
-    """Whether each pair (node, port) is at least the one before it."""
+    """Tell if each pair (node, port) is at least the one before it."""
     for i in range(1, nodes.size):
         if nodes[i] < nodes[i - 1] or (nodes[i] == nodes[i - 1] and ports[i] < ports[i - 1]):
             return False

@@ -1,4 +1,4 @@
-"""What the parts of a step know of the machine that makes it.
+"""The machine as the parts of a step know it.
 
 `Machine` is made of these parts, so that they cannot import it. They name what they use of it here.
 """

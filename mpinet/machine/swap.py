@@ -82,7 +82,7 @@ def plan_swaps(machine: Stepping, ports: Sequence[int], bits: Sequence[int]) -> 
 
 
 def _fits(machine: Stepping, port: int, bit: int) -> bool:
-    """Whether a swap can bring all of this rank's rows to their partners behind the port."""
+    """Tell if a swap can bring all of this rank's rows to their partners behind the port."""
     return _fits_blocks(machine, bit) and bool(
         leads_across(
             machine.topology.neighbor.native,
@@ -96,7 +96,7 @@ def _fits(machine: Stepping, port: int, bit: int) -> bool:
 
 
 def _fits_blocks(machine: Stepping, bit: int) -> bool:
-    """Whether the partners of this rank's processors are all on it, or all on one other rank."""
+    """Tell if the partners of this rank's processors are all on it, or all on one other rank."""
     first, count = machine.placement.first, machine.placement.count
     if bit < count or count == 0:
         return first % (2 * bit) == 0 == count % (2 * bit)
@@ -108,7 +108,7 @@ def _fits_blocks(machine: Stepping, bit: int) -> bool:
 def leads_across(
     neighbor_rule: PortRule, params: Ints, first: int, count: int, port: int, bit: int
 ) -> bool:
-    """Whether the port leads each of these nodes to the one whose number differs in the bit."""
+    """Tell if the port leads each of these nodes to the one whose number differs in the bit."""
     neighbor = neighbor_rule.call
     if port < 0 or port >= params[1]:
         return False

@@ -74,7 +74,7 @@ class Limits:
 
     @property
     def bounded(self) -> bool:
-        """Whether anything is left out of the recording."""
+        """True if anything is left out of the recording."""
         return self.nodes is not None or self.first > 1 or self.last < 2**62
 
 

@@ -567,7 +567,7 @@ def _shared_file(size: int) -> str:
 
 
 def _few(values: Array) -> bool:
-    """Whether values can be piggybacked on the control rows."""
+    """Tell if values can be piggybacked on the control rows."""
     return values.dtype == np.int64 and values.ndim == 1 and len(values) <= FEW
 
 

@@ -59,7 +59,7 @@ class Bounded:
 
     @property
     def known(self) -> str:
-        """What is known of it, in words."""
+        """Say in words what is known of it."""
         return f"the {self.named} is only known to be {self.lower} to {self.upper}"
 
     def _compare(self, order: Callable[[Any, Any], bool], sign: str, other: Any) -> Any:

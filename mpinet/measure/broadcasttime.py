@@ -158,7 +158,7 @@ def _searched(
     limit: float,
     transport: Local,
 ) -> dict[str, Any]:
-    """What rank 0 finds, on all ranks."""
+    """Give all ranks what rank 0 finds."""
     found: dict[str, Any] = {}
     if transport.rank == 0:
         search = Search(network, root, "broadcast", ports, timetable.last, "passes", limit)

@@ -1,4 +1,4 @@
-"""What the busiest channel carries if every processor sends one flit a step: a bound on throughput.
+"""The busiest channel's load if every processor sends one flit a step: a bound on throughput.
 
 No network accepts more than one flit a step for its busiest channel. The load of a channel is the
 sum, over the pairs whose route passes it, of the flits that the pattern sends between them.
@@ -159,7 +159,7 @@ def _by_bus(topology: Topology, loads: Ints) -> Ints:
 
 
 class Loads(NamedTuple):
-    """What `add_loads` takes and writes: flits of each pair, and over each channel."""
+    """Arguments and results of `add_loads`: flits of each pair, and over each channel."""
 
     flits: Ints
     loads: Ints

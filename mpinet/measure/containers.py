@@ -98,7 +98,7 @@ def fault_distance(topology: NetworkLike, faults: int = 1) -> FaultDistance:
 
 
 def _more_removed(network: Topology, pieces: tuple[int, ...], faults: int) -> tuple[int, ...]:
-    """As many nodes as may fail, some of which leave the network in pieces: it stays so."""
+    """Find as many nodes as may fail, some of which leave the network in pieces: it stays so."""
     lists = Adjacency.of(network)
     distance = np.full(network.size, -1, np.int64)
     distance[list(pieces)] = -2

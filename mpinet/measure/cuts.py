@@ -44,7 +44,7 @@ def connectivity_work(topology: NetworkLike) -> int:
 
 
 def incidence_connectivity(topology: NetworkLike) -> int:
-    """As `connectivity`, where processors and busses of a bus network both may be removed.
+    """Count as `connectivity`, where processors and busses of a bus network both may be removed.
 
     Raises
     ------

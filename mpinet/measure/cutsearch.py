@@ -17,7 +17,7 @@ RANDOM_STARTS = 8
 """Random halves that a search begins with beside those that are given."""
 
 LOTTERY_MASK = (1 << 31) - 1
-"""Of the numbers by which equally good moves are drawn (ANSI C's generator)."""
+"""Mask of the numbers by which equally good moves are drawn (ANSI C's generator)."""
 
 OPERATIONS = 1 << 28
 """About how many operations the searches may take together."""

@@ -202,14 +202,14 @@ def _longest(topology: Topology, routing: Routing, name: str) -> int:
 
 
 def is_counted(topology: Topology, routing: Routing) -> bool:
-    """Whether it takes seconds at most to find how many classes by order a routing needs."""
+    """Tell if it takes seconds at most to find how many classes by order a routing needs."""
     if is_followed(topology, routing) or topology.most_classes is not None:
         return True
     return topology.size <= MOST_SEARCHED and (routing.shortest or routing.diameters > 0)
 
 
 def is_followed(topology: Topology, routing: Routing) -> bool:
-    """Whether the routes of all pairs are there to be followed, and take a second or so."""
+    """Tell if the routes of all pairs are there to be followed, and take a second or so."""
     arcs = topology.size * topology.ports**2
     return not routing.numbered and topology.hosts**2 <= MOST_COUNTED and arcs <= MOST_ARCS
 
@@ -237,12 +237,12 @@ def _kept_below(pairs: Ints, most: int, count: int) -> Ints:
 
 
 def has_dependency_cycle(network: Topology, routing: Routing, classes: ChannelClasses) -> bool:
-    """Whether channels and classes depend on each other in a circle (collective)."""
+    """Tell if channels and classes depend on each other in a circle (collective)."""
     return _has_cycle(*dependencies(network, routing, classes))
 
 
 def _has_cycle(heads: Ints, tails: Ints) -> bool:
-    """Whether arcs lead round in a circle."""
+    """Tell if arcs lead round in a circle."""
     order = np.argsort(heads, kind="stable")
     heads, tails = heads[order], tails[order]
     count = 1 + max(heads.max(initial=-1), tails.max(initial=-1))
@@ -251,7 +251,7 @@ def _has_cycle(heads: Ints, tails: Ints) -> bool:
 
 
 class Dependencies(NamedTuple):
-    """What `note_dependencies` writes: what follows each channel, and a class that there is not."""
+    """Results of `note_dependencies`: what follows each channel, and a class that there is not."""
 
     classes: int
     follows: ByteRows

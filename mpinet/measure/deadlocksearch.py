@@ -51,7 +51,7 @@ LENGTHS = (1, 2, 4, 8)
 
 @dataclass(frozen=True)
 class DeadlockSearch:
-    """What a search for a deadlock has come to.
+    """State of a search for a deadlock.
 
     Attributes
     ----------
@@ -217,7 +217,7 @@ class _Search:
         return OpenLoop(Machine(self._network), *made).run()
 
     def stops(self, rows: Table) -> bool:
-        """Whether a trace comes to a deadlock."""
+        """Tell if a trace comes to a deadlock."""
         return bool(self.run(rows).cycle())
 
     def found(self, cycle: list[tuple[int, ...]]) -> Table | None:
@@ -289,7 +289,7 @@ class _Search:
 def users(
     network: Topology, routing: Routing, classes: ChannelClasses, cycle: list[tuple[int, ...]]
 ) -> list[Table]:
-    """Of each dependency of a cycle some messages that have it.
+    """Find some messages that have each dependency of a cycle.
 
     Parameters
     ----------
@@ -315,7 +315,7 @@ def users(
 
 
 class Users(NamedTuple):
-    """What `note_users` takes and writes: channels' places in the cycle, and messages known."""
+    """Arguments and results of `note_users`: channels' places in the cycle, and messages known."""
 
     places: Ints
     known: Tables

@@ -96,7 +96,7 @@ def narrowest_front(cuts: Cuts) -> tuple[list[int], int, list[list[int]]] | None
 
 
 def neighbors_in(cuts: Cuts) -> Neighbors:
-    """Of each node the members of its channels."""
+    """Return for each node the members of its channels."""
     neighbors: Neighbors = [[] for _ in range(cuts.nodes)]
     for members in cuts.by_channel():
         for node in members.tolist():

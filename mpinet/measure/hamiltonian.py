@@ -20,7 +20,7 @@ from mpinet.networks.catalogue import open_topology
 from mpinet.networks.topology import NetworkLike, Topology
 
 BYTES_A_NODE = 96
-"""Of a cycle that a network offers, while it is followed."""
+"""Bytes per node of a cycle that a network offers, while it is followed."""
 
 
 def is_hamiltonian_cycle(topology: NetworkLike, nodes: Sequence[int]) -> bool:

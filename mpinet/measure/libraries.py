@@ -37,5 +37,5 @@ def require_library(module: str, extra: str = "measure") -> None:
 
 
 def _missing(name: str, extra: str) -> UsageError:
-    """Which library is needed, and how it comes."""
+    """Make the error that says which library is needed, and how it comes."""
     return UsageError(f'This measure needs the library {name}: pip install "mpinet[{extra}]".')

@@ -1,4 +1,4 @@
-"""What networkx is told of its backend ``mpinet`` when it is imported, without loading anything."""
+"""The words that tell networkx of its backend ``mpinet`` at its import, nothing being loaded."""
 
 from __future__ import annotations
 

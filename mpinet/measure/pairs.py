@@ -18,7 +18,7 @@ from mpinet.programs.traffic import Traffic, traffic
 Pair = tuple[int, int]
 
 BYTES_A_PAIR = 56
-"""Of pairs that have to be held: their ends, and what sorts them."""
+"""Bytes per pair that has to be held: its ends, and what sorts them."""
 
 AT_ONCE = 1 << 20
 """Pairs whose routes are measured at a time."""

@@ -26,7 +26,7 @@ from mpinet.networks.topology import NetworkLike, Topology
 from mpinet.networks.walks import arrived, rules
 
 STOPPED, UNWIRED, ENDLESS = -1, -2, -3
-"""Why a route has no length: it stops elsewhere, leaves by an unwired port, or does not end."""
+"""Marks of routes without a length: they stop elsewhere, leave by an unwired port, do not end."""
 
 LARGEST_MATRIX = 8000
 """Most nodes of a network whose route lengths make a matrix; longer routes need wider numbers."""
@@ -209,7 +209,7 @@ def _reason(topology: Topology, routing: Routing, pair: Pair | None) -> str | No
 
 
 class Lengths(NamedTuple):
-    """What `walk_pairs` writes for each pair: hops of its route, or why it has none."""
+    """Results of `walk_pairs` for each pair: hops of its route, or why it has none."""
 
     hops: Ints
 
@@ -326,14 +326,14 @@ def repeats(
 
 
 class Seen(NamedTuple):
-    """What `first_repeat` writes for each node: the pair whose route was there last, or -1."""
+    """Results of `first_repeat` for each node: the pair whose route was there last, or -1."""
 
     by: Ints
 
 
 @inlined
 def comes_again(visit, header, notes):
-    """Whether a hop leads to a node where this route has been."""
+    """Tell if a hop leads to a node where this route has been."""
     # A node is marked with the number of the pair, so that no marks have to be erased.
     notes.by[visit.node] = visit.pair
     return notes.by[visit.following] == visit.pair

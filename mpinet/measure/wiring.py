@@ -27,7 +27,7 @@ WINDOW = 1 << 16
 """Most nodes that one rank looks at at a time."""
 
 BYTES_A_PORT, BYTES_A_LINK = 26, 250
-"""Of all links as an array, while it is made; and of a graph of them."""
+"""Bytes per port of all links as an array, while it is made; and per link of a graph of them."""
 
 WINDOW_PORTS = 1 << 23
 """Most ports that one rank looks at at a time, of more nodes than one."""
@@ -60,7 +60,7 @@ def links(topology: NetworkLike) -> int:
 
 
 def degree_histogram(topology: Topology, transport: Local) -> dict[int, int]:
-    """As `degrees`, each rank looking at a share of the nodes (collective)."""
+    """Count as `degrees` does, each rank looking at a share of the nodes (collective)."""
     looks = topology.size * topology.ports
     require_walk(looks, f"A walk over {topology.name}", transport.size)
     counts = np.zeros(topology.ports + 1, np.int64)

@@ -1,4 +1,4 @@
-"""What objects of MPI have in common: constants of their kind, and numbers that stand for them."""
+"""The common part of MPI's objects: constants of their kind, and numbers that stand for them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Numbered:
 
     @classmethod
     def fromhandle(cls, handle: int) -> Any:
-        """What a number stands for."""
+        """Return the object that a number stands for."""
         raise NotImplementedError
 
     def toint(self) -> int:
@@ -31,7 +31,7 @@ class Numbered:
 
     @classmethod
     def fromint(cls, arg: int, /) -> Any:
-        """What a number stands for."""
+        """Return the object that a number stands for."""
         return cls.fromhandle(arg)
 
     f2py = fromint
@@ -54,7 +54,7 @@ def instance_of(cls: type[Any], value: Any) -> Any:
 
 
 def serialized(value: Any, constant: str) -> Any:
-    """What pickle keeps of an object that is equal to one of MPI's constants.
+    """Return what pickle keeps of an object that is equal to one of MPI's constants.
 
     Parameters
     ----------

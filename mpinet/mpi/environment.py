@@ -1,4 +1,4 @@
-"""What a script asks of its surroundings: beginning and end, time, and where it runs."""
+"""The surroundings of a script: beginning and end, time, and the place where it runs."""
 
 # ruff: noqa: N802  (mpi4py's names)
 
@@ -15,7 +15,7 @@ from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.processor import Processor
 
 QUESTIONS = 1000
-"""How often a processor may ask for the time before others go on."""
+"""Number of times that a processor may ask for the time before others go on."""
 
 STEP = 1e-6
 """Seconds of a step of the machine."""
@@ -44,7 +44,7 @@ class Finalized(Processor):
 
 
 def _state() -> str | None:
-    """What the running processor has done to MPI; None if nothing."""
+    """Return what the running processor has done to MPI; None if nothing."""
     state: str | None = running.turns.current.storage().get(STATE)
     return state
 
@@ -72,12 +72,12 @@ def Finalize() -> None:
 
 
 def Is_initialized() -> bool:
-    """Whether MPI has been begun with, as the import does by itself."""
+    """Tell if MPI has been begun with, as the import does by itself."""
     return bool(settled()["initialize"]) or _state() is not None
 
 
 def Is_finalized() -> bool:
-    """Whether the processor is done with MPI."""
+    """Tell if the processor is done with MPI."""
     return _state() == FINALIZED
 
 
@@ -87,7 +87,7 @@ def Query_thread() -> int:
 
 
 def Is_thread_main() -> bool:
-    """Whether the caller is the thread that has begun with MPI: no other may call."""
+    """Tell if the caller is the thread that has begun with MPI: no other may call."""
     return current_thread() is main_thread()
 
 
@@ -118,7 +118,7 @@ def Get_processor_name() -> str:
 
 
 def Get_hw_resource_info() -> Any:
-    """What is known of the hardware below the machine: nothing."""
+    """Return what is known of the hardware below the machine: nothing."""
     return REAL.Info.Create()
 
 

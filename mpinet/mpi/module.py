@@ -168,7 +168,7 @@ def stand_in() -> ModuleType:
 
 
 def _in_place_of(name: str, value: Any) -> Any:
-    """What the stand-in has in place of something that the real module has."""
+    """Return what the stand-in has in place of something that the real module has."""
     for ours in (CLASSES, CONSTANTS, FUNCTIONS):
         if name in ours:
             return ours[name]
@@ -203,7 +203,7 @@ def _taken() -> dict[str, ModuleType]:
 
 
 def _is_part(name: str) -> bool:
-    """Whether a module is one of mpi4py."""
+    """Tell if a module is one of mpi4py."""
     return name.partition(".")[0] == "mpi4py"
 
 

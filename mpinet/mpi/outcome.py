@@ -1,4 +1,4 @@
-"""What a script's run came to."""
+"""The outcome of a script's run."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Conflicting:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run came to; on ranks other than 0 without accounts and output.
+    """Outcome of a run; on ranks other than 0 without accounts and output.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class Outcome:
 
     @property
     def kinds(self) -> list[Account]:
-        """What each kind of call cost on all lines, the costliest first."""
+        """Costs of each kind of call on all lines, the costliest first."""
         return by_kind(self.accounts)
 
 
@@ -101,7 +101,7 @@ def outcome(world: World) -> Outcome:
 def _conflicts(
     shares: Sequence[Sequence[Account]], rows: Iterable[Sequence[Any]]
 ) -> list[Conflicting]:
-    """What conflicts, by lines: a line has an account on every rank."""
+    """Gather the conflicts by lines: a line has an account on every rank."""
 
     def account(number: int) -> Account:
         return shares[number % len(shares)][number // len(shares)]
@@ -121,7 +121,7 @@ def _conflicts(
 
 
 def _called(account: Account) -> tuple[str, int, str]:
-    """Which call on which line an account is of."""
+    """Return the call, the line and the file of an account."""
     return account.file, account.line, account.kind
 
 

@@ -1,4 +1,4 @@
-"""What the emulated MPI does not have, and says so."""
+"""The parts of MPI that the emulated one does not have, and the sentences that say so."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ WITHOUT = {
     "neither threads nor processors but its own": "futures pool",
     "no objects of C": "_addressof _handleof",
 }
-"""What the machine lacks, and the calls, classes and modules that are refused for that."""
+"""Calls, classes and modules that are refused, by what the machine lacks for them."""
 
 LACKING = {name: lacks for lacks, names in WITHOUT.items() for name in names.split()}
-"""What the machine lacks for a call, for the calls of a class, or for a module."""
+"""Lack of the machine for a call, for the calls of a class, or for a module."""
 
 
 class Unsupported(NotImplementedError):
@@ -86,7 +86,7 @@ def refuse_rest(cls: type[Any], real: type[Any]) -> None:
 
 
 def _is_real(cls: type[Any], name: str) -> bool:
-    """Whether a class has a member from a real class alone, or not at all."""
+    """Tell if a class has a member from a real class alone, or not at all."""
     owner = next((each for each in cls.__mro__ if name in vars(each)), None)
     return owner is None or vars(REAL).get(owner.__name__) is owner
 

@@ -35,7 +35,7 @@ DEFAULTS: dict[str, Any] = {
 """The settings, and what they are where nobody has changed them."""
 
 YES, NO = ("true", "yes", "on", "y", "1"), ("false", "no", "off", "n", "0")
-"""What variables of the environment may say of a switch."""
+"""Values that variables of the environment may have for a switch."""
 
 GIVEN, SETTLED, DELETED = "mpi4py.rc", "settings", "mpi4py.rc is deleted"
 """Under these a processor keeps the settings that it has changed, those that its MPI has begun
@@ -115,7 +115,7 @@ def settled() -> dict[str, Any]:
 
 
 def _variables_unset() -> bool:
-    """Whether no variable of the environment says anything, for processors without their own.
+    """Tell if no variable of the environment says anything, for processors without their own.
 
     The environment is read once a rank: a thousand processors would read it a thousand times.
     """
@@ -126,7 +126,7 @@ def _variables_unset() -> bool:
 
 
 _UNSET: WeakKeyDictionary[World, bool] = WeakKeyDictionary()
-"""What `_variables_unset` has found, by run."""
+"""Findings of `_variables_unset`, by run."""
 
 
 def _variable(name: str) -> str:
@@ -135,13 +135,13 @@ def _variable(name: str) -> str:
 
 
 def _given() -> dict[str, Any]:
-    """What the running processor has set."""
+    """Return what the running processor has set."""
     given: dict[str, Any] = running.turns.current.storage().setdefault(GIVEN, {})
     return given
 
 
 def _settled(name: str, value: Any) -> Any:
-    """What a setting is; warns of one that cannot be, in whose place is the usual one."""
+    """Return a setting's value; warn of one that cannot be, in whose place is the usual one."""
     text = os.environ.get(_variable(name))
     if text is not None:
         value = _given()[name] = _read(text, DEFAULTS[name])
@@ -160,7 +160,7 @@ def _settled(name: str, value: Any) -> Any:
 
 
 def _read(text: str, usual: Any) -> Any:
-    """What a variable of the environment says."""
+    """Read what a variable of the environment says."""
     if type(usual) is int and text.isascii() and text.isdigit():
         return int(text)
     if text.lower() in (*YES, *NO):

@@ -1,4 +1,4 @@
-"""What a person names to be run: a file, a module or a line of code."""
+"""The thing that a person names to be run: a file, a module or a line of code."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def module(name: str) -> Source:
 
 
 def _found(name: str) -> ModuleSpec | None:
-    """Where a module is, found without running the packages that it is in."""
+    """Find a module without running the packages that it is in."""
     places: Any = ["", *sys.path]
     whole = ""
     found = None

@@ -146,7 +146,7 @@ class GivenGraph(Graph):
         return iter(self.nodes)
 
     def __contains__(self, node: object) -> bool:
-        """Whether this is a node of the graph."""
+        """Tell if this is a node of the graph."""
         number = self.numbers.get(str(node), -1)
         return number >= 0 and self.nodes[number] == node
 
@@ -261,7 +261,7 @@ def require_network(where: str, graph: networkx.Graph) -> None:
 
 
 def _is_one(capacity: object) -> bool:
-    """Whether a capacity, a number or its text, is 1."""
+    """Tell if a capacity, a number or its text, is 1."""
     try:
         return float(str(capacity)) == 1
     except ValueError:

@@ -231,7 +231,7 @@ def _routed_pairs(topology: Topology, random: np.random.Generator) -> Iterator[t
 
 
 def _goes_far(topology: Topology) -> bool:
-    """Whether messages between any two processors are tried: a path may be as long as a ring."""
+    """Tell if messages between any two processors are tried: a path may be as long as a ring."""
     return topology.size <= FAR_PAIRS_UP_TO or topology.hosts < topology.size
 
 

@@ -128,7 +128,7 @@ class Routing:
 
     @property
     def adaptive(self) -> bool:
-        """Whether nodes choose among candidates."""
+        """True if nodes choose among candidates."""
         return self.candidates is not None
 
     @property

@@ -74,5 +74,5 @@ class Schedule:
 
     @property
     def can_follow(self) -> bool:
-        """Whether it can be one part of a product's schedule."""
+        """True if it can be one part of a product's schedule."""
         return bool(self.phases) and self.listen is None and self.send == self.receive == 1

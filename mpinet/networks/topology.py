@@ -38,13 +38,13 @@ MOST_ADDRESSES = 2**20
 
 @runtime_checkable
 class NetworkxGraph(Protocol):
-    """What tells a graph of networkx, or of one of its backends, from other things."""
+    """Signature of networkx's graphs, or of a backend's, that tells them from other things."""
 
     def is_directed(self) -> bool:
-        """Whether its edges lead one way."""
+        """Tell if its edges lead one way."""
 
     def is_multigraph(self) -> bool:
-        """Whether it may have parallel edges."""
+        """Tell if it may have parallel edges."""
 
     def number_of_nodes(self) -> int:
         """Number of its nodes."""
@@ -193,7 +193,7 @@ class Topology:
         return iter(range(self.size))
 
     def __contains__(self, node: object) -> bool:
-        """Whether this is a node's number or address."""
+        """Tell if this is a node's number or address."""
         try:
             self.find(str(node))
         except NodeError:
@@ -231,7 +231,7 @@ class Topology:
 
     @property
     def links(self) -> bool:
-        """Whether nodes are joined by links (otherwise by busses)."""
+        """True if nodes are joined by links (otherwise by busses)."""
         return self.busses is None
 
     @property
@@ -353,7 +353,7 @@ class Topology:
 
     @property
     def searches_addresses(self) -> bool:
-        """Whether the family has addresses that only a search can read back."""
+        """True if the family has addresses that only a search can read back."""
         own, reader = type(self).address, type(self).read_address
         return own is not Topology.address and reader is Topology.read_address
 
@@ -465,7 +465,7 @@ class Topology:
 
     @property
     def link_classes(self) -> tuple[str, ...]:
-        """What the classes of `link_class` are, from 0."""
+        """Names of the classes of `link_class`, from 0."""
         return ("link",)
 
     @property
@@ -502,7 +502,7 @@ class Topology:
 
 
 NetworkLike: TypeAlias = Topology | str | NetworkxGraph
-"""What stands for a network: a topology, its string, or a graph of networkx."""
+"""Type of what stands for a network: a topology, its string, or a graph of networkx."""
 
 
 def complete_rules(owner: Any, name: str) -> None:

@@ -59,7 +59,7 @@ class Rules(NamedTuple):
 def rules(
     topology: Topology, routing: Routing, classes: ChannelClasses | None = None, spare: int = 0
 ) -> Rules:
-    """What `walk` takes of a network, a routing and classes; `spare` more words for the header."""
+    """Return what `walk` takes of a network, a routing and classes, with `spare` more words."""
     neighbor = topology.neighbor.native
     of_one = no_classes(topology.params)
     taken = classes or of_one
@@ -112,10 +112,10 @@ class Notes(NamedTuple):
 
 
 CLASSED = False
-"""Whether channels' classes are asked for; else all are of one."""
+"""True if channels' classes are asked for; else all are of one."""
 
 BLANK = 0
-"""What the header's words are before the source writes it."""
+"""Value of the header's words before the source writes it."""
 
 
 @inlined
@@ -132,7 +132,7 @@ def ended(visit, header, notes):
 
 @inlined
 def arrived(visit):
-    """Whether a route that has ended leads to its target."""
+    """Tell if a route that has ended leads to its target."""
     return visit.port == ARRIVED and visit.node == visit.target
 
 

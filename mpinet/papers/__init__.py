@@ -1,4 +1,4 @@
-"""What papers say about networks: a room a paper, each statement a claim that is measured.
+"""The statements of papers on networks: a room a paper, each statement a claim that is measured.
 
 The networks themselves are in `mpinet.networks`; how claims are judged is in `mpinet.claims`.
 """

@@ -64,7 +64,7 @@ def informed(topology: str) -> int:
 
 @remembered
 def degrees(topology: str) -> dict[int, int]:
-    """How many nodes have how many different neighbours."""
+    """Count the nodes by their number of different neighbours."""
     return measure.degrees(topology)
 
 
@@ -89,13 +89,13 @@ def common(found: dict[Any, int], row: str = "{} ({} times)") -> Any:
 
 
 def counted(values: Iterable[Any] | Array) -> Any:
-    """As `common`, of the values themselves."""
+    """Measure as `common`, of the values themselves."""
     different, counts = np.unique(np.asarray(values), return_counts=True)
     return common(dict(zip(different.tolist(), counts.tolist(), strict=True)))
 
 
 def alike(topology: str) -> Measured:
-    """Whether all nodes have the same distance profile; if not, the first that differs from 0."""
+    """Tell if all nodes have the same distance profile; if not, the first that differs from 0."""
     profiles = measure.distance_profiles(topology)
     other = np.flatnonzero((profiles != profiles[0]).any(axis=1))
     if not len(other):

@@ -1,4 +1,4 @@
-"""What rows about bisection widths say of the certificates behind them."""
+"""The words on certificates in the rows about bisection widths."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ CERTIFIED = (
 
 
 def certified(topology: str, where: dict[str, Any]) -> dict[str, Any]:
-    """What is known of a width, and the commands that certify it."""
+    """Return what is known of a width, and the commands that certify it."""
     return where | {"certificate": CERTIFICATE.format(topology=topology)}

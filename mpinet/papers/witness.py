@@ -53,7 +53,7 @@ def largest(values: Array, index: str, first: int = 0) -> Measured:
 
 
 def smallest(values: Array, index: str) -> Measured:
-    """As `largest`, of the smallest entry."""
+    """Measure as `largest`, of the smallest entry."""
     return Measured(int(values.min()), {index: int(values.argmin())})
 
 

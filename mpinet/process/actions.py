@@ -108,7 +108,7 @@ class Waiting(Action):
 
     @property
     def is_over(self) -> bool:
-        """Whether the action waits for nothing (any more)."""
+        """True if the action waits for nothing (any more)."""
         return False
 
     @property
@@ -163,7 +163,7 @@ class ReceiveEach(Waiting):
 
     @property
     def is_over(self) -> bool:
-        """Whether a message has come from each of the ports (or there are none)."""
+        """True if a message has come from each of the ports (or there are none)."""
         return len(self._found) == len(self.ports)
 
     @property

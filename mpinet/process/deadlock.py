@@ -81,7 +81,7 @@ def cycle_or_chain(following: Mapping[int, int]) -> tuple[list[int], bool]:
 
 
 def all_waiting(machine: Machine, own: list[int]) -> Flags:
-    """Whether each processor waits (collective)."""
+    """Tell if each processor waits (collective)."""
     size = machine.topology.size
     bits = np.zeros(size, bool)
     bits[own] = True

@@ -30,7 +30,7 @@ CHUNK = 2**16
 
 @dataclass(frozen=True, eq=False)
 class AscendResult:
-    """What an operator came to.
+    """Result of an operator of ASCEND or DESCEND.
 
     Attributes
     ----------
@@ -226,7 +226,7 @@ def _count_wrong(
     index: Ints,
     results: Array,
 ) -> int:
-    """How many of these results differ from the serial computation."""
+    """Count the results that differ from the serial computation."""
     if isinstance(operator, Reduction):
         everywhere = np.broadcast_to(_reduced(machine, operator, q, inputs), len(results))
         return _count_different(operator, results, everywhere, everywhere)
@@ -247,7 +247,7 @@ def _count_wrong(
 def _reduced(
     machine: Machine, operator: Reduction, q: int, inputs: Callable[[Ints], Array]
 ) -> Array:
-    """What all input values reduce to, each rank reducing its share of them (collective)."""
+    """Reduce all input values, each rank its share of them (collective)."""
     ranks, rank = machine.transport.size, machine.transport.rank
     ends = [(number << q) // ranks for number in range(ranks + 1)]
     begins = range(ends[rank], ends[rank + 1], CHUNK)
@@ -262,7 +262,7 @@ def _reduced(
 
 
 def _count_different(operator: Operator, results: Array, mine: Array, expected: Array) -> int:
-    """How many results are not what they should be, or near it among all that are expected."""
+    """Count the results that are not what they should be, or near it among all expected ones."""
     if len(results) == 0:
         return 0
     if not np.issubdtype(expected.dtype, np.inexact):

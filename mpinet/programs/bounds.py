@@ -43,7 +43,7 @@ class Bound(int):
         return bound
 
     def __getnewargs__(self) -> tuple[int, str]:  # type: ignore[override]
-        """What a copy is made of."""
+        """Return what a copy is made of."""
         return int(self), self.by
 
 

@@ -43,7 +43,7 @@ FLOODING = "flooding"
 
 @dataclass(frozen=True)
 class BroadcastResult:
-    """What a broadcast took.
+    """Result of a broadcast.
 
     Attributes
     ----------
@@ -246,7 +246,7 @@ def shortest(machine: Machine, root: int) -> tuple[str, Schedule | None]:
 
 
 def _allows(limit: int | None, needed: int | None) -> bool:
-    """Whether a limit of a port model leaves a schedule what it needs."""
+    """Tell if a limit of a port model leaves a schedule what it needs."""
     return limit is None or (needed is not None and needed <= limit)
 
 
@@ -316,7 +316,7 @@ class Informed:
         note_informed(slots, step, self.since, self.latest)
 
     def state(self) -> Fields:
-        """What a checkpoint holds of it."""
+        """Return what a checkpoint holds of it."""
         return {"since": Numbered(self.since, self._nodes)}
 
     def restore(self, found: Mapping[str, Any]) -> None:
@@ -485,7 +485,7 @@ def _by_flooding(machine: Machine, root: int, message: Message) -> None:
 
 
 NOTHING = 0
-"""What uninformed processors hold; never the message's number."""
+"""Content of uninformed processors; never the message's number."""
 
 
 class Message:
@@ -506,7 +506,7 @@ class Message:
         self._last = 0
 
     def state(self) -> Fields:
-        """What a checkpoint holds of it."""
+        """Return what a checkpoint holds of it."""
         return {"held": Numbered(self._held, self._machine.nodes), "last": Largest(self._last)}
 
     def restore(self, found: Mapping[str, Any]) -> None:
@@ -514,7 +514,7 @@ class Message:
         self._held, self._last = found["held"], found["last"]
 
     def of(self, slots: Ints) -> Ints:
-        """What these processors send."""
+        """Return what these processors send."""
         return self._held[slots]
 
     def store(self, slots: Ints, payload: Ints) -> None:
@@ -534,7 +534,7 @@ class Message:
         return self._machine.max(max(self._last, begun))[0]
 
     def informed(self) -> int:
-        """How many processors hold the right message (collective)."""
+        """Count the processors that hold the right message (collective)."""
         hosts = self._machine.nodes < self._machine.topology.hosts
         return self._machine.sum(int((self._held[hosts] == self._value).sum()))[0]
 

@@ -27,7 +27,7 @@ ROUNDS = 8
 
 @dataclass(frozen=True, eq=False)
 class Busses:
-    """Who is on which bus: rows of members, and rows of busses."""
+    """Members of the busses: rows of members, and rows of busses."""
 
     node_begin: Ints
     busses: Ints
@@ -36,7 +36,7 @@ class Busses:
 
     @classmethod
     def of(cls, topology: Topology) -> Busses:
-        """Of a bus network."""
+        """Take them from a bus network."""
         pairs = topology.incidences(np.arange(topology.size))
         pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
         by_bus = pairs[np.lexsort((pairs[:, 0], pairs[:, 1]))]

@@ -128,7 +128,7 @@ def _labels(seed: int, addresses: Ints) -> Ints:
 
 
 def _complete(seed: int, q: int, index: Ints, state: Array) -> bool:
-    """Whether the items that are here have been everywhere in their subcubes."""
+    """Tell if the items that are here have been everywhere in their subcubes."""
     cubes, which = np.unique(index >> q, return_inverse=True)
     totals = [_labels(seed, np.arange(cube << q, (cube + 1) << q)).sum() for cube in cubes.tolist()]
     stayed = state["origin"] >> q == index >> q

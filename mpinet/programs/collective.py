@@ -1,4 +1,4 @@
-"""What the collectives have in common: the items that they move, and what they report."""
+"""The common part of the collectives: the items that they move, and what they report."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Result = TypeVar("Result", bound="CollectiveResult")
 
 @dataclass(frozen=True)
 class CollectiveResult:
-    """What a collective took.
+    """Result of a collective.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class CollectiveResult:
 
     @property
     def lower_by(self) -> str:
-        """What shows the lower bound, as in `Bound`."""
+        """Name of what shows the lower bound, as in `Bound`."""
         return self.lower_bound.by
 
 

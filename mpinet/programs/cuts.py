@@ -129,7 +129,7 @@ class _Search:
         yield from self._sweep()
 
     def cut(self, parts: Ints) -> Cut:
-        """What these parts show."""
+        """Return the cut that these parts show."""
         inside = np.bincount(parts[: self.hosts] + 1, minlength=self.size + 1)[1:]
         if not self.exchange:  # nothing has to get to switches alone
             parts = np.where((parts >= 0) & (inside[parts] > 0), parts, OUTSIDE)
@@ -150,7 +150,7 @@ class _Search:
         return senders, receivers, needed, len(senders) + len(receivers)
 
     def _pieces(self) -> Ints:
-        """What is left without some nodes: those are added while the bound grows."""
+        """Return what is left without some nodes: those are added while the bound grows."""
         removed = np.zeros(self.size, bool)
         parts, trial = np.empty(self.size, np.int64), np.empty(self.size, np.int64)
         work = np.empty((2, self.size), np.int64)
@@ -216,7 +216,7 @@ class _OverBusses(_Search):
         return *choices[least], needed, worths[least]
 
     def _worth(self, parts: Ints, senders: Ints, receivers: Ints) -> int:
-        """How often items can enter parts in a step."""
+        """Count how often items can enter parts in a step."""
         closed = np.isin(np.arange(self.size), receivers)
         by_sender, worth = dict.fromkeys(senders.tolist(), 0), len(receivers)
         for members in self._members:

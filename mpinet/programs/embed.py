@@ -86,7 +86,7 @@ class Embedding:
 
 
 def ring_images(guest: Topology, host: Topology) -> Ints | None:
-    """Where a ring stands in a host of as many processors: along the host's Hamiltonian cycle.
+    """Return a ring's places in a host of as many processors: along the host's Hamiltonian cycle.
 
     Returns
     -------
@@ -116,7 +116,7 @@ def _checked_images(guest: Topology, host: Topology, images: object) -> Ints:
 
 @dataclass(frozen=True)
 class Measures:
-    """What an embedding costs.
+    """Measures of an embedding: what it costs.
 
     Attributes
     ----------
@@ -238,11 +238,12 @@ def _shortest_routing(host: Topology) -> Routing | None:
 
 
 WIRING_AT, FIRST_AT = 0, 1
-"""Where the parameters of a routing that prefers links hold the place of the topology's, and those
-of the routing that it follows elsewhere."""
+"""Places, in the parameters of a routing that prefers links, of the topology's wiring and of the
+routing that it follows elsewhere.
+"""
 
 ROUTED, ARRIVING = -1, -2
-"""What the first word of its header says: routed, or at the next node there. Else: a port."""
+"""First word of its header, if it is no port: routed, or at the next node there."""
 
 
 def preferring_links(host: Topology, routing: Routing) -> Routing:

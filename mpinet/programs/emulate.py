@@ -39,7 +39,7 @@ STEP = "step"
 
 @dataclass(frozen=True)
 class Emulated:
-    """What a guest's program took on the host.
+    """Result of a guest's program on the host.
 
     Attributes
     ----------

@@ -107,7 +107,7 @@ def _farthest_first(machine: Machine, seed: int) -> CollectiveResult:
 
 
 def _complete(machine: Machine, seed: int, nodes: Ints, came: Ints) -> bool:
-    """Whether every processor has received its item of every other one, and no other (collective).
+    """Tell if every processor has received its item of every other one, and no other (collective).
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def _complete(machine: Machine, seed: int, nodes: Ints, came: Ints) -> bool:
 
 
 def all_pairs(machine: Machine) -> tuple[Ints, Ints, Ints]:
-    """What this rank's processors send to all others: sources, targets, message numbers.
+    """Return what this rank's processors send to all others: sources, targets, message numbers.
 
     They are numbered round by round, in a round by source: message (k - 1) N + s goes to s + k.
     """
@@ -136,7 +136,7 @@ def all_pairs(machine: Machine) -> tuple[Ints, Ints, Ints]:
 
 
 def from_all_others(machine: Machine, nodes: Ints, origins: Ints) -> bool:
-    """Whether each of this rank's processors has something once from every other one."""
+    """Tell if each of this rank's processors has something once from every other one."""
     hosts = machine.topology.hosts
     sources, targets, _ = all_pairs(machine)
     wanted = np.sort(sources * hosts + targets)

@@ -22,12 +22,12 @@ MANY = 64
 """So much longer than other walks may the floods from all nodes take."""
 
 ROOMS, BYTES_A_PORT = 3, 4
-"""How often a flood holds a node's bits, and what a wired port takes."""
+"""Times that a flood holds a node's bits, and bytes of a wired port."""
 
 
 @dataclass(frozen=True)
 class FloodResult:
-    """What a flood found.
+    """Result of a flood.
 
     Attributes
     ----------
@@ -138,7 +138,7 @@ def _bus_wave(machine: Machine, fresh: Ints, carried: Ints) -> tuple[Ints, Ints]
 def _on_free_channels(
     machine: Machine, nodes: Ints, ports: Ints, carried: Ints
 ) -> tuple[Ints, Ints]:
-    """Of these sends, those on channels that have not carried the message, one sender a channel.
+    """Select the sends on channels that have not carried the message, one sender a channel.
 
     A channel is a bus, or a half-duplex link.
 

@@ -34,7 +34,7 @@ MOST_ARCS = 2**26
 """Most arcs of the network of places in time."""
 
 BYTES_AN_ARC, BYTES_A_PLACE = 4, 20
-"""What the search holds of each."""
+"""Bytes that the search holds per arc and per place."""
 
 NODES_AND_GATES = 3
 """Places a node: itself, what it sends through, and what it accepts through."""
@@ -80,7 +80,7 @@ def scatter_timetable(topology: Topology, root: int, model: PortModel, bound: in
 
 @dataclass(frozen=True)
 class FlowCut:
-    """Why so many steps are too few for a gather: what a set of places in time lets out.
+    """Cut that shows why so few steps do not do for a gather: what places in time let out.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ class FlowCut:
 
 
 def minimum_cut(topology: Topology, root: int, model: PortModel, steps: int) -> FlowCut | None:
-    """Why a gather takes more than so many steps; None where it does not.
+    """Return the cut that shows why a gather takes more than so many steps; None where it does not.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ def _require_fit(what: str, topology: Topology, steps: int) -> None:
 
 
 class Move(NamedTuple):
-    """What an item does in a step: by a port of the sender, or over a bus."""
+    """Move of an item in a step: by a port of the sender, or over a bus."""
 
     sender: int
     receiver: int
@@ -247,7 +247,7 @@ class Places:
         return cls(number, tail, head, delay, capacity, links, topology.busses)
 
     def moves(self, flow: Shorts) -> list[Move]:
-        """What items do in a step, by the flow of its arcs; nobody sends to himself."""
+        """Return the items' moves in a step, by the flow of its arcs; nobody sends to himself."""
         if self.busses is None:
             senders, ports, receivers = self.links
             used = np.flatnonzero(flow[: len(senders)])

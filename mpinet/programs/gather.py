@@ -149,7 +149,7 @@ def _routed(machine: Machine, root: int, seed: int) -> Ints:
 
 
 def _complete(machine: Machine, root: int, seed: int, came: Ints) -> bool:
-    """Whether the root has every other processor's item once (collective)."""
+    """Tell if the root has every other processor's item once (collective)."""
     others = machine.topology.hosts - 1
     mine = bool((machine.nodes == root).any())
     origins, contents = came.T

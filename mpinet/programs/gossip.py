@@ -238,7 +238,7 @@ _ALGORITHMS = {
 
 
 class ItemSets:
-    """Which items this rank's processors have: a bit for each.
+    """Items that this rank's processors have: a bit for each.
 
     Parameters
     ----------
@@ -255,7 +255,7 @@ class ItemSets:
         self._wrong = 0
 
     def state(self) -> Fields:
-        """What a checkpoint holds of it."""
+        """Return what a checkpoint holds of it."""
         return {"bits": Numbered(self._bits, self._machine.nodes), "wrong": Total(self._wrong)}
 
     def restore(self, found: Mapping[str, Any]) -> None:
@@ -268,7 +268,7 @@ class ItemSets:
         self._wrong += mark_items(self._seed, slots, rows, self._bits)
 
     def complete(self) -> bool:
-        """Whether every processor has every item, and nobody a wrong one (collective)."""
+        """Tell if every processor has every item, and nobody a wrong one (collective)."""
         hosts = self._machine.topology.hosts
         of_hosts = self._bits[self._machine.nodes < hosts]
         missing = hosts * len(of_hosts) - int(

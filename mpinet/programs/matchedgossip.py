@@ -67,7 +67,7 @@ def matched_rows(topology: Topology, sources: Ints, bound: int) -> Ints:
 
 
 def needed_rows(rows: Ints, topology: Topology, sources: Ints) -> Flags:
-    """Which rows bring a processor something, or a switch what it sends on, shape (rows,)."""
+    """Tell which rows bring a processor something, or a switch what it sends on, shape (rows,)."""
     if topology.size == topology.hosts:
         return np.ones(len(rows), bool)
     needed = np.zeros(len(rows), bool)

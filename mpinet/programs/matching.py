@@ -58,7 +58,7 @@ def match_all(begin: Ints, others: Shorts, useful: Flags, mine: Ints, theirs: In
 
 
 def cover(lists: Adjacency, useful: Flags) -> tuple[Ints, Ints]:
-    """As few senders and receivers as touch all of some arcs: as many as can be used in a step.
+    """Return as few senders and receivers as touch all of some arcs: as many as a step can use.
 
     Parameters
     ----------

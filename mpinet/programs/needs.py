@@ -1,4 +1,4 @@
-"""What programs need of memory, told before a machine is made.
+"""The memory that programs need, told before a machine is made.
 
 Each function counts the arrays that its program holds at the moment when it holds most, in bytes of
 the rank that hosts most processors: those that grow with its processors, with their ports, with the
@@ -64,7 +64,7 @@ class Share:
 
     @classmethod
     def even(cls, network: Topology, ranks: int) -> Share:
-        """Where ranks have as many as each other."""
+        """Return the share of a rank where ranks have as many as each other."""
         return cls(network, ranks, -(-network.size // ranks))
 
     @property
@@ -90,7 +90,7 @@ class Share:
         return min(1.0, self.crossing)
 
     def part(self, total: int) -> int:
-        """Of what the processors have alike, what is on the rank that hosts most."""
+        """Return, of what the processors have alike, the part on the rank that hosts most."""
         return -(-total * self.hosted // max(1, self.network.size))
 
 
@@ -166,7 +166,7 @@ def _sending(share: Share, schedule: Schedule) -> float:
 
 
 def _timetable(share: Share) -> int:
-    """Of the whole network, on every rank: neighbours and a pass over them, or its rows.
+    """Return the bytes of the whole network on each rank: neighbours and a pass, or its rows.
 
     Then a rank puts its processors' rows in order.
     """
@@ -207,7 +207,7 @@ def from_or_to_one(share: Share, algorithm: str, command: str) -> int:
 
 
 def at_root(share: Share, algorithm: str, command: str) -> int:
-    """What of `from_or_to_one` no rank needs but the root's."""
+    """Return the part of `from_or_to_one` that no rank needs but the root's."""
     from mpinet.programs.exchange import ROUTED
 
     elsewhere = share.hosted * 60 if algorithm == ROUTED else share.hosted * PREPARED

@@ -14,7 +14,7 @@ from mpinet.machine.step import gather_claims
 
 
 class Offers:
-    """What this rank's processors know of their busses: which of them have carried the message.
+    """State of busses as this rank's processors know it: which of them have carried the message.
 
     A processor that has the message offers the first of its other busses. The first member, in
     member order, that offers a bus sends on it (docs/papers/lens, 7).
@@ -32,7 +32,7 @@ class Offers:
         self._free[:] = machine.topology.neighbor(machine.nodes[:, np.newaxis], self._ports) >= 0
 
     def state(self) -> Fields:
-        """What a checkpoint holds of it."""
+        """Return what a checkpoint holds of it."""
         return {"free": Numbered(self._free, self._machine.nodes)}
 
     def restore(self, found: Mapping[str, Any]) -> None:
@@ -40,7 +40,7 @@ class Offers:
         self._free = found["free"]
 
     def sends(self, informed: Ints) -> tuple[Ints, Ints]:
-        """Who of the informed processors sends, on all ports of one bus (collective).
+        """Select the informed processors that send, on all ports of one bus (collective).
 
         Parameters
         ----------

@@ -79,7 +79,7 @@ class Found:
 
 
 def sees_whole(topology: Topology) -> bool:
-    """Whether a network is small enough for a rank to look at as a whole."""
+    """Tell if a network is small enough for a rank to look at as a whole."""
     return topology.most_wired <= MOST_PORTS
 
 
@@ -307,7 +307,7 @@ class Passes:
         reverse_pass(*self._lists, self._hosts, level, order, pick, self._parent, self._turn)
 
     def _picky(self, bit: int, always: bool) -> int:
-        """Whether servers are picked at random (0), or those before others that have less to do.
+        """Tell if servers are picked at random (0), or those before others that have less to do.
 
         The starts differ in it: either has networks on which it does better.
         """

@@ -108,7 +108,7 @@ def take_server(begin, others, number, step, since, pick, busy, serves, served_b
 
 @inlined
 def free_server(begin, others, number, step, since, pick, busy):
-    """Of those who can serve a number and serve nobody yet, the one with the largest `pick`."""
+    """Return, of the free ones who can serve a number, the one with the largest `pick`."""
     server = -1
     for at in range(begin[number], begin[number + 1]):
         other = others[at]

@@ -26,7 +26,9 @@ from mpinet.networks.topology import Topology
 from mpinet.programs.userlines import csv_lines, processor_named
 
 OWN = 2
-"""Where a pattern's own parameters begin, behind the numbers of processors and of its own words."""
+"""Place at which a pattern's own parameters begin, behind the numbers of processors and of its own
+words.
+"""
 
 NAMES = (
     "uniform|permutation|transpose|bitreversal|complement|shuffle|tornado|neighbour|"
@@ -57,7 +59,7 @@ class Pattern:
 
     @property
     def is_drawn(self) -> bool:
-        """Whether seeds decide whom a processor sends to, the same in every step."""
+        """True if seeds decide whom a processor sends to, the same in every step."""
         return self.rule is permutation
 
 
@@ -308,7 +310,7 @@ class Share:
 
     @property
     def pairs(self) -> int:
-        """How many pairs there are."""
+        """Number of pairs."""
         return self.hosts if self.targets is not None else self.hosts**2
 
     def blocks(self) -> Iterator[tuple[Ints, Ints]]:

@@ -42,15 +42,17 @@ HEAD = 3
 """Words of a message before the set: chunk, whether it is added, value."""
 
 NEUTRAL = {"sum": 0, "min": 2**64 - 1, "max": 0}
-"""What those hold who have contributed nothing."""
+"""Value of those who have contributed nothing."""
 
 Where = Callable[[int], str]
-"""What a sentence on a row begins with: the file and the line, if there are any."""
+"""Function that gives the beginning of a sentence on a row: the file and the line, if there are
+any.
+"""
 
 
 @dataclass(frozen=True)
 class Performed:
-    """What a timetable took, and whether it did what it is for.
+    """Result of performing a timetable, and whether it did what it is for.
 
     Attributes
     ----------
@@ -290,11 +292,11 @@ class ChunkSets:
         return nodes * self._total + chunks
 
     def _find(self, nodes: Ints, chunks: Ints) -> Ints:
-        """Where these are; all of them are."""
+        """Find the places of these; all of them are there."""
         return np.searchsorted(self._keys, self._key(nodes, chunks))
 
     def messages(self, rows: Timetable) -> Ints:
-        """What these rows' senders send, shape (k, words)."""
+        """Return what these rows' senders send, shape (k, words)."""
         place = self._find(rows.sender, rows.chunk)
         found = np.zeros((len(rows), HEAD + self._givers.shape[1]), np.int64)
         found[:, 0] = rows.chunk
@@ -328,7 +330,7 @@ class ChunkSets:
         return None
 
     def short(self) -> int:
-        """How many processors lack the right number for a chunk that they need (collective)."""
+        """Count the processors without the right number for a chunk that they need (collective)."""
         nodes, chunks = self._needed
         found = self._values[self._find(nodes, chunks)]
         wrong = found != results(self._table, self._seed, chunks, self._combine)
@@ -341,7 +343,7 @@ class ChunkSets:
         return self._machine.sum(int(found.view(np.int64).sum()))[0] % 2**64
 
     def state(self) -> Fields:
-        """What a checkpoint holds of it."""
+        """Return what a checkpoint holds of it."""
         nodes, chunks = np.divmod(self._keys, self._total)
         numbers = [nodes, chunks, self._values.view(np.int64)]
         rows = [np.stack(numbers, axis=1), self._givers.view(np.int64)]

@@ -76,7 +76,7 @@ class Preorder:
         del self._tree, self._hosts, self._parents, self._firsts  # as large as what is kept
 
     def preparation(self) -> Preparation:
-        """What the tree's own machine has done until now (collective)."""
+        """Return what the tree's own machine has done until now (collective)."""
         return Preparation.on(self.survey)
 
     def child_port(self, slots: Ints, labels: Ints) -> Ints:

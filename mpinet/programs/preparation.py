@@ -1,4 +1,4 @@
-"""What processors do before a collective, so that each knows its part: it has steps of its own."""
+"""The steps that processors take before a collective, so that each knows its part."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from mpinet.machine import Machine
 
 @dataclass(frozen=True)
 class Preparation:
-    """What preparing a collective took, on a machine beside the one that is measured.
+    """Cost of preparing a collective, on a machine beside the one that is measured.
 
     Parameters
     ----------

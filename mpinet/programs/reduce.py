@@ -28,10 +28,10 @@ from mpinet.programs.collective import CollectiveResult, items
 from mpinet.programs.preparation import Preparation
 
 OPERATORS = {"min": np.minimum, "max": np.maximum, "sum": np.add}
-"""What becomes of two items; their order does not matter. Sums are taken modulo 2^64."""
+"""Functions of two items, whose order does not matter. Sums are taken modulo 2^64."""
 
 NEUTRAL = {"min": 2**63 - 1, "max": -(2**63), "sum": 0}
-"""What a switch, which has no item of its own, begins with."""
+"""Value that a switch, which has no item of its own, begins with."""
 
 CHUNK = 2**16
 """Items that are asked for at a time for the serial check."""
@@ -39,7 +39,7 @@ CHUNK = 2**16
 
 @dataclass(frozen=True)
 class ReduceResult(CollectiveResult):
-    """What a reduction took, and what it came to.
+    """Result of a reduction, and what it came to.
 
     Attributes
     ----------
@@ -184,7 +184,7 @@ class _Reached(Machine):
         self.ports = np.full(len(machine.nodes), -1)
 
     def state(self) -> Fields:
-        """What a checkpoint holds beside what it holds of every machine."""
+        """Return what a checkpoint holds beside what it holds of every machine."""
         return {
             "since": Numbered(self.since, self.nodes),
             "ports": Numbered(self.ports, self.nodes),
@@ -208,7 +208,7 @@ class _Reached(Machine):
         word: int = 0,
         numbers: Ints | int = -1,
     ) -> Inbox:
-        """As in `Machine`; where several messages come at once the lowest port counts."""
+        """Make a step as in `Machine`; of several messages that of the lowest port counts."""
         inbox = super().step(nodes, ports, payload, listen, word, numbers)
         slots = self.slots(inbox.nodes)
         fresh = (self.since[slots] == 0) & (inbox.nodes != self._root)
@@ -218,7 +218,7 @@ class _Reached(Machine):
 
 
 def _turns(machine: Machine, slots: Ints, ports: Ints) -> list[Ints]:
-    """Who of these senders sends at once (collective): on busses one of each, in member order."""
+    """Share out senders into turns (collective): on busses one of each at once, in member order."""
     if machine.topology.links:
         return [slots]
     nodes = machine.nodes[slots]
@@ -240,7 +240,7 @@ def _drawn(seed: int, nodes: Ints) -> Ints:
 
 
 def _serially(machine: Machine, operator: str, inputs: Callable[[Ints], Ints]) -> int:
-    """What all processors' items come to, by NumPy's reduction alone."""
+    """Reduce all processors' items by NumPy alone."""
     combine, hosts = OPERATORS[operator], machine.topology.hosts
     numbers = (np.arange(at, min(at + CHUNK, hosts)) for at in range(0, hosts, CHUNK))
     parts = [combine.reduce(np.asarray(inputs(index), np.int64)) for index in numbers]

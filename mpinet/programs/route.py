@@ -44,7 +44,7 @@ class Latency:
 
 @dataclass(frozen=True)
 class RouteResult:
-    """What became of the messages.
+    """Result of routing: what became of the messages.
 
     Attributes
     ----------

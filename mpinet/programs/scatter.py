@@ -72,7 +72,7 @@ def scatter(
 
 
 def _along_tree(machine: Machine, root: int, seed: int) -> tuple[Ints, Ints, Preparation]:
-    """Who received what, processors and contents; and what it took before."""
+    """Return who received what, processors and contents; and what it took before."""
     order = Preorder(machine, root)
     queue, leaves = _queue(order, root, seed)
     preparation = order.preparation()
@@ -107,7 +107,7 @@ def _queue(order: Preorder, root: int, seed: int) -> tuple[Ints, Ints]:
 
 
 def _flowing(machine: Machine, timetable: Timetable, root: int, seed: int) -> tuple[Ints, Ints]:
-    """Who received what, where the items go by a timetable."""
+    """Return who received what, where the items go by a timetable."""
     targets = np.arange(machine.topology.hosts if (machine.nodes == root).any() else 0)
     targets = targets[targets != root]
     sources = np.full_like(targets, root)
@@ -117,7 +117,7 @@ def _flowing(machine: Machine, timetable: Timetable, root: int, seed: int) -> tu
 
 
 def _routed(machine: Machine, root: int, seed: int) -> tuple[Ints, Ints]:
-    """Who received what, where the root's items are routed."""
+    """Return who received what, where the root's items are routed."""
     others = machine.topology.hosts - 1
     numbers = np.arange(others if (machine.nodes == root).any() else 0)
     targets = numbers + (numbers >= root)
@@ -128,7 +128,7 @@ def _routed(machine: Machine, root: int, seed: int) -> tuple[Ints, Ints]:
 
 
 def _complete(machine: Machine, root: int, seed: int, nodes: Ints, contents: Ints) -> bool:
-    """Whether every other processor has its item once (collective)."""
+    """Tell if every other processor has its item once (collective)."""
     wanted = np.sort(machine.nodes)
     wanted = wanted[(wanted < machine.topology.hosts) & (wanted != root)]
     right = np.array_equal(np.sort(nodes), wanted)

@@ -172,7 +172,7 @@ def _hosts_of(machine: Machine) -> Ints:
 
 
 def _hosted(machine: Machine, total: int, ends: Callable[[Ints], tuple[Ints, Ints]]) -> Ints:
-    """Of messages in any order, the numbers of those whose sources are hosted here.
+    """Select, of messages in any order, the numbers of those whose sources are hosted here.
 
     They are as short as the total allows, for they are there while the messages come to be.
     """

@@ -141,7 +141,7 @@ class _Queues:
         self._count = hosts.astype(np.int64)
 
     def state(self) -> Fields:
-        """What a checkpoint holds of it."""
+        """Return what a checkpoint holds of it."""
         return {
             "items": Numbered(self._rows, self._nodes),
             "came_by": Numbered(self._came_by, self._nodes),
@@ -153,7 +153,7 @@ class _Queues:
         self._rows, self._came_by, self._count = found["items"], found["came_by"], found["count"]
 
     def next_over(self, arcs: _Arcs, turn: Ints, sent: Ints) -> tuple[Ints, Ints, Ints]:
-        """What goes over these of the arcs now: senders' slots, ports, rows."""
+        """Return what goes over these of the arcs now: senders' slots, ports, rows."""
         rows = np.empty((len(turn), 2), np.int64)
         sends = np.zeros(len(turn), np.bool_)
         find_next(

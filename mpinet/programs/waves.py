@@ -137,7 +137,7 @@ class Floods:
 
 
 def shared_out(machine: Machine, sources: Ints) -> tuple[Floods, Ints]:
-    """What this rank has to flood so that the ranks together flood from all these nodes.
+    """Share out the nodes that the ranks together flood from, and return this rank's.
 
     Each floods from a share of the sources, on a machine that it alone hosts: they have nothing to
     do with one another. Where a machine is too large for that, or its user wants to see every

@@ -31,7 +31,7 @@ class Cell:
 
     @property
     def is_used(self) -> bool:
-        """Whether the cell shows anything."""
+        """True if the cell shows anything."""
         return self._handle is not None
 
     def note(self, text: str) -> None:

@@ -309,7 +309,7 @@ def _ambiguous(x: Any, rows: Sequence[Row]) -> str:
 
 
 def _is_of_run(name: str) -> bool:
-    """Whether a column identifies the run."""
+    """Tell if a column identifies the run."""
     return name in RUN or name.startswith(("option.", "model."))
 
 

@@ -1,4 +1,4 @@
-"""How links are drawn: swerves round nodes, stubs of links that close rings, kinds of links."""
+"""The drawing of links: swerves round nodes, stubs of links that close rings, kinds of links."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def bends(points: Points, links: Ints) -> Points:
 
 
 def _nodes_met(points: Points, links: Ints, near: float) -> Flags:
-    """Whether each link runs over a third node."""
+    """Tell if each link runs over a third node."""
     start = points[links[:, 0]]
     way = points[links[:, 1]] - start
     length = np.maximum(np.hypot(*way.T), 1e-12)

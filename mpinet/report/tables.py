@@ -37,7 +37,7 @@ class Table:
 _kept: ContextVar[list[Table] | None] = ContextVar("tables", default=None)
 
 MARK = re.compile("\x02([0-9]+)\x03")
-"""What stands for a table in a text that is laid out by others."""
+"""Pattern of the mark that stands for a table in a text that is laid out by others."""
 
 
 def laid_out(show: Callable[[], str]) -> list[str | Table]:

@@ -15,7 +15,7 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 CHECKERS = ("ruff check", "ruff format --check", "mypy")
 
 ELSEWHERE = "lint-imports"
-"""What test_imports.py runs."""
+"""The check that test_imports.py runs."""
 
 
 @pytest.mark.parametrize("words", CHECKERS)
@@ -65,3 +65,30 @@ def untyped(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef
 def compiles(decorator: ast.expr) -> bool:
     called = decorator.func if isinstance(decorator, ast.Call) else decorator
     return isinstance(called, ast.Name) and called.id in COMPILED
+
+
+HEADLESS = {"What", "Whether", "Where", "Who", "Whose", "How", "Of", "As", "Which", "Why"}
+"""First words of docstrings that name neither what is done nor what is there."""
+
+
+def test_docstrings_begin_with_a_verb_or_a_noun() -> None:
+    found = {
+        f"{file.relative_to(CHECKOUT)}:{line}: {said}"
+        for file in (CHECKOUT / "mpinet").rglob("*.py")
+        for line, said in headless(file.read_text())
+    }
+    assert not found
+
+
+def test_a_docstring_without_a_subject_is_found() -> None:
+    assert [line for line, _ in headless('"""What it does."""\nX = 1\n"""Of these."""\n')] == [1, 3]
+    assert not [*headless('"""Count it."""\nX = 1\n"""Number of these, as they come."""\n')]
+
+
+def headless(source: str) -> Iterator[tuple[int, str]]:
+    """Yield line and text of each docstring, also of a constant, with such a first word."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            said = node.value.value
+            if isinstance(said, str) and re.match(r"\w*", said.strip())[0] in HEADLESS:  # type: ignore[index]
+                yield node.lineno, said.strip()

@@ -1,4 +1,4 @@
-"""What the system tells of this host's processes, and the signals that they are sent."""
+"""The processes of this host, as the system tells of them, and the signals that they are sent."""
 
 from __future__ import annotations
 

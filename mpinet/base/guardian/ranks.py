@@ -1,4 +1,4 @@
-"""How ranks that nobody watches come by a guardian: one of every host's ranks starts it."""
+"""A guardian for ranks that nobody watches: one of every host's ranks starts it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What killed processes leave behind: folders, and segments of shared memory.
+"""The remains of killed processes: folders, and segments of shared memory.
 
 The MPI libraries are told to keep what they can in the job's own folders. For other segments it is
 noted while the job runs which ones its processes have mapped; they are deleted at its end if no
@@ -15,7 +15,7 @@ from contextlib import suppress
 from .processes import processes
 
 SHARED = "/dev/shm"
-"""Where Linux has shared memory."""
+"""Folder in which Linux has shared memory."""
 
 NAME = r"(?:mpich_shm_|sm_segment\.|vader_segment\.|osc_|ucx_shm_|psm\d_shm)[^/\n]*"
 """The names that MPI libraries give to their segments."""

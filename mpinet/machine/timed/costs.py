@@ -1,4 +1,4 @@
-"""What a timed machine's parts take: of processors per message and byte, of links by class."""
+"""The costs of a timed machine's parts: processors per message and byte, links by class."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ CUT, STORE, IDEAL = range(3)
 MODES = ("cut", "store", "ideal")
 
 FULL, HALF, BUS = range(3)
-"""What a server is: a direction of a link, a link, a bus."""
+"""Kinds of servers: a direction of a link, a link, a bus."""
 
 BUCKETS = 64
 """Most buckets of a calendar: one per bit of a window's number, and one for the window at hand."""
@@ -244,7 +244,7 @@ class Routes(NamedTuple):
 
 
 class Hosting(NamedTuple):
-    """Which rank hosts which processor: the mapping's rule, its parameters, the blocks."""
+    """Mapping of processors to ranks: its rule, its parameters, the blocks."""
 
     place: PortRule
     params: Ints

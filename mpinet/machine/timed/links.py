@@ -1,4 +1,4 @@
-"""What servers do in a window: they let messages pass one after the other, as these were ready.
+"""The servers' part of a window: messages pass one by one, in the order in which they were ready.
 
 A message that passes is ready for what comes next no sooner than a latency later, in a later
 window: so within a window no server knows of another, and each serves its requests by itself.

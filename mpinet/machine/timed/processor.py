@@ -1,4 +1,4 @@
-"""What a processor does at a time: ends first, then what may begin, in the order of issue."""
+"""The processors' part of a window: ends first, then what may begin, in the order of issue."""
 
 import numpy as np
 
@@ -34,7 +34,8 @@ from mpinet.machine.timed.sending import answer, give_back, inject, new_message
 from mpinet.networks.routing import ARRIVED
 
 DONE, BEGUN = range(2)
-"""What a requirement asks for: the lowest bit of its row."""
+"""Kinds of requirements, the lowest bit of a requirement's row: an operation is done, or has begun.
+"""
 
 MESSAGE = 2
 """Beside CALC and SEND: what may begin on a CPU."""

@@ -61,12 +61,12 @@ class Program:
 
     @property
     def processors(self) -> int:
-        """How many processors it is for."""
+        """Number of processors that it is for."""
         return len(self.first) - 1
 
     @property
     def operations(self) -> int:
-        """How many operations it has."""
+        """Number of its operations."""
         return len(self.kind)
 
     @property

@@ -1,4 +1,4 @@
-"""What a run in time has found, put together from all ranks."""
+"""The results of a run in time, put together from all ranks."""
 
 from __future__ import annotations
 

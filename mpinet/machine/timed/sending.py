@@ -1,4 +1,4 @@
-"""How messages get on: from the sender to the first server, from rank to rank, to the receiver."""
+"""The ways of messages: from the sender to the first server, from rank to rank, to the receiver."""
 
 import numpy as np
 

@@ -8,7 +8,7 @@ from mpinet.machine.traffic.layout import LANES_PER_WORD
 
 @part
 def is_set(occupied, slot, at, words):
-    """Whether a lane is marked as occupied."""
+    """Tell if a lane is marked as occupied."""
     return occupied[slot * words + at // LANES_PER_WORD] & 1 << at % LANES_PER_WORD != 0
 
 

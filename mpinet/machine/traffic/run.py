@@ -137,7 +137,7 @@ class OpenLoop:
 
     @property
     def ended(self) -> bool:
-        """Whether the run is over."""
+        """True if the run is over."""
         return self.ledger.ended != 0
 
     def advance(self, steps: int) -> None:

@@ -13,7 +13,7 @@ from mpinet.machine.traffic.layout import BURST_STREAM, FLITS_STREAM
 
 @part
 def turned(on, seed, node, step, on_below, off_below):
-    """Whether a burst is on in a step; `on` says whether it was in the step before."""
+    """Tell if a burst is on in a step; `on` says whether it was in the step before."""
     word = draw32(seed, node, step, BURST_STREAM)
     return word >= off_below if on else word < on_below
 
@@ -42,13 +42,13 @@ def following_birth(born, dice, generating, bursty, seed, node, on_below, off_be
 
 @part
 def comes(dice, step, generating):
-    """Whether a processor generates a message in a step."""
+    """Tell if a processor generates a message in a step."""
     return thrown(dice, step) < generating
 
 
 @part
 def is_among(node, dead):
-    """Whether a processor is dead."""
+    """Tell if a processor is dead."""
     return is_dead(node, dead)
 
 

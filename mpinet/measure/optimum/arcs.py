@@ -13,7 +13,7 @@ from mpinet.programs.passes import distances
 
 @dataclass(frozen=True, eq=False)
 class Arcs:
-    """What one-port broadcast from a root is about.
+    """Arcs of a one-port broadcast from a root.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Arcs:
 
     @property
     def size(self) -> int:
-        """How many nodes there are."""
+        """Number of nodes."""
         return len(self.distance)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What searches for optima share: a bound counts by a certificate, which the checker looks at."""
+"""The common part of searches for optima: a bound counts by a certificate that is checked."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Certified:
         return made | body
 
     def holds(self, lower: int, by: str, certificate: dict[str, Any]) -> bool:
-        """Whether the checker accepts a bound's certificate."""
+        """Tell if the checker accepts a bound's certificate."""
         proofs = Proofs(Path(), UNLIMITED)
         checked = partial(check, certificate, self.network, proofs, self.topology.name)
         return self.selfcheck.accepts(lower, by, checked)

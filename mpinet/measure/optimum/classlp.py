@@ -52,7 +52,7 @@ def _numbered(keys: list[tuple[object, ...]]) -> list[int]:
 
 @dataclass(frozen=True, eq=False)
 class Quotient:
-    """What the rows take from the network.
+    """Quotient of the network, as the rows take it.
 
     Attributes
     ----------
@@ -192,7 +192,7 @@ def rows_of(quotient: Quotient, steps: int) -> Inequalities:
 
 @dataclass(frozen=True)
 class Multipliers:
-    """What proves that T steps are not enough.
+    """Multipliers that prove T steps not to be enough.
 
     Attributes
     ----------
@@ -248,7 +248,7 @@ def refutation(arcs: Arcs, steps: int, rounds: int, limit: float) -> Multipliers
 
 
 def _proves(quotient: Quotient, rows: Inequalities, rounded: list[int]) -> bool:
-    """Whether the sum of so many of each row is a contradiction, after repair of columns."""
+    """Tell if the sum of so many of each row is a contradiction, after repair of columns."""
     total, right = [0] * (len(rows.columns) + len(rows.sums)), 0
     for row, many in enumerate(rounded):
         if many < 0 and not _is_equation(quotient, rows, row):
@@ -265,7 +265,7 @@ def _proves(quotient: Quotient, rows: Inequalities, rounded: list[int]) -> bool:
 
 
 def _is_equation(quotient: Quotient, rows: Inequalities, row: int) -> bool:
-    """Whether a row says that all of a class are informed: switches need not be."""
+    """Tell if a row says that all of a class are informed: switches need not be."""
     return row < len(rows.informed) and not quotient.switches[rows.informed[row]]
 
 

@@ -39,7 +39,7 @@ class ClauseBook:
 
     @property
     def sha256(self) -> str:
-        """Of the formula in DIMACS's form."""
+        """SHA-256 of the formula in DIMACS's form."""
         text = sha256(f"p cnf {self.variables} {len(self.clauses)}\n".encode())
         for clause in self.clauses:
             text.update((" ".join(map(str, [*clause, 0])) + "\n").encode())

@@ -80,7 +80,7 @@ class Formula(ClauseBook):
                 self.add(self.negated(before[node]), now[node])
 
     def _send(self) -> None:
-        """Who sends has it; nobody sends twice in a step."""
+        """Demand that who sends has it, and that nobody sends twice in a step."""
         for step in range(1, self.steps + 1):
             before, used = self._informed[step - 1], self._used[step]
             for sender, arcs in enumerate(self.arcs.by_sender):

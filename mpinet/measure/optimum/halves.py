@@ -44,7 +44,7 @@ from mpinet.measure.optimum.halfformula import HalfFormula
 from mpinet.measure.optimum.sat import solved
 
 WAYS = ("eigenvalue", "narrow front", "flow", "front", "lrat")
-"""What is tried, in this order: the kinds of certificates, and first a front that is narrow."""
+"""Kinds of certificates in the order in which they are tried, after a front that is narrow."""
 
 NARROW = 2**29
 """Entries of all tables over a front that is narrow; the checker makes them in seconds."""
@@ -55,7 +55,7 @@ MOST_COUNTS = 2**20
 
 @dataclass
 class WidthSearch(Certified):
-    """What is known of a bisection width so far.
+    """State of a search for a bisection width.
 
     Attributes
     ----------
@@ -154,7 +154,7 @@ class WidthSearch(Certified):
         self._take_bound(lower, "eigenvalue", document)
 
     def _by_flow(self) -> None:
-        """As many rounds of flow as help."""
+        """Try as many rounds of flow as help."""
         if self.topology.size > min(MOST_NODES, LARGEST_SPECTRUM):
             return
         few = flow_of(self.topology, 1)

@@ -70,7 +70,7 @@ class ItemsBound(Certified):
             yield from self._by_parts(known)
 
     def _by_flow(self, root: int, known: Bound) -> Iterator[tuple[Bound, dict[str, Any]]]:
-        """What a cut in time shows of a scatter or gather: as much as the flow."""
+        """Yield what a cut in time shows of a scatter or gather: as much as the flow."""
         found = minimum_cut(self.topology, root, PortModel.named(self.ports), known - 1)
         if found is None:
             reason = f"{known - 1} steps are enough for the cut, and not for the flow."
@@ -80,7 +80,7 @@ class ItemsBound(Certified):
         yield known, {"kind": "cut", "since": found.since, **gates}
 
     def _by_parts(self, known: Bound) -> Iterator[tuple[Bound, dict[str, Any]]]:
-        """What enters parts in a gossip or exchange."""
+        """Yield what the items that enter parts show in a gossip or exchange."""
         cut = best_cut(self.topology, PortModel.named(self.ports), self.collective)
         if cut is not None and cut.steps >= known:
             sides = {"senders": cut.senders.tolist(), "receivers": cut.receivers.tolist()}

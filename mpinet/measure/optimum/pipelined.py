@@ -38,7 +38,7 @@ MOST_ROOTS = 2**9
 
 @dataclass
 class Pipelined(Certified):
-    """What is known of the fewest steps of a collective of many items.
+    """State of a search for the fewest steps of a collective of many items.
 
     Attributes
     ----------

@@ -16,7 +16,7 @@ SOLVER = "cadical195"
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """What a solver says.
+    """Answer of a solver.
 
     Attributes
     ----------

@@ -40,7 +40,7 @@ ROUNDS = (0, 1, 2)
 
 @dataclass
 class Search(Certified):
-    """What is known of an optimum so far.
+    """State of a search for an optimum.
 
     Attributes
     ----------
@@ -106,7 +106,7 @@ class Search(Certified):
 
     @property
     def _can_be_asked(self) -> bool:
-        """Whether the formula is small enough for the solver."""
+        """True if the formula is small enough for the solver."""
         return len(self._arcs.distance) * self.upper <= MOST_NODE_STEPS
 
     def _raise(self, lower: int, by: str, more: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""What the checker says of a search's own certificates: a bound that it refuses counts for nothing.
+"""The checker's word on a search's own certificates: a bound that it refuses counts for nothing.
 
 A refusal is a fault of the search or of the checker, and costs nobody a run: the search goes on
 with the next lower bound that the checker accepts, and the command says what could not be shown.
@@ -32,7 +32,7 @@ class SelfCheck:
     refused: list[dict[str, Any]] = field(default_factory=list)
 
     def accepts(self, lower: int, by: str, check: Callable[[], object]) -> bool:
-        """Whether a bound passes its check; what does not is kept with the reason.
+        """Tell if a bound passes its check; what does not is kept with the reason.
 
         Parameters
         ----------

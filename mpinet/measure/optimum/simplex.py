@@ -63,7 +63,7 @@ def duals(program: dict[str, Any], limit: float) -> list[float] | None:
 
 
 def solve(program: Any) -> tuple[bool, list[float]]:
-    """Whether the largest last variable is below 1, and the rows' duals then."""
+    """Tell if the largest last variable is below 1, and the rows' duals then."""
     highspy: Any = import_module("highspy")
     rows, columns = len(program["lower"]), int(program["columns"])
     model = highspy.HighsLp()

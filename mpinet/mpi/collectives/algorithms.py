@@ -15,7 +15,7 @@ from mpinet.mpi.collectives.payloads import Bundle, Combine, Fold, Items, Part
 B = TypeVar("B")
 
 NOTHING = b""
-"""What barriers tell."""
+"""Content of barriers' messages."""
 
 
 def broadcast(collective: Collective, root: int, body: Any = None) -> Any:

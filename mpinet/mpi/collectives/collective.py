@@ -36,7 +36,7 @@ KINDS = {
 
 
 class Terms(NamedTuple):
-    """What all members of a collective have to say alike, if it applies.
+    """Terms of a collective call that all its members have to say alike, if they apply.
 
     Attributes
     ----------
@@ -162,7 +162,7 @@ class Collective:
 
     @property
     def exchanges(self) -> bool:
-        """Whether members exchange with partners rather than by way of a root."""
+        """True if members exchange with partners rather than by way of a root."""
         trees = running.world.trees
         if trees.pattern is not None:
             return trees.pattern is Pattern.EXCHANGE
@@ -175,12 +175,12 @@ class Collective:
 
     @property
     def _whole(self) -> bool:
-        """Whether all processors of the machine are members."""
+        """True if all processors of the machine are members."""
         return self.size == running.world.size
 
 
 class Plan(NamedTuple):
-    """What is done in a collective call, and what all members have to say alike of it.
+    """Plan of a collective call, and the terms that all members have to say alike.
 
     Attributes
     ----------

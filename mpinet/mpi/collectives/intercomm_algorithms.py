@@ -54,11 +54,11 @@ class Between:
 
     @property
     def is_leader(self) -> bool:
-        """Whether the member is_leader for its group."""
+        """True if the member is_leader for its group."""
         return self.within.rank == 0
 
     def exchanged(self, own: Any) -> Any:
-        """What each group's speaker says, for the one of the other."""
+        """Exchange what each group's speaker says, for the one of the other."""
         if not self.is_leader:
             return None
         self.across.send(0, own)

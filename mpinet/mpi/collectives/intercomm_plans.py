@@ -1,4 +1,4 @@
-"""What each collective of buffers between two groups does: plans, as within a group."""
+"""The plans of collectives of buffers between two groups, made as within a group."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from mpinet.mpi.world.endpoint import IntercommEndpoint
 
 
 class BetweenPlan(Plan):
-    """What is done in a collective call between two groups."""
+    """Plan of a collective call between two groups."""
 
     __slots__ = ()
 

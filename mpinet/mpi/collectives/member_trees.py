@@ -95,7 +95,7 @@ class Binomial:
 
     @property
     def weights(self) -> Sequence[int]:
-        """As many as the bit, but no relative rank beyond the last."""
+        """Return as many children as the bit, but no relative rank beyond the last."""
         return [min(place - self._place, self._size - place) for place in self._below()]
 
     @property
@@ -136,7 +136,7 @@ class MachineTree:
 
     @property
     def parent(self) -> int:
-        """Who is the first to inform it."""
+        """Return the member that is the first to inform it."""
         parent = self._tree.parent(self._slot)
         return parent if parent < 0 else self._members.rank_of(parent)
 
@@ -147,10 +147,10 @@ class MachineTree:
 
     @property
     def weights(self) -> Sequence[int]:
-        """As the tree has been walked."""
+        """Return the weights as the tree has been walked."""
         return self._tree.weights(self._slot)
 
     @property
     def walk(self) -> Sequence[int]:
-        """As the tree has been walked."""
+        """Return the weights as the tree has been walked."""
         return [self._members.rank_of(member) for member in self._tree.walk.tolist()]

@@ -23,7 +23,8 @@ Operator: TypeAlias = Op | Callable[[Any, Any], Any]
 Kinds: TypeAlias = tuple[type[Any], ...]
 
 NUMERIC: Kinds = (int, float, Number, np.generic, np.ndarray)
-"""What predefined operators combine to the same in any order; strings and lists are others."""
+"""Types that predefined operators combine to the same in any order; strings and lists are others.
+"""
 
 
 class ObjectCollectives(Endpoint):
@@ -123,7 +124,7 @@ def dumped(objects: Sequence[Any] | None, size: int) -> list[bytes]:
 
 
 def combining(op: Operator) -> Callable[[bytes, bytes], bytes]:
-    """What an operator does to two pickled objects."""
+    """Return the function by which an operator combines two pickled objects."""
 
     def combine(low: bytes, high: bytes) -> bytes:
         result: bytes = dumps(op(loads(low), loads(high)))
@@ -133,7 +134,7 @@ def combining(op: Operator) -> Callable[[bytes, bytes], bytes]:
 
 
 def folding(op: Operator) -> tuple[Fold, Kinds]:
-    """How an operator combines pickled objects, and those of which types in any order."""
+    """Return how an operator folds pickled objects, and those types that it folds in any order."""
     if isinstance(op, Op) and op.is_predefined:
         return _predefined(op.handle)
     return Fold(combining(op)), ()

@@ -20,7 +20,7 @@ CREATED = "operators"
 """Under this a processor keeps how many operators of its own it has."""
 
 KIND = "operator"
-"""Whose handles those of a script's own operators are."""
+"""Kind of the handles of a script's own operators."""
 
 Function = Callable[[Any, Any, Any], Any]
 
@@ -38,7 +38,9 @@ class Op(REAL.Op):  # type: ignore[misc]
     _constant = False
 
     place = 1
-    """Which one of MPI's own it is, from 2 on, the same on all ranks; 1: one of a script's."""
+    """Number of the operator among MPI's own, from 2 on, the same on all ranks; 1: one of a
+    script's.
+    """
 
     def __new__(cls, op: Op | None = None) -> Op:
         """The null operator, or another face of an operator."""
@@ -114,22 +116,22 @@ class Op(REAL.Op):  # type: ignore[misc]
         return type(self).Create, (self._own.function, self._own.commute)
 
     def Is_commutative(self) -> bool:
-        """Whether the order of operands does not matter."""
+        """Tell if the order of operands does not matter."""
         return bool(REAL.Op.Is_commutative(self)) if self._own is None else self._own.commute
 
     @property
     def is_commutative(self) -> bool:
-        """Whether the order of operands does not matter."""
+        """True if the order of operands does not matter."""
         return self.Is_commutative()
 
     @property
     def is_predefined(self) -> bool:
-        """Whether it is MPI's own."""
+        """True if it is MPI's own."""
         return self._own is None
 
     @property
     def in_any_order(self) -> bool:
-        """Whether operands may be combined without regard to the ranks that they come from."""
+        """True if operands may be combined without regard to the ranks that they come from."""
         if self._own is not None:
             return self._own.commute
         return self not in (REAL.REPLACE, REAL.NO_OP)

@@ -1,4 +1,4 @@
-"""What messages of collectives carry beside plain bytes: several members' items, or results.
+"""The contents of collectives' messages beside plain bytes: several members' items, or results.
 
 Their length is that of the bytes within. A body that has been sent belongs to its receiver, too:
 nobody changes one that there is.
@@ -112,7 +112,7 @@ BEFORE = -1
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """How the members' operands become one result.
+    """Rule by which the members' operands become one result.
 
     Parameters
     ----------

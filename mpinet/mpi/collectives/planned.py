@@ -15,7 +15,7 @@ from mpinet.mpi.world.calls import call
 from mpinet.mpi.world.endpoint import Endpoint
 
 INFO = Parameter("info", Parameter.POSITIONAL_OR_KEYWORD, default=REAL.INFO_NULL, annotation="Any")
-"""What calls that prepare a collective take beside the collective's own parameters."""
+"""Parameter that calls which prepare a collective take beside the collective's own."""
 
 
 class Planned:

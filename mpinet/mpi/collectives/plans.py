@@ -1,4 +1,4 @@
-"""What each collective of buffers does: a plan is made from what the call gets, and then done.
+"""The plans of collectives of buffers: a plan is made from what the call gets, and then done.
 
 A plan can be done at once, beside the script, or again and again. It reads the memory that it
 sends when it is done.
@@ -23,7 +23,7 @@ from mpinet.mpi.world.endpoint import Endpoint
 
 
 def in_place(spec: Any) -> bool:
-    """Whether a specification says that there is no buffer but the other one."""
+    """Tell if a specification says that there is no buffer but the other one."""
     return spec is None or spec is REAL.IN_PLACE
 
 
@@ -234,7 +234,7 @@ def write(blocks: Blocks, items: Sequence[bytes]) -> None:
 
 
 def _operand(sendbuf: Any, result: Buffer | None) -> Buffer:
-    """Where a member's operand is: its send buffer, or where its result will be."""
+    """Return a member's operand: its send buffer, or the place of its result."""
     if result is None:
         return Buffer(sendbuf)
     if in_place(sendbuf):

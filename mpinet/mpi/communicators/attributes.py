@@ -21,7 +21,7 @@ KEYS = "attribute keys"
 
 
 class Key:
-    """What is done about values with a key.
+    """Functions of a key, which are called when values with it are copied or deleted.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ class Attributes(Endpoint):
         return value if key.copy is True else self._ask(key.copy, keyval, value)
 
     def _ask(self, function: Callable[[Any, int, Any], Any], keyval: int, value: Any) -> Any:
-        """What a key's function gives.
+        """Return what a key's function gives.
 
         Raises
         ------

@@ -51,7 +51,7 @@ class Grid:
         return math.prod(self.dims)
 
     def coords(self, rank: int) -> list[int]:
-        """Where a rank is."""
+        """Return a rank's coordinates."""
         found = []
         for length in reversed(self.dims):
             rank, place = divmod(rank, length)
@@ -112,7 +112,7 @@ class Grid:
 
 
 class CartesianCalls(Endpoint):
-    """What a communicator with a grid knows, as `mpi4py.MPI.Cartcomm`."""
+    """Calls on a communicator with a grid, as `mpi4py.MPI.Cartcomm`."""
 
     __slots__ = ()
 
@@ -152,12 +152,12 @@ class CartesianCalls(Endpoint):
 
     @property
     def periods(self) -> list[int]:
-        """Whether each dimension is a ring."""
+        """True if each dimension is a ring."""
         return [int(period) for period in self._grid.periods]
 
     @property
     def coords(self) -> list[int]:
-        """Where the caller is."""
+        """Coordinates of the caller."""
         return self._grid.coords(self.rank)
 
     def Get_cart_rank(self, coords: Sequence[int]) -> int:
@@ -168,7 +168,7 @@ class CartesianCalls(Endpoint):
         return rank
 
     def Get_coords(self, rank: int) -> list[int]:
-        """Where a rank is."""
+        """Return a rank's coordinates."""
         self._others.processor(rank)
         return self._grid.coords(rank)
 
@@ -199,7 +199,7 @@ class CartesianCalls(Endpoint):
 
 
 def _as_many(given: Sequence[int], count: int) -> Sequence[int]:
-    """What is given, for each dimension.
+    """Check that there is one given value per dimension, and return them.
 
     Raises
     ------

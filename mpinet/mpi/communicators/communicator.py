@@ -242,7 +242,7 @@ class Comm(
         return opened_alone() if self._shares_memory(split_type, info) else Intracomm()
 
     def _shares_memory(self, split_type: int, info: Any) -> bool:
-        """Whether a call splits by shared memory.
+        """Tell if a call splits by shared memory.
 
         Raises
         ------

@@ -217,7 +217,7 @@ def neighborhoods(edges: Ints, size: int) -> list[bytes]:
 
 
 class GraphCalls(Endpoint):
-    """What a communicator with a graph knows, as `mpi4py.MPI.Graphcomm`."""
+    """Calls on a communicator with a graph, as `mpi4py.MPI.Graphcomm`."""
 
     __slots__ = ()
 
@@ -247,17 +247,17 @@ class GraphCalls(Endpoint):
         return self.Get_dims()[1]
 
     def Get_topo(self) -> tuple[list[int], list[int]]:
-        """Where the neighbors of each rank end among all, and all."""
+        """Return where the neighbors of each rank end among all, and all."""
         return self.index, self.edges
 
     @property
     def topo(self) -> tuple[list[int], list[int]]:
-        """Where the neighbors of each rank end among all, and all."""
+        """Return where the neighbors of each rank end among all, and all."""
         return self.Get_topo()
 
     @property
     def index(self) -> list[int]:
-        """Where the neighbors of each rank end among all."""
+        """Ends of each rank's neighbors among all."""
         return list(self._graph.index)
 
     @property
@@ -271,7 +271,7 @@ class GraphCalls(Endpoint):
         return self._graph.sources(rank)
 
     def Get_neighbors_count(self, rank: int) -> int:
-        """How many neighbors a rank has."""
+        """Return the number of a rank's neighbors."""
         return len(self.Get_neighbors(rank))
 
     @property
@@ -281,12 +281,12 @@ class GraphCalls(Endpoint):
 
     @property
     def nneighbors(self) -> int:
-        """How many neighbors the caller has."""
+        """Number of the caller's neighbors."""
         return len(self.neighbors)
 
 
 class NeighborhoodCalls(Endpoint):
-    """What a member knows of a graph that nobody knows as a whole: `mpi4py.MPI.Distgraphcomm`."""
+    """Calls of a member on a graph that nobody knows as a whole: `mpi4py.MPI.Distgraphcomm`."""
 
     __slots__ = ()
 

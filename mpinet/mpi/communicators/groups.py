@@ -78,7 +78,7 @@ class Group(Numbered, REAL.Group):  # type: ignore[misc]
         return self._members is not None
 
     def __eq__(self, other: object) -> bool:
-        """Whether the other group has the same members by rank, or both are the null one."""
+        """Tell if the other group has the same members by rank, or both are the null one."""
         if not isinstance(other, Group):
             return NotImplemented
         one, another = self._members, other._members
@@ -110,7 +110,7 @@ class Group(Numbered, REAL.Group):  # type: ignore[misc]
     rank = property(Get_rank)
 
     def Compare(self, group: Group) -> int:
-        """How it compares to another group: `IDENT`, `SIMILAR` or `UNEQUAL`."""
+        """Compare it with another group: `IDENT`, `SIMILAR` or `UNEQUAL`."""
         return compare(self._all, group._all)
 
     def Translate_ranks(

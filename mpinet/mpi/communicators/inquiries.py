@@ -1,4 +1,4 @@
-"""What a script may ask of a communicator, and note on it, without a message."""
+"""The calls that ask a communicator something, or note something on it, without a message."""
 
 # ruff: noqa: N802  (mpi4py's names)
 
@@ -81,7 +81,7 @@ class Inquiries(Labels):
         return self.Get_group()
 
     def Compare(self, comm: Inquiries) -> int:
-        """How it compares to another one: `IDENT`, `CONGRUENT`, `SIMILAR` or `UNEQUAL`."""
+        """Compare it with another one: `IDENT`, `CONGRUENT`, `SIMILAR` or `UNEQUAL`."""
         if self._context == comm._context:
             return int(REAL.IDENT)
         if self.Is_inter() != comm.Is_inter():
@@ -94,11 +94,11 @@ class Inquiries(Labels):
     # ---- kind
 
     def Is_inter(self) -> bool:
-        """Whether its messages go to another group."""
+        """Tell if its messages go to another group."""
         return self._others is not self._group
 
     def Is_intra(self) -> bool:
-        """Whether its messages stay within its group."""
+        """Tell if its messages stay within its group."""
         return not self.Is_inter()
 
     def Get_topology(self) -> int:
@@ -108,12 +108,12 @@ class Inquiries(Labels):
 
     @property
     def is_inter(self) -> bool:
-        """Whether its messages go to another group."""
+        """True if its messages go to another group."""
         return self.Is_inter()
 
     @property
     def is_intra(self) -> bool:
-        """Whether its messages stay within its group."""
+        """True if its messages stay within its group."""
         return self.Is_intra()
 
     @property
@@ -123,7 +123,7 @@ class Inquiries(Labels):
 
     @property
     def is_topo(self) -> bool:
-        """Whether its members are arranged."""
+        """True if its members are arranged."""
         return self.Get_topology() != UNDEFINED
 
     # ---- name

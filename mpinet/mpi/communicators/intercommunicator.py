@@ -97,13 +97,13 @@ def agreed_between_groups(
 
 
 def _both(own: bytes, theirs: bytes) -> bytes:
-    """What two leaders say, in one body: first that of the lower leader."""
+    """Put what two leaders say into one body: first that of the lower leader."""
     first, last = sorted((own, theirs), key=lambda body: int(unpacked(body)[0]))
     return packed([len(first)]) + first + last
 
 
 def _parted(body: bytes) -> tuple[Ints, Ints]:
-    """What each of two leaders says."""
+    """Take apart what the two leaders say."""
     numbers = unpacked(body)
     end = 1 + int(numbers[0]) // numbers.itemsize
     return numbers[1:end], numbers[end:]
@@ -115,7 +115,7 @@ def _id_of(numbers: Ints) -> ContextId:
 
 
 class Leaders(IntercommEndpoint):
-    """How the two groups of an intercommunicator agree: by way of their leaders."""
+    """Agreement of the two groups of an intercommunicator, by way of their leaders."""
 
     __slots__ = ()
 

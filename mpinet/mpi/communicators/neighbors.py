@@ -85,7 +85,7 @@ class Neighborhood:
 
 
 class ExchangePlan(Plan):
-    """What is done in a neighbor collective."""
+    """Plan of a neighbor collective."""
 
     __slots__ = ()
 
@@ -103,18 +103,18 @@ class NeighborCollectives(Endpoint):
 
     @property
     def degrees(self) -> tuple[int, int]:
-        """How many neighbors the caller receives from, and how many it sends to."""
+        """Numbers of neighbors that the caller receives from, and that it sends to."""
         sources, targets = self.inoutedges
         return len(sources), len(targets)
 
     @property
     def indegree(self) -> int:
-        """How many neighbors the caller receives from."""
+        """Number of neighbors that the caller receives from."""
         return self.degrees[0]
 
     @property
     def outdegree(self) -> int:
-        """How many neighbors the caller sends to."""
+        """Number of neighbors that the caller sends to."""
         return self.degrees[1]
 
     @property

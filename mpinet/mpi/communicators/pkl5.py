@@ -1,4 +1,4 @@
-"""What mpi4py's own collectives of large objects, ``mpi4py.util.pkl5``, ask of a communicator.
+"""The parts of a communicator that mpi4py's own collectives of large objects (pkl5) ask for.
 
 They send messages between two processors, in a communicator beside the one that they are called
 on. Its name follows from the other one's: nobody has to agree on it.
@@ -17,7 +17,7 @@ from mpinet.mpi.world.contexts import TAG_LIMIT
 
 
 def _comm_lock(comm: Comm, key: Hashable = None) -> Lock:
-    """What keeps calls on a communicator apart; a processor has one thread."""
+    """Return the lock that keeps calls on a communicator apart; a processor has one thread."""
     return _comm_lock_table(comm).setdefault(key, Lock())
 
 

@@ -28,7 +28,7 @@ from mpinet.mpi.messages.specifications import (
 from mpinet.mpi.real import REAL
 
 SELF = REAL.COMM_SELF
-"""Where the real MPI packs and unpacks."""
+"""Communicator in which the real MPI packs and unpacks."""
 
 ANCHOR = bytearray(1)
 """Memory that datatypes with displacements from nowhere are placed relative to."""
@@ -117,7 +117,7 @@ class Buffer:
         return Buffer.at(self._memory, self._offset, self.count, datatype)
 
     def after(self, elements: int) -> Buffer:
-        """As many elements again, so many elements further on."""
+        """Return as many elements again, so many elements further on."""
         offset = self._offset + elements * self.datatype.extent
         return Buffer.at(self._memory, offset, self.count, self.datatype)
 
@@ -148,7 +148,7 @@ class Buffer:
 
     @property
     def _copies(self) -> bool:
-        """Whether a body is a copy of the memory.
+        """True if a body is a copy of the memory.
 
         Raises
         ------
@@ -165,7 +165,7 @@ class Buffer:
 
     @property
     def address(self) -> int:
-        """Where the first element is."""
+        """Address of the first element."""
         return self._offset + (0 if self._memory is None else self._memory.address)
 
     def _place(self, count: Any, displacement: Any, blocks: int) -> None:
@@ -345,7 +345,7 @@ class TypedBlocks(Blocks):
 
 
 def _accessible(memory: Any) -> bool:
-    """Whether memory may be touched without the real MPI, which knows devices."""
+    """Tell if memory may be touched without the real MPI, which knows devices."""
     try:
         return memory is not None and memory[0:0].nbytes == 0
     except BufferError:

@@ -14,10 +14,10 @@ CPU = 1
 """DLPack's number of the host."""
 
 TENSOR_AT = {"dltensor": 0, "dltensor_versioned": 32}
-"""Where an array's description begins in a capsule's structure, by the capsule's name."""
+"""Offset of an array's description in a capsule's structure, by the capsule's name."""
 
 TYPE_AT = 20
-"""Where the elements' type is in an array's description: kind, bits and lanes."""
+"""Offset of the elements' type in an array's description: kind, bits and lanes."""
 
 INTEGERS = {8: "b", 16: "h", 32: "i", 64: "l"}
 FLOATS = {16: "e", 32: "f", 64: "d", 128: "g"}

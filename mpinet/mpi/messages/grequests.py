@@ -15,7 +15,7 @@ from mpinet.mpi.world.events import Event, Promise
 
 
 class Answers:
-    """What a script's own functions say of a request that it completes itself.
+    """Functions of a script's own that answer for a request which it completes itself.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class Answers:
 
 
 class Grequest(Request):
-    """What the script itself completes, as `mpi4py.MPI.Grequest`."""
+    """Request that the script itself completes, as `mpi4py.MPI.Grequest`."""
 
     __slots__ = ("_answers", "_promise")
 

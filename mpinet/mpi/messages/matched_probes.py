@@ -44,7 +44,7 @@ class Probes(Endpoint):
 
     @call
     def Iprobe(self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Any = None) -> bool:
-        """Whether there is a message, after the machine's next step at the latest."""
+        """Tell if there is a message, after the machine's next step at the latest."""
         probe = self._looked_for(source, tag)
         message = None if probe is None else at_hand(probe)
         if message is None and probe is not None:
@@ -55,7 +55,7 @@ class Probes(Endpoint):
 
     @call
     def iprobe(self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Any = None) -> bool:
-        """Whether there is a message, after the machine's next step at the latest."""
+        """Tell if there is a message, after the machine's next step at the latest."""
         return self.Iprobe(source, tag, status)
 
     @call
@@ -83,7 +83,7 @@ class Probes(Endpoint):
         return Message.Iprobe(self, source, tag, status)
 
     def _looked_for(self, source: int, tag: int) -> Arrival | None:
-        """What looks for a message from a rank; None for `PROC_NULL`."""
+        """Return what looks for a message from a rank; None for `PROC_NULL`."""
         if source == PROC_NULL:
             return None
         return Arrival(running.turns.current, self._scope.envelope(source, tag))
@@ -230,14 +230,14 @@ class Message(Numbered):
         return taken
 
     def _put(self, buf: Any, kept: bool = False) -> Any:
-        """What puts it into memory, later if it is `kept`."""
+        """Make what puts the message into memory, later if it is `kept`."""
         buffer = None if self._received is NO_PROC else Buffer(buf, writable=True)
         if kept and buffer is not None:
             buffer = buffer.kept()
         return partial(put, self._give(), buffer)
 
     def _give(self) -> Receive | None:
-        """What has received it, which is given once; None from `PROC_NULL`.
+        """Return what has received it, which is given once; None from `PROC_NULL`.
 
         Raises
         ------
@@ -253,7 +253,7 @@ class Message(Numbered):
 
 
 NO_PROC: Any = object()
-"""What receives from `PROC_NULL`."""
+"""Processor that receives from `PROC_NULL`."""
 
 MESSAGE_NULL = Message()
 MESSAGE_NO_PROC = Message()

@@ -142,7 +142,7 @@ class Request(Numbered):
 
     @call
     def Test(self, status: Any = None) -> bool:
-        """Whether it is complete, after the machine's next step at the latest."""
+        """Tell if it is complete, after the machine's next step at the latest."""
         if not self._test():
             return False
         self._complete(status)
@@ -150,12 +150,12 @@ class Request(Numbered):
 
     @call
     def test(self, status: Any = None) -> tuple[bool, Any]:
-        """Whether it is complete, after the machine's next step at the latest; and the object."""
+        """Tell if it is complete, after the machine's next step at the latest; and the object."""
         return (True, self._complete(status)) if self._test() else (False, None)
 
     @call
     def Get_status(self, status: Any = None) -> bool:
-        """Whether it is complete; it is kept."""
+        """Tell if it is complete; it is kept."""
         if not self._test():
             return False
         self._show(status)
@@ -246,7 +246,7 @@ class Request(Numbered):
     @classmethod
     @call
     def Testall(cls, requests: Sequence[Request], statuses: list[Any] | None = None) -> bool:
-        """Whether all are complete, after the machine's next step at the latest."""
+        """Tell if all are complete, after the machine's next step at the latest."""
         if not _test_all(requests):
             return False
         _complete_all(requests, _enough(statuses, len(requests)))
@@ -257,7 +257,7 @@ class Request(Numbered):
     def testall(
         cls, requests: Sequence[Request], statuses: list[Any] | None = None
     ) -> tuple[bool, list[Any] | None]:
-        """Whether all are complete, and the objects that have come."""
+        """Tell if all are complete, and the objects that have come."""
         if not _test_all(requests):
             return False, None
         return True, _complete_all(requests, _enough(statuses, len(requests)))
@@ -265,7 +265,7 @@ class Request(Numbered):
     @classmethod
     @call
     def Get_status_all(cls, requests: Sequence[Request], statuses: list[Any] | None = None) -> bool:
-        """Whether all are complete; they are kept."""
+        """Tell if all are complete; they are kept."""
         if not _test_all(requests):
             return False
         for request, status in zip(requests, _enough(statuses, len(requests)), strict=True):
@@ -326,7 +326,7 @@ class Request(Numbered):
 
     @classmethod
     def _kind(cls) -> type[Request]:
-        """What another face can be of."""
+        """Return the class that another face can be of."""
         return Request
 
     def _wait(self) -> None:
@@ -335,7 +335,7 @@ class Request(Numbered):
             running.turns.wait(self._event)
 
     def _test(self) -> bool:
-        """Whether it is complete or not active, after the machine's next step at the latest."""
+        """Tell if it is complete or not active, after the machine's next step at the latest."""
         event = self._event
         if event is not None and not event.done:
             running.turns.poll()
@@ -427,7 +427,7 @@ def _finish_in_fiber(event: Event, finish: Finish) -> None:
 
 
 def _active(requests: Sequence[Request]) -> dict[int, Event]:
-    """What the active ones of several requests wait for, by place.
+    """Return what the active ones of several requests wait for, by place.
 
     Raises
     ------
@@ -473,7 +473,7 @@ def _wait_all(requests: Sequence[Request]) -> None:
 
 
 def _test_all(requests: Sequence[Request]) -> bool:
-    """Whether all active ones are complete, after the machine's next step at the latest."""
+    """Tell if all active ones are complete, after the machine's next step at the latest."""
     events = _active(requests).values()
     if not all(event.done for event in events):
         running.turns.poll()

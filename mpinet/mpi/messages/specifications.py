@@ -55,7 +55,7 @@ def parse(spec: Any, writable: bool, vector: bool = False) -> tuple[Any, Any, An
 
 
 def _is_buffer(found: Any) -> bool:
-    """Whether something has memory that mpi4py can find."""
+    """Tell if something has memory that mpi4py can find."""
     if hasattr(found, "__dlpack__") or hasattr(found, "__cuda_array_interface__"):
         return True
     try:
@@ -152,7 +152,7 @@ def _extent(datatype: Any, purpose: str) -> int:
 
 
 def is_integral(value: Any) -> bool:
-    """Whether something is one integer rather than a sequence."""
+    """Tell if something is one integer rather than a sequence."""
     return hasattr(value, "__index__") and not (hasattr(value, "__len__") and np.ndim(value))
 
 

@@ -1,4 +1,4 @@
-"""What travels between the members of a window: accesses, wishes and answers, and their datatypes.
+"""The messages between the members of a window: accesses, wishes and answers, and their datatypes.
 
 Bodies of messages: the ``len()`` of each is its size in bytes, that of the data that it brings.
 """
@@ -13,12 +13,14 @@ from typing import Any
 from mpinet.mpi.real import REAL
 
 PUT, GET, COMBINE, FETCH, SWAP = range(5)
-"""What an access does at its target: write, read, combine with what is there, the same and give
-what was there before, and write if what is there is as expected."""
+"""Kinds of accesses at a target: write, read, combine with what is there, the same and give what
+was there before, and write if what is there is as expected.
+"""
 
 LOCK, UNLOCK, FLUSH, COMPLETE = range(5, 9)
-"""What an origin wants of its target beside accesses: its lock, to give that back, to know that all
-accesses have been done, and to tell that there will be no more."""
+"""Kinds of an origin's wishes beside accesses: to have the target's lock, to give it back, to know
+that all accesses have been done, and to tell that there will be no more.
+"""
 
 READS = (GET, FETCH, SWAP)
 """Accesses that give what they find."""
@@ -77,7 +79,7 @@ class Access:
 
 @dataclass(slots=True)
 class Wish:
-    """What an origin wants of its target beside accesses.
+    """Wish of an origin beside its accesses.
 
     Attributes
     ----------
@@ -104,7 +106,7 @@ class Wish:
 
 @dataclass(slots=True)
 class Answer:
-    """What a target tells its origin.
+    """Answer of a target to its origin.
 
     Attributes
     ----------
@@ -143,7 +145,7 @@ _PREDEFINED = {
 
 
 def told(datatype: Any) -> str | bytes:
-    """What tells another processor of a datatype: its name, or how it is made."""
+    """Return what tells another processor of a datatype: its name, or how it is made."""
     name = _PREDEFINED.get(datatype.handle)
     return pickle.dumps(datatype) if name is None else name
 

@@ -38,7 +38,7 @@ class Touched(NamedTuple):
     op: str
 
     def goes_with(self, other: Touched) -> bool:
-        """Whether it does not conflict with an earlier access to the same bytes."""
+        """Tell if it does not conflict with an earlier access to the same bytes."""
         if self.epoch != other.epoch or (self.kind == GET and other.kind == GET):
             return True
         if self.epoch == LOCKED and other.kind == GET and other.origin == self.origin:
@@ -49,7 +49,7 @@ class Touched(NamedTuple):
 
     @property
     def changes(self) -> bool:
-        """Whether it may write."""
+        """True if it may write."""
         return self.kind != GET and self.op != READING
 
 
@@ -102,7 +102,7 @@ class Touches:
         return found
 
     def _kept(self, places: Any) -> Ints:
-        """What a read leaves in the table: writes stay, so that later reads find them."""
+        """Return what a read leaves in the table: writes stay, so that later reads find them."""
         assert self._last is not None
         mine = self._last[places]
         writes = [number for number in np.unique(mine).tolist() if self._writes(number)]

@@ -31,7 +31,7 @@ from mpinet.mpi.world.events import Event
 
 @dataclass(slots=True)
 class Line:
-    """What has come from one origin, in the order in which it was made.
+    """Line of what has come from one origin, in the order in which it was made.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class Memory:
 
 
 class Exposure:
-    """What others may do with a member's memory, and have done.
+    """Exposure of a member's memory: what others may do with it, and have done.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ class Exposure:
         return True
 
     def _free_for(self, wish: Wish) -> bool:
-        """Whether the lock can be had, as far as its holders go."""
+        """Tell if the lock can be had, as far as its holders go."""
         exclusive = any(alone for alone, _ in self.holders.values())
         return not exclusive and not (wish.exclusive and self.holders)
 

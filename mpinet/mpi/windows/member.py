@@ -149,7 +149,7 @@ class Member:
 
     @property
     def is_idle(self) -> bool:
-        """Whether neither locks nor beginnings are open."""
+        """True if neither locks nor beginnings are open."""
         return not (self.locks or self.locks_all or self.started or self.posted)
 
     # ---- turns

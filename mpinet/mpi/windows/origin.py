@@ -25,7 +25,7 @@ Got = Callable[[bytes], None]
 
 
 class Origin:
-    """What a member does to others' memories.
+    """Origin of accesses to other members' memories.
 
     Parameters
     ----------
@@ -225,7 +225,7 @@ class Origin:
             raise REAL.Exception(error)
 
     def unanswered(self, target: int) -> bool:
-        """Whether a target has been accessed and nobody knows whether that is done."""
+        """Tell if a target has been accessed and nobody knows whether that is done."""
         return target in self._unanswered
 
     def done(self, target: int) -> None:

@@ -73,7 +73,7 @@ def _made(length: int) -> tuple[tuple[int, mmap.mmap], bytes]:
 
 
 def _host() -> str:
-    """What tells this host from others."""
+    """Return what tells this host from others."""
     return BOOT.read_text().strip() if BOOT.exists() else socket.gethostname()
 
 

@@ -88,7 +88,7 @@ class Synchronization(Transfers):
 
     @call
     def Test(self) -> bool:
-        """Whether all of the group have completed their accesses, after the next step at most."""
+        """Tell if all of the group have completed their accesses, after the next step at most."""
         if self._missing():
             running.turns.poll()
             if self._missing():

@@ -156,7 +156,7 @@ class Transfers(Endpoint):
 
 
 class _Place:
-    """Where a target's memory is accessed.
+    """Place at which a target's memory is accessed.
 
     Parameters
     ----------

@@ -210,7 +210,7 @@ class Win(Labels, Attributes, ErrorHandling, Synchronization, Numbered, np.ndarr
             raise REAL.Exception(REAL.ERR_RMA_ATTACH)
 
     def _dynamic(self) -> dict[int, Any]:
-        """What is attached."""
+        """Memory that is attached, by address."""
         member = self._member
         if member.flavor != REAL.WIN_FLAVOR_DYNAMIC:
             raise REAL.Exception(REAL.ERR_RMA_FLAVOR)
@@ -298,7 +298,7 @@ class Win(Labels, Attributes, ErrorHandling, Synchronization, Numbered, np.ndarr
 
     @property
     def flavor(self) -> int:
-        """How it was made."""
+        """Kind of call that made the window."""
         return int(self._member.flavor)
 
     @property
@@ -341,7 +341,7 @@ class Win(Labels, Attributes, ErrorHandling, Synchronization, Numbered, np.ndarr
 
 
 class Kept:
-    """What a window's number stands for; equal for all faces of the window.
+    """Meaning of a window's number; equal for all faces of the window.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What each kind of call, on each line of the script, costs the machine."""
+"""The accounts of each kind of call on each line of the script: what it costs the machine."""
 
 from __future__ import annotations
 
@@ -70,13 +70,13 @@ class Account:
 
     @property
     def place(self) -> str:
-        """Where the call is written, as a person finds it; on the rank that has opened it."""
+        """Place of the call as a person finds it; on the rank that has opened the account."""
         file = self.file if self.code is None else shown(self.code.co_filename)
         return f"{file}:{self.line}"
 
     @property
     def site(self) -> tuple[str, str, int]:
-        """What a recording knows of it."""
+        """Place of the call as a recording knows it."""
         return self.kind, self.file, self.line
 
     def cover(self, begin: int, end: int) -> None:
@@ -177,7 +177,7 @@ def union(intervals: Sequence[int]) -> array[int]:
 
 
 class Arrivals:
-    """What messages have cost that arrived on this rank, by the account that sent them."""
+    """Costs of messages that arrived on this rank, by the account that sent them."""
 
     def __init__(self) -> None:
         self.booked: dict[int, Account] = {}

@@ -1,4 +1,4 @@
-"""What processors' scripts want to be called when they end, as by ``atexit``."""
+"""The functions that processors' scripts want to be called when they end, as by ``atexit``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PLAIN = (
     *(ModuleType, FunctionType, BuiltinFunctionType, type),
     *(str, bytes, complex, float, int, type(None)),
 )
-"""What has no end of its own that a script could notice."""
+"""Types that have no end of their own that a script could notice."""
 
 KEPT = "__atexit__"
 """Under this name a script's ``__main__`` keeps its own calls."""
@@ -45,7 +45,7 @@ def release_objects(main: ModuleType | None) -> None:
 
 
 def _may_be_used(name: str, value: Any) -> bool:
-    """Whether something in a script may be of use to what its objects do at their end."""
+    """Tell if something in a script may be of use to what its objects do at their end."""
     kind = type(value)
     return name.startswith("__") or isinstance(value, PLAIN) or kind.__module__ == REAL.__name__
 

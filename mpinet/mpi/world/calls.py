@@ -99,7 +99,7 @@ the outer one. The account is found by the number of the calling instruction, si
 nor the file is at hand; another code's instruction may have the same number, hence the check."""
 
 STARS = {"VAR_POSITIONAL": "*", "VAR_KEYWORD": "**"}
-"""How parameters of a kind are written that take what is left."""
+"""Signs before parameters of a kind that take what is left."""
 
 
 def call(method: F) -> F:

@@ -42,7 +42,7 @@ class Clock:
 
     @property
     def may_idle(self) -> bool:
-        """Whether time may pass yet without a message."""
+        """True if time may pass yet without a message."""
         return self._idled < IDLE
 
     def idle(self) -> None:
@@ -57,7 +57,7 @@ class Clock:
         self._senders.clear()
 
     def must_wait(self, patience: int) -> bool:
-        """Whether the running processor, which asks for the time, has to wait for it to pass.
+        """Tell if the running processor, which asks for the time, has to wait for it to pass.
 
         Parameters
         ----------
@@ -83,7 +83,7 @@ class Clock:
             turns.poll()
 
     def _is_sending(self, sender: int) -> bool:
-        """Whether something that a processor has sent has not left its port."""
+        """Tell if something that a processor has sent has not left its port."""
         outbox = self._mail.outbox
         if self._seen < len(outbox):
             self._senders.update(outbox.senders(self._seen))

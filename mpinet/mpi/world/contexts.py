@@ -33,7 +33,7 @@ TAG_LIMIT: int = 2**31 - 1
 
 
 class Scope:
-    """Who exchanges messages in a part of a context, and how they are told apart.
+    """Scope of messages: who exchanges them in a part of a context, and what tells them apart.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class Scope:
         return Scope(self.context + part, self.group, self.others)
 
     def envelope(self, source: int, tag: int) -> Envelope:
-        """What is on messages from a rank, with a tag; both may be wildcards.
+        """Return the envelope of messages from a rank, with a tag; both may be wildcards.
 
         Raises
         ------
@@ -111,7 +111,7 @@ NOWHERE = Nowhere()
 
 
 class SharedState:
-    """What this rank's processors share of a communicator.
+    """State of a communicator that this rank's processors share.
 
     Attributes
     ----------
@@ -210,16 +210,16 @@ class Contexts:
             del self._places[number]
 
     def held(self, number: int, processor: int) -> bool:
-        """Whether a processor has a communicator."""
+        """Tell if a processor has a communicator."""
         place = self._places.get(number)
         return place is not None and not place.holders.isdisjoint((processor, ALL))
 
     def shared(self, number: int) -> SharedState:
-        """What this rank's processors share of a communicator that one of them has."""
+        """Return the state that this rank's processors share of a communicator of one of them."""
         return self._places[number]
 
     def scope(self, number: int, processor: int) -> Scope:
-        """Where a processor exchanges messages with the others that have a communicator."""
+        """Return the scope of a processor's messages with the others of a communicator."""
         place = self._places[number]
         return Scope(number, place.group_of(processor), place.others_of(processor), TAG_LIMIT)
 

@@ -1,4 +1,4 @@
-"""Why no processor's script goes on any more: who waits for whom, in which call, on which line."""
+"""The reason why no processor's script goes on: who waits for whom, in which call and line."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def _chain(waits: dict[int, tuple[int, bool]]) -> tuple[list[int], bool]:
 
 
 def _heading(step: int, total: int, polling: int, cycle: int) -> str:
-    """What has happened, in a sentence or two."""
+    """Say in a sentence or two what has happened."""
     many = "1 processor waits" if total == 1 else f"{total} processors wait"
     if polling:
         asks = "1 of them asks" if polling == 1 else f"{polling} of them ask"
@@ -152,7 +152,7 @@ def _next(contexts: Contexts, processor: Processor, stuck: np.ndarray) -> int:
 
 
 def _line(machine: Machine, contexts: Contexts, processor: Processor, stuck: np.ndarray) -> str:
-    """What one processor waits for, and where."""
+    """Say what one processor waits for, and on which line."""
     name = named(machine.topology, processor.id)
     account = processor.account
     where = "outside of calls" if account is None else account.place
@@ -170,14 +170,14 @@ def _line(machine: Machine, contexts: Contexts, processor: Processor, stuck: np.
 
 
 def _said(event: Event) -> str:
-    """What is waited for; tags of the emulator's own say nothing."""
+    """Say what is waited for; tags of the emulator's own say nothing."""
     if isinstance(event, Receive) and event.place % PARTS != PAIRS:
         return f"a message from rank {event.peer}"
     return event.said
 
 
 def _over(contexts: Contexts, processor: Processor, stuck: np.ndarray) -> str:
-    """Who will not do any more what a processor waits for."""
+    """Say who will not do any more what a processor waits for."""
     peers = list(dict.fromkeys(_peers(contexts, processor)))
     if not peers or any(stuck[peer] for peer in peers):
         return ""
@@ -187,7 +187,7 @@ def _over(contexts: Contexts, processor: Processor, stuck: np.ndarray) -> str:
 
 
 def _come(processor: Processor) -> str:
-    """What has come that a processor does not wait for."""
+    """Say what has come that a processor does not wait for."""
     if processor.unexpected is None:
         return ""
     messages = list(processor.unexpected)

@@ -18,7 +18,7 @@ from mpinet.mpi.world.ranks import RankTable
 
 
 class CommState:
-    """What a processor keeps of a communicator that it has, whichever face it uses.
+    """State that a processor keeps of a communicator that it has, whichever face it uses.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class Endpoint:
 
     @property
     def _state(self) -> CommState:
-        """What the running processor keeps of it."""
+        """State that the running processor keeps of it."""
         kept = running.turns.current.storage()
         holding: CommState | None = kept.get(self._context)
         if holding is None:
@@ -133,7 +133,7 @@ class IntercommEndpoint(Endpoint):
 
     @property
     def _first(self) -> bool:
-        """Whether the caller's group is the first."""
+        """True if the caller's group is the first."""
         return self._sides[0] is self._group
 
     @property

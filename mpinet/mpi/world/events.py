@@ -9,7 +9,7 @@ from mpinet.mpi.world.message import Envelope, Message
 
 
 class Waiter(Protocol):
-    """Who waits for events, as they know it: a processor, or a helper fiber of one.
+    """Waiter for events, as they know it: a processor, or a helper fiber of one.
 
     Attributes
     ----------
@@ -39,12 +39,12 @@ class Event:
 
     @property
     def said(self) -> str:
-        """What is waited for."""
+        """Words for what is waited for."""
         raise NotImplementedError
 
     @property
     def peer(self) -> int:
-        """Whose doing it is: a rank in the context's communicator, `ANY_SOURCE` if anybody's."""
+        """Rank, in the context's communicator, that has to do it; `ANY_SOURCE` if anybody may."""
         raise NotImplementedError
 
     @property
@@ -54,7 +54,7 @@ class Event:
 
 
 class Happened(Event):
-    """What has happened already."""
+    """Event that has happened already."""
 
     __slots__ = ()
 
@@ -90,12 +90,12 @@ class Receive(Event):
 
     @property
     def exact(self) -> bool:
-        """Whether neither its source nor its tag is a wildcard."""
+        """True if neither its source nor its tag is a wildcard."""
         _, source, tag = self.envelope
         return source != ANY_SOURCE and tag != ANY_TAG
 
     def matches(self, message: Message) -> bool:
-        """Whether it may get a message."""
+        """Tell if it may get a message."""
         context, source, tag = self.envelope
         come, sender, sent, _, _ = message
         return (
@@ -106,7 +106,7 @@ class Receive(Event):
 
     @property
     def said(self) -> str:
-        """What is waited for."""
+        """Words for what is waited for."""
         _, source, tag = self.envelope
         sender = "any rank" if source == ANY_SOURCE else f"rank {source}"
         tagged = "" if tag in (ANY_TAG, 0) else f" with tag {tag}"
@@ -130,7 +130,7 @@ class Arrival(Receive):
 
 
 class Service(Event):
-    """What another rank is to do.
+    """Event that another rank is to bring about.
 
     Attributes
     ----------
@@ -150,7 +150,7 @@ class Service(Event):
 
     @property
     def said(self) -> str:
-        """What is waited for."""
+        """Words for what is waited for."""
         return f"rank {self.target} to {self.wanted}"
 
     @property
@@ -190,7 +190,7 @@ class Answering(Service):
 
     @property
     def said(self) -> str:
-        """What is waited for."""
+        """Words for what is waited for."""
         if not self.holders:
             return super().said
         rank, place = self.holders[0]
@@ -223,13 +223,13 @@ class Completion(Event):
 
     @property
     def _awaited(self) -> Event | None:
-        """What the fiber waits for, if for one thing."""
+        """Event that the fiber waits for, if it is one."""
         awaited = self.fiber.awaited
         return awaited if isinstance(awaited, Event) else None
 
     @property
     def said(self) -> str:
-        """What is waited for."""
+        """Words for what is waited for."""
         return "a collective that it has begun" if self._awaited is None else self._awaited.said
 
     @property
@@ -250,7 +250,7 @@ class Promise(Event):
 
     @property
     def said(self) -> str:
-        """What is waited for."""
+        """Words for what is waited for."""
         return "its own Grequest.Complete"
 
     @property
@@ -265,7 +265,7 @@ class Promise(Event):
 
 
 def awaited_by(waiter: Waiter) -> tuple[Event, ...]:
-    """What a processor waits for, in its script or beside it."""
+    """Return the events that a processor waits for, in its script or beside it."""
     awaited = waiter.awaited
     if awaited is None:
         return ()

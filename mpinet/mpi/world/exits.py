@@ -18,7 +18,7 @@ from mpinet.mpi.world.processor import Processor, number_of
 from mpinet.process.telling import gathered
 
 Line = tuple[int, bool, str]
-"""Who prints, whether to the standard error, and what."""
+"""Line that is printed: by whom, whether to the standard error, and the text."""
 
 
 class Exits:

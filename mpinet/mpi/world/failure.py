@@ -1,4 +1,4 @@
-"""How a processor's script fails, as its person reads it: where, why, and the way to that line."""
+"""The failure of a processor's script, as its person reads it: place, reason, the way to it."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def named(topology: Topology, processor: int) -> str:
 
 
 def described(error: BaseException) -> str:
-    """Where a script has failed and why; for an error of its own with the traceback within it."""
+    """Describe where a script has failed and why; an error of its own with the traceback in it."""
     where = _raised_at(error.__traceback__)
     if isinstance(error, SystemExit):
         return f"{where}: the script ends with {_status(error.code)}."
@@ -71,7 +71,7 @@ def described(error: BaseException) -> str:
 
 
 def _said(error: BaseException) -> str:
-    """What an error says, if it can."""
+    """Return what an error says, if it can."""
     try:
         return str(error)
     except Exception as another:
@@ -102,7 +102,7 @@ def _outside(frame: FrameType | None) -> Iterator[FrameType]:
 
 
 def _status(code: object) -> str:
-    """What a script ends with: a status, or what it says instead of one."""
+    """Return what a script ends with: a status, or what it says instead of one."""
     return f"status {code:d}" if isinstance(code, int) else f"the words {str(code)!r}"
 
 
@@ -117,7 +117,7 @@ def _raised_at(trace: TracebackType | None) -> str:
 
 
 def _own(frame: FrameType) -> bool:
-    """Whether a frame is the emulator's, or of what runs below it."""
+    """Tell if a frame is the emulator's, or of what runs below it."""
     module = frame.f_globals.get("__name__") or ""
     return module.partition(".")[0] in OWN or frame.f_code.co_filename.startswith("<frozen ")
 

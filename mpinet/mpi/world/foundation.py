@@ -1,4 +1,4 @@
-"""What the emulator itself imports, which scripts may forbid their processors or hide from them."""
+"""The modules that the emulator itself imports, which scripts may forbid or hide."""
 
 from __future__ import annotations
 

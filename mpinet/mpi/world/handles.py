@@ -23,6 +23,6 @@ def handle_of(kind: str, thing: Hashable) -> int:
 
 
 def thing_of(kind: str, handle: int) -> Any:
-    """What a number stands for on the running processor; None if it stands for nothing."""
+    """Return what a number stands for on the running processor; None if it stands for nothing."""
     things = list(running.turns.current.storage().get((handle_of, kind), ()))
     return things[handle - 1] if 0 < handle <= len(things) else None

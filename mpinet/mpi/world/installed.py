@@ -1,4 +1,4 @@
-"""Which installed modules every processor loads for itself: those whose import reaches mpi4py.
+"""The installed modules that every processor loads for itself: those whose import reaches mpi4py.
 
 Such a package may ask for its rank when it is imported, or keep in variables what is different on
 every rank. All others are executed once, and shared by the processors of a rank. Which ones do is
@@ -22,7 +22,7 @@ INSTALLED = tuple(
     os.path.join(os.path.realpath(folder), "")
     for folder in {*map(sysconfig.get_path, LIBRARIES), site.getusersitepackages()}
 )
-"""Where modules lie that are installed with Python; not all that is below its folder."""
+"""Folders of modules that are installed with Python; not all that is below its folder."""
 
 SHARED = sys.stdlib_module_names | {"mpinet"}
 """Packages that no processor loads for itself, whatever they import."""
@@ -39,7 +39,7 @@ class Installed:
         self._reaching = {"mpi4py"}
 
     def owns(self, module: ModuleType | None, name: str) -> bool:
-        """Whether every processor has a module of its own, be it the script's or installed.
+        """Tell if every processor has a module of its own, be it the script's or installed.
 
         Parameters
         ----------
@@ -59,11 +59,11 @@ class Installed:
         return package_of(name) != "mpinet" and not all(map(is_library, places))
 
     def reaches(self, name: str) -> bool:
-        """Whether a module belongs to a package that has been seen to reach mpi4py."""
+        """Tell if a module belongs to a package that has been seen to reach mpi4py."""
         return package_of(name) in self._reaching
 
     def shares(self, module: ModuleType, name: str) -> bool:
-        """Whether a module is one for all as yet, though a package such as its could be claimed."""
+        """Tell if a module is one for all as yet, though a package such as its could be claimed."""
         return not (package_of(name) in SHARED or self.reaches(name) or self.owns(module, name))
 
     def claim(self, package: str) -> None:
@@ -71,7 +71,7 @@ class Installed:
         self._reaching.add(package)
 
     def refers(self, name: str) -> bool:
-        """Whether a shared module has names for what belongs to a package that reaches mpi4py."""
+        """Tell if a shared module has names for what belongs to a package that reaches mpi4py."""
         module = sys.modules[name]
         return self.shares(module, name) and any(
             self.reaches(origin_of(value)) for value in list(vars(module).values())
@@ -100,11 +100,11 @@ def origin_of(value: Any) -> str:
 
 
 def is_compiled(module: ModuleType) -> bool:
-    """Whether a module is compiled code."""
+    """Tell if a module is compiled code."""
     return isinstance(vars(module).get("__loader__"), ExtensionFileLoader)
 
 
 @cache
 def is_library(folder: str) -> bool:
-    """Whether what lies in a folder is installed with Python."""
+    """Tell if what lies in a folder is installed with Python."""
     return os.path.join(os.path.realpath(folder), "").startswith(INSTALLED)

@@ -1,4 +1,4 @@
-"""How modules are loaded while processors run: once for all of a rank, or by each for itself.
+"""The loading of modules while processors run: once for all of a rank, or by each for itself.
 
 A module that is installed is executed once, on behalf of all, until its import is seen to reach
 mpi4py: by an import of it, by one of a module that has reached it before, or by a call of MPI. Then
@@ -165,7 +165,7 @@ def _apart(here: Processor, load: Callable[..., Any], loader: Any, wanted: Any) 
 
 
 def _is_sharing() -> bool:
-    """Whether a module that others will share is under way yet, beside the one that ends."""
+    """Tell if a module that others will share is under way yet, beside the one that ends."""
     under_way = _under_way()
     next(under_way)
     owns = running.turns.privacy.installed.owns

@@ -26,11 +26,11 @@ ACKNOWLEDGEMENTS = ("acknowledgements", 0)
 """Name of the context in which synchronous sends are acknowledged; the tag is the send's key."""
 
 Act = Callable[[Message], None]
-"""What is done with a message that no receive is for, when it comes."""
+"""Function that is called with a message that no receive is for, when it comes."""
 
 
 class Mail:
-    """What this rank's processors send and receive.
+    """Mail of this rank's processors: what they send and receive.
 
     Parameters
     ----------

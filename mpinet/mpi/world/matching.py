@@ -106,7 +106,7 @@ class Posted:
 
 
 def _first(line: T | deque[T]) -> T:
-    """Who is first in a line."""
+    """Return the first in a line."""
     return line[0] if type(line) is deque else line  # type: ignore[return-value]
 
 

@@ -9,13 +9,15 @@ from __future__ import annotations
 from typing import Any, Final
 
 Envelope = tuple[int, int, int]
-"""What a message and its receive have in common: the number, on this rank, of a communicator's
-context, the sender's rank in the communicator, and the tag; of a receive rank and tag may be
-wildcards."""
+"""Envelope that a message and its receive have in common: the number, on this rank, of a
+communicator's context, the sender's rank in the communicator, and the tag; of a receive rank and
+tag may be wildcards.
+"""
 
 Ack = tuple[int, int, int]
-"""Where to acknowledge the receive of a synchronous send: the sender, the send's key there, and the
-account that pays."""
+"""Address of the acknowledgement of a synchronous send's receive: the sender, the send's key there,
+and the account that pays.
+"""
 
 Message = tuple[int, int, int, Any, Ack | None]
 """(context, source, tag, body, ack): the envelope; the packed payload, or any object whose `len()`
@@ -30,7 +32,7 @@ COLUMNS: Final = 4
 
 
 class Outbox(list[Any]):
-    """What a rank's processors have sent since the last step, as one flat list.
+    """Outbox of a rank: what its processors have sent since the last step, as one flat list.
 
     It is filled by ``extend((sender, receiver, account, message))``: a flat list is four times as
     fast as a list of tuples, as neither a tuple is made nor the collector has one to look at.
@@ -40,7 +42,7 @@ class Outbox(list[Any]):
 
     @property
     def messages(self) -> int:
-        """How many messages there are."""
+        """Number of messages in it."""
         return len(self) // COLUMNS
 
     @property

@@ -62,7 +62,7 @@ class Calls:
         self._new[key] = call
 
     def keys(self, contexts: Contexts, messages: set[str]) -> list[str]:
-        """Which collectives messages belong to that are waited for or have come."""
+        """Return the keys of those collectives whose messages are waited for or have come."""
         return sorted(
             {
                 _key(contexts, context, call.number)
@@ -72,7 +72,7 @@ class Calls:
         )
 
     def told(self, contexts: Contexts, asked: set[str]) -> list[tuple[str, int, str, str]]:
-        """Of collectives that are asked for: which, who has called them, where, and what."""
+        """Tell, of collectives that are asked for: which, who has called them, where, and what."""
         rows = []
         for (context, _), call in self._all().items():
             key = _key(contexts, context, call.number)

@@ -1,4 +1,4 @@
-"""What files are called in results: the same in every checkout, and on every machine."""
+"""The names of files in results: the same in every checkout, and on every machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run knows of windows on this rank: who holds locks, and which accesses conflict."""
+"""The windows of a run on this rank: who holds locks, and which accesses conflict."""
 
 from __future__ import annotations
 
@@ -74,4 +74,4 @@ def name_of(contexts: Contexts, context: int) -> str:
 
 
 Locks = Mapping[tuple[str, int], list[tuple[int, str]]]
-"""Who holds the locks of all ranks, by the window's name and the processor."""
+"""Holders of the locks of all ranks, by the window's name and the processor."""

@@ -62,7 +62,7 @@ class Privacy:
             own.settings[setting] = None
 
     def shares(self, name: str) -> bool:
-        """Whether processors share a module, of which one has the turn that loaded it behind it."""
+        """Tell if processors share a module, of which one has the turn that loaded it behind it."""
         return name in self._shared
 
     def parts(self, package: str) -> list[str]:
@@ -83,7 +83,7 @@ class Privacy:
             claimed = {package_of(name) for name in new if self.installed.refers(name)}
 
     def _sorted(self, processor: Processor) -> ProcessState | None:
-        """What a processor has of its own, with what it has imported since it was called."""
+        """Return what a processor has of its own, with what it has imported since it was called."""
         new = [name for name in sys.modules if name not in self._shared]
         owns = self.installed.owns
         found = {name: sys.modules[name] for name in new if owns(sys.modules[name], name)}

@@ -1,4 +1,4 @@
-"""What a processor has of its own beside its ``__main__``: modules, random numbers, streams.
+"""The state of a processor beside its ``__main__``: modules, random numbers, streams.
 
 Under a real MPI every rank is a process: modules that scripts bring along are executed by each,
 and each has its own random numbers and standard streams. Here they are put in place while their
@@ -28,7 +28,7 @@ class Setting(Protocol):
 
 
 class ProcessState:
-    """What one processor has of its own.
+    """State that one processor has of its own.
 
     Attributes
     ----------

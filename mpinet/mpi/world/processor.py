@@ -80,7 +80,7 @@ class Processor:
         self.own: ProcessState | None = None
 
     def storage(self) -> dict[Any, Any]:
-        """What communicators and the like keep for it alone, by keys of their own."""
+        """Storage of communicators and the like for this processor alone, by keys of their own."""
         if self.kept is None:
             self.kept = {}
         return self.kept

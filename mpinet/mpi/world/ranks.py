@@ -96,7 +96,7 @@ def rank_table(processors: Sequence[int]) -> RankTable:
 
 
 def compare(one: RankTable, other: RankTable) -> int:
-    """How members compare to others: `IDENT`, `SIMILAR` in another order, or `UNEQUAL`."""
+    """Compare members with others: `IDENT`, `SIMILAR` in another order, or `UNEQUAL`."""
     if one is other or list(one.members) == list(other.members):
         return int(REAL.IDENT)
     alike = len(one.members) == len(other.members) and set(one.members) == set(other.members)

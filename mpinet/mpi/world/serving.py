@@ -26,7 +26,7 @@ Select = Callable[..., list[Any]]
 
 
 class Serving:
-    """How long the running processor has served in vain.
+    """Count of the times that the running processor has served in vain.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class Serving:
         return watched
 
     def _may_block_others(self) -> bool:
-        """Whether the caller is a processor itself, no thread or child, and others may wait."""
+        """Tell if the caller is a processor itself, no thread or child, and others may wait."""
         world = self._world
         return (
             (world.turns.running > 1 or world.machine.transport.size > 1)
@@ -103,19 +103,19 @@ def servers_watched(world: World) -> Iterator[None]:
 
 
 def _selects(kind: Any) -> bool:
-    """Whether something is a class of selectors with a way of its own to wait."""
+    """Tell if something is a class of selectors with a way of its own to wait."""
     if not isinstance(kind, type) or not issubclass(kind, selectors.BaseSelector):
         return False
     return kind is not selectors.BaseSelector and "select" in vars(kind)
 
 
 def _listens(selector: selectors.BaseSelector) -> bool:
-    """Whether one of a selector's files is a socket that waits for clients."""
+    """Tell if one of a selector's files is a socket that waits for clients."""
     return any(_is_listening(key.fd) for key in (selector.get_map() or {}).values())
 
 
 def _is_listening(descriptor: int) -> bool:
-    """Whether a file is a socket that waits for clients."""
+    """Tell if a file is a socket that waits for clients."""
     try:
         with socket.socket(fileno=os.dup(descriptor)) as opened:
             return bool(opened.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN))
@@ -124,7 +124,7 @@ def _is_listening(descriptor: int) -> bool:
 
 
 def _is_network(descriptor: int) -> bool:
-    """Whether a file is a socket of a network: event loops wake themselves by pairs of others."""
+    """Tell if a file is a socket of a network: event loops wake themselves by pairs of others."""
     try:
         with socket.socket(fileno=os.dup(descriptor)) as opened:
             return opened.family in (socket.AF_INET, socket.AF_INET6)

@@ -1,4 +1,4 @@
-"""What is one for the whole interpreter, and under a real MPI one for each rank.
+"""The settings that are one for the whole interpreter, and under a real MPI one for each rank.
 
 Environment, current folder, filters of warnings, what is set of logging, the folder for temporary
 files, signal handlers, some limits and asyncio's running loop: a processor that changes one of
@@ -38,7 +38,7 @@ class Setting(NamedTuple):
     name: Any
 
     def get(self) -> Any:
-        """What is in place."""
+        """Return what is in place."""
         return self.kind.get(self.name)
 
     def put(self, value: Any) -> None:
@@ -68,7 +68,7 @@ class Folder:
 
     @staticmethod
     def get(name: str) -> str:
-        """Where it is."""
+        """Return the place of the file."""
         return os.getcwd()
 
     @staticmethod
@@ -79,7 +79,7 @@ class Folder:
 
 
 class ModuleVariable:
-    """What a module of Python's own keeps in a variable, by the names of both."""
+    """Variable of a module of Python's own, by the names of both."""
 
     @staticmethod
     def get(name: tuple[str, str]) -> Any:
@@ -99,7 +99,7 @@ class Limit:
 
     @staticmethod
     def get(name: str) -> Any:
-        """What it is."""
+        """Return the variable's value."""
         return LIMITS[name][1]()
 
     @staticmethod
@@ -109,7 +109,7 @@ class Limit:
 
 
 class Handled:
-    """What is done when a signal comes, by its number."""
+    """Handler of a signal, by the signal's number."""
 
     @staticmethod
     def get(number: int) -> Any:
@@ -143,7 +143,7 @@ class Handler:
 
     @staticmethod
     def get(handler: logging.Handler) -> tuple[Any, ...]:
-        """As they are; the list is not to be changed."""
+        """Return them as they are; the list is not to be changed."""
         return handler.filters, handler.level, handler.formatter
 
     @staticmethod
@@ -157,7 +157,7 @@ class Logged:
 
     @staticmethod
     def get(logger: logging.Logger) -> tuple[Any, ...]:
-        """As they are; the lists are not to be changed."""
+        """Return them as they are; the lists are not to be changed."""
         return tuple(vars(logger)[name] for name in LOGGED)
 
     @staticmethod
@@ -174,7 +174,7 @@ class Loop:
 
     @staticmethod
     def get(name: str) -> tuple[Any, ...]:
-        """What runs."""
+        """Return what runs."""
         events: Any = sys.modules["asyncio.events"]
         return events._get_running_loop(), sys.get_asyncgen_hooks()
 
@@ -187,7 +187,7 @@ class Loop:
 
 
 class Variables:
-    """What a module that processors share has in its variables."""
+    """Variables of a module that processors share."""
 
     @staticmethod
     def get(module: ModuleType) -> Names:
@@ -218,7 +218,7 @@ class Names(dict[str, Any]):
 
 
 def _is_module_of(package: ModuleType, name: str) -> bool:
-    """Whether a package's name is that of a module of it which is there."""
+    """Tell if a package's name is that of a module of it which is there."""
     found = sys.modules.get(f"{package.__name__}.{name}")
     return found is not None and vars(package)[name] is found
 
@@ -237,7 +237,7 @@ WATCHED: dict[ModuleType, tuple[str, ...]] = {
 """Modules whose variables scripts set, and which of them."""
 
 LOGGED = ("handlers", "filters", "level", "disabled", "propagate")
-"""What a logger has."""
+"""Attributes of a logger that are set and told."""
 
 SET_VARIABLE: Callable[..., None] = os._Environ.__setitem__
 DELETE_VARIABLE: Callable[..., None] = os._Environ.__delitem__
@@ -258,7 +258,7 @@ LIMITS: dict[str, tuple[Callable[[Any], Any], Callable[[], Any]]] = {
     "time-out": (socket.setdefaulttimeout, socket.getdefaulttimeout),
     "mask": (SET_MASK, _mask),
 }
-"""How numbers are set and told."""
+"""Functions by which limits, which are numbers, are set and told."""
 
 
 class WatchedModule(ModuleType):
@@ -374,7 +374,7 @@ def own_settings(world: World) -> Iterator[None]:
 
 
 LOOPS: list[Callable[..., None]] = []
-"""What sets asyncio's running loop during a run."""
+"""Functions that set asyncio's running loop during a run."""
 
 
 def _set_loop(loop: Any) -> None:

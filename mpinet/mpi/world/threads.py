@@ -141,5 +141,5 @@ class Threads:
 
 
 def _is_main() -> bool:
-    """Whether the caller is the thread in which processors run."""
+    """Tell if the caller is the thread in which processors run."""
     return current_thread() is main_thread()

@@ -1,4 +1,4 @@
-"""How scripts' messages move: keys hop on the machine, the messages go ahead of them.
+"""The ways of scripts' messages: keys hop on the machine, the messages go ahead of them.
 
 For every message the machine's router moves a key hop by hop, in packets where that is asked for.
 The message itself, which may have any size, is handed to the receiver's rank when the key sets out,
@@ -74,7 +74,7 @@ class Transit:
         self._leaving: tuple[int, set[int]] = 0, set()
 
     def has_begun(self, sender: int) -> bool:
-        """Whether all messages of a processor on this rank that have set out have left it."""
+        """Tell if all messages of a processor on this rank that have set out have left it."""
         step, senders = self._leaving
         if step != self.now:
             senders = set(self._router.at_their_sources.tolist())
@@ -185,7 +185,7 @@ class Transit:
         }
 
     def _received(self) -> tuple[list[int], list[Message]]:
-        """What has come to its target in this step.
+        """Return what has come to its target in this step.
 
         Raises
         ------

@@ -74,7 +74,7 @@ class Tree:
     walk: Ints
 
     def parent(self, slot: int) -> int:
-        """Who informs the processor in a slot; -1 if nobody."""
+        """Return the slot that informs the processor in a slot; -1 if none does."""
         return int(self.parents[slot])
 
     def children(self, slot: int) -> list[int]:
@@ -82,7 +82,7 @@ class Tree:
         return list(self.informed[self.begin[slot] : self.begin[slot + 1]].tolist())
 
     def weights(self, slot: int) -> list[int]:
-        """How many are in the subtrees of its children."""
+        """Return the sizes of its children's subtrees."""
         return list(self.below[self.begin[slot] : self.begin[slot + 1]].tolist())
 
 
@@ -115,7 +115,7 @@ class Trees:
 
     @cached_property
     def suit(self) -> bool:
-        """Whether the machine's broadcasts run over processors alone, without switches."""
+        """True if the machine's broadcasts run over processors alone, without switches."""
         topology = self._machine.topology
         if topology.hosts < topology.size:
             return False
@@ -127,7 +127,7 @@ class Trees:
 
     @cached_property
     def doubling(self) -> bool:
-        """Whether processors whose numbers differ in one bit are neighbours, as in a hypercube."""
+        """True if processors whose numbers differ in one bit are neighbours, as in a hypercube."""
         topology = self._machine.topology
         if topology.size & (topology.size - 1) or not self.suit:
             return False

@@ -35,7 +35,7 @@ POLLS_IN_VAIN = 20_000_000
 
 
 class Totals(NamedTuple):
-    """What the ranks agree on after every round: sums over all of them.
+    """Sums over all ranks that these agree on after every round.
 
     Attributes
     ----------

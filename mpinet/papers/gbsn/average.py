@@ -54,7 +54,7 @@ NOTES = {
         "alpha (2 + b)(n/b - 2^-b/(1 - 2^-b)) - 2(1 - 2^-b)/2^(n-b), alpha the least ceil(lg m_i)"
     ),
 }
-"""What is taken for the formulas (1), (3) and (4)."""
+"""Reading of the formulas (1), (3) and (4), in words."""
 
 
 def mean_distance(topology: str) -> float:
@@ -68,7 +68,7 @@ def average_of_bsn(topology: str) -> float:
 
 
 def is_barely_shifted(topology: str) -> bool:
-    """Whether it is BSN(b,b) on b + 1 bits, b >= 5."""
+    """Tell if it is BSN(b,b) on b + 1 bits, b >= 5."""
     a, b, n = words(topology)
     return a == b == n - 1 >= 5
 

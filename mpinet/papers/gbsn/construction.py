@@ -33,7 +33,7 @@ from mpinet.papers.gbsn.measured import (
 
 
 def complementary(topology: str) -> Measured | bool:
-    """Whether both halves of every block, by the rightmost bit, have a node with a shift link."""
+    """Tell if both halves of every block, by the rightmost bit, have a node with a shift link."""
     of, words = blocks(topology), np.array(addresses(topology))
     shifting = words[(ports(topology).shift >= 0).any(axis=1)]
     found = set(zip((shifting >> of.place_bits).tolist(), (shifting & 1).tolist(), strict=True))
@@ -45,7 +45,7 @@ def complementary(topology: str) -> Measured | bool:
 
 
 def has_one_partial_link(of: Blocks) -> bool:
-    """Whether a block of 2^j + 1 nodes has a highest subsection of one bit.
+    """Tell if a block of 2^j + 1 nodes has a highest subsection of one bit.
 
     Its last node differs from the others in the highest bit and in lower ones, so that changing
     the highest bit is the only change of one subsection that leads to a node.
@@ -179,12 +179,12 @@ def part_of_bsn(topology: str, a: int) -> Measured | bool:
 
 
 def has_needy_blocks(of: Blocks) -> bool:
-    """Whether the completion adds a link."""
+    """Tell if the completion adds a link."""
     return any(is_needy(block, of.b, of.m, of.place_bits) for block in range(1, len(of.m)))
 
 
 def leans_on_completion(topology: str = "", **_: object) -> bool:
-    """Whether a point's network has a link of our completion, which the paper does not have."""
+    """Tell if a point's network has a link of our completion, which the paper does not have."""
     return (
         topology.startswith("gbsn:")
         and not topology.endswith(literal(""))

@@ -89,7 +89,7 @@ def right_shifts(block: int, goal: int, b: int, block_bits: int) -> int:
 
 
 def is_needy(block: int, b: int, m: tuple[int, ...], w: int) -> bool:
-    """Whether the first node of a block >= 1 has no right shift of its own.
+    """Tell if the first node of a block >= 1 has no right shift of its own.
 
     Its word shifted right is that of place (block mod 2^b) 2^(w-b) of block (block >> b).
     """

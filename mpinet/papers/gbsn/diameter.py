@@ -25,7 +25,7 @@ LARGEST_BITS = 16
 
 
 def has_distinct_blocks(of: Blocks) -> bool:
-    """Whether there are sections to sum over, and as many different blocks."""
+    """Tell if there are sections to sum over, and as many different blocks."""
     return len(of.m) > 1 and 2 <= of.sections <= len(of.m) + 1
 
 

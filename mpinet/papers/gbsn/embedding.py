@@ -72,7 +72,7 @@ def two_circles(topology: str) -> bool:
 
 
 def is_on_circle(nodes: set[int], found: frozenset[Link]) -> bool:
-    """Whether links join these four nodes to a circle."""
+    """Tell if links join these four nodes to a circle."""
     first, *rest = sorted(nodes)
     ways = ((first, *order, first) for order in permutations(rest))
     return any(all((min(u, v), max(u, v)) in found for u, v in pairwise(way)) for way in ways)

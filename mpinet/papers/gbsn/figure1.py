@@ -51,7 +51,7 @@ BLOCKS = (
 
 
 def blocks_are(topology: str, shape: str) -> Measured | bool:
-    """Whether all blocks are isomorphic to a network."""
+    """Tell if all blocks are isomorphic to a network."""
     for nodes in in_blocks(topology):
         if not measure.isomorphic(measure.part(network(topology), nodes), shape):
             return Measured(False, {"block": nodes})
@@ -82,7 +82,7 @@ SAME_GRAPHS = (
 
 
 def one_graph(first: str, second: str) -> Measured:
-    """Whether two networks are isomorphic, with their counts."""
+    """Tell if two networks are isomorphic, with their counts."""
     counts = {
         topology: f"{network(topology).size} nodes, {len(links(topology))} links"
         for topology in (first, second)
@@ -111,7 +111,7 @@ NETWORKS_OF_B = (
 
 
 def well_made(topology: str) -> Measured | bool:
-    """Whether all three facts hold; else which of them do."""
+    """Tell if all three facts hold; else which of them do."""
     facts = {
         "connected": reached(topology) is True,
         "at most two shift links": int(shift_links(topology).max()) <= 2,

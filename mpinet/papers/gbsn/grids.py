@@ -248,7 +248,7 @@ def powers(text: str, least_blocks: int, sample: int = 0, maximal_only: bool = T
 
 
 def is_small(topology: str, a: int) -> bool:
-    """Whether the quick budget looks at a host where that takes long: up to 8 nodes."""
+    """Tell if the quick budget looks at a host where that takes long: up to 8 nodes."""
     return blocks(topology).size <= 8
 
 

@@ -41,7 +41,7 @@ def addresses(topology: str) -> list[int]:
 
 
 def compare(found: frozenset[Link] | set[Link], expected: set[Link]) -> Measured | bool:
-    """Whether two sets of links are equal; else the first link that only one of them has."""
+    """Tell if two sets of links are equal; else the first link that only one of them has."""
     other = sorted(found ^ expected)
     if not other:
         return True
@@ -93,7 +93,7 @@ def ports(topology: str) -> Ports:
 
 
 def partial_ports(topology: str) -> Ints:
-    """How many ports of each node, from port 0 on, change subsections: 2^width - 1 for each."""
+    """Count each node's partial ports, from port 0 on: 2^width - 1 per change of subsections."""
     if topology.startswith("bsn:"):
         a, b, n = words(topology)
         return np.full(2**n, b // a * (2**a - 1))
@@ -126,7 +126,7 @@ def degree_of_each(topology: str) -> Ints:
 
 
 def different(others: Ints) -> Ints:
-    """How many different nodes each row has, -1 being none."""
+    """Count the different nodes of each row, -1 being none."""
     ascending = np.sort(others, axis=1)
     first = ascending >= 0
     first[:, 1:] &= ascending[:, 1:] != ascending[:, :-1]
@@ -144,7 +144,7 @@ def most(counts: Ints) -> Measured:
 
 
 def reached(topology: str) -> Measured | bool:
-    """Whether a flood from node 0 reaches all; else the first node that it does not reach."""
+    """Tell if a flood from node 0 reaches all; else the first node that it does not reach."""
     missed = np.flatnonzero(measure.distance_matrix(network(topology), [0])[0] < 0)
     return Measured(False, {"source": 0, "not reached": int(missed[0])}) if len(missed) else True
 

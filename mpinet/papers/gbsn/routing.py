@@ -13,7 +13,7 @@ from mpinet.papers.measured import diameter
 
 
 def delivered(topology: str, routing: str, longest: int) -> Measured | bool:
-    """Whether all routes end at their targets and none is too long; else the first that is not."""
+    """Tell if all routes end at their targets and none is too long; else the first that is not."""
     found = measure.route_lengths(network(topology), routing)
     if found.undelivered_pair:
         return Measured(False, {"not delivered": found.undelivered_pair, "why": found.reason})
@@ -62,7 +62,7 @@ def gbsn_routing_delivers(topology: str) -> Measured | bool:
 
 
 def by_right_shifts(topology: str) -> Measured | bool:
-    """Whether all routes between blocks' first nodes make the right shifts that they need, only.
+    """Tell if all routes between blocks' first nodes make the right shifts that they need, only.
 
     Otherwise the first blocks where it is not so.
     """
@@ -103,7 +103,7 @@ RIGHT_SHIFTS = (
 
 
 def shifts_on_routes(topology: str) -> tuple[np.ndarray, np.ndarray]:
-    """How many right shifts, and whether other ways out of a block, the routes between blocks take.
+    """Count the routes' right shifts between blocks, and tell if they leave a block otherwise.
 
     Returns
     -------

@@ -41,7 +41,7 @@ def least_slowdown(topology: str, a: int) -> Measured:
 
 
 def is_spanning_subgraph(guest: str, host: str) -> bool:
-    """Whether some bijection takes all links of the guest to links of the host.
+    """Tell if some bijection takes all links of the guest to links of the host.
 
     It makes no distance larger. So where fewer nodes of the host than of the guest are near some
     node, there is none; else a solver looks for one.
@@ -58,7 +58,7 @@ def is_spanning_subgraph(guest: str, host: str) -> bool:
 
 
 def _is_mapped(own: Distances, there: Distances, allowed: Flags) -> bool:
-    """Whether some bijection takes links to links, each node going where it is allowed."""
+    """Tell if some bijection takes links to links, each node going where it is allowed."""
     cp_model: Any = library("ortools.sat.python.cp_model")
     model, nodes = cp_model.CpModel(), range(len(own))
     images = {(u, x): model.new_bool_var("") for u, x in np.argwhere(allowed).tolist()}

@@ -76,7 +76,7 @@ def no_cycle(topology: str) -> Measured:
 
 
 def has_cycle(arcs: Ints) -> bool:
-    """Whether arcs, shape (2, k), lead round in a circle."""
+    """Tell if arcs, shape (2, k), lead round in a circle."""
     while arcs.shape[1]:
         left = arcs[:, np.isin(arcs[1], arcs[0])]
         if left.shape == arcs.shape:

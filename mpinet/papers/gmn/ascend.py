@@ -23,7 +23,7 @@ from mpinet.programs.schedules.gmn import Loops
 from mpinet.programs.schedules.pipeline import HELD
 
 MODULUS = 65537
-"""Of the numbers on which the test's operator works."""
+"""Modulus of the numbers on which the test's operator works."""
 
 
 class Tangle(Operator):

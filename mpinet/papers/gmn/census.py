@@ -75,7 +75,7 @@ def census(topology: str) -> Census:
 
 
 class Counted(NamedTuple):
-    """What `walk_all` takes and writes: counts of the route under way, and the extremes."""
+    """Arguments and results of `walk_all`: counts of the route under way, and the extremes."""
 
     params: Ints
     parts: Ints

@@ -31,7 +31,7 @@ POWERS = [
 PAPERS = [
     point for point in POWERS if sectors_of(**point) == 2 ** (parameters(**point)[0] // 2 + 1)
 ]
-"""Of these the paper's: those for which its formula for q holds."""
+"""Sizes of the paper among these: those for which its formula for q holds."""
 
 HOSTS = points("N = 16, 32, 128, 256, 4096, 8192", POWERS)
 PAPERS_HOSTS = points("N = 32, 256, 8192", PAPERS)
@@ -110,7 +110,7 @@ def cycles_of_sectors(topology: str) -> dict[str, Any]:
     grid=PAPERS_HOSTS,
 )
 def linked_nodes(topology: str) -> dict[str, tuple[int, ...]]:
-    """How many such nodes the cycles have, by distance."""
+    """Count such nodes that the cycles have, by distance."""
     network = open_topology(topology)
     m, N = parameters(topology)
     nodes = renumbered(topology)[:, np.newaxis]
@@ -176,7 +176,7 @@ sequence = claim(
     grid=once("G(8,256)"),
 )
 def permutation() -> dict[str, int]:
-    """Where elements 2^j cycles on from element 0 stand, as the emulator places them."""
+    """Return where elements 2^j cycles on from element 0 stand, as the emulator places them."""
     places = places_of(EXAMPLE)
     bits = range(len(laterals(EXAMPLE)) - 1, -1, -1)
     return {str(j): int(places[8 << j] // 8).bit_length() - 1 for j in bits}

@@ -247,7 +247,7 @@ highest_beyond_lemma_2 = claim(
 
 
 def has_odd_half(topology: str) -> bool:
-    """Whether it is the largest G(m,N) of an m for which m//2 is odd."""
+    """Tell if it is the largest G(m,N) of an m for which m//2 is odd."""
     m, N = parameters(topology)
     return largest_size(m) == N and m // 2 % 2 == 1
 

@@ -120,7 +120,7 @@ def pairs_without(N: int, dead: int) -> Ints:
 
 
 def moved_alike(network: Topology, routing: Routing, dead: int, m: int) -> bool:
-    """Whether routes in another sector are as long, in a sample of pairs."""
+    """Tell if routes in another sector are as long, in a sample of pairs."""
     generator = np.random.default_rng(dead)
     pairs = pairs_without(network.size, dead)
     pairs = pairs[generator.integers(len(pairs), size=SAMPLE)]
@@ -140,7 +140,7 @@ def lengths_around(network: Topology, routing: Routing, dead: int, pairs: Ints) 
 
 
 class Around(NamedTuple):
-    """What `walk_around` takes and writes: the dead node, and hops of each route or `LOST`."""
+    """Arguments and results of `walk_around`: the dead node, and hops of each route or `LOST`."""
 
     dead: int
     lengths: Ints

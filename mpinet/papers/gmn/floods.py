@@ -14,7 +14,7 @@ from mpinet.papers.witness import farthest
 
 
 def looks_alike(network: Topology, by: int) -> bool:
-    """Whether the translation u -> u + by takes every port to the port of the same number."""
+    """Tell if the translation u -> u + by takes every port to the port of the same number."""
     nodes = np.arange(network.size)[:, np.newaxis]
     behind = network.neighbor(nodes, np.arange(network.ports))
     moved = np.where(behind < 0, behind, (behind + by) % network.size)

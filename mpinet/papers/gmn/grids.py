@@ -52,13 +52,13 @@ def sectors_of(topology: str) -> int:
 
 
 def jumps_half(topology: str) -> bool:
-    """Whether the largest hop jumps N/2, as the diagonal does."""
+    """Tell if the largest hop jumps N/2, as the diagonal does."""
     m, N = parameters(topology)
     return m % 2 == 0 and m * 2 ** (m // 2) == N
 
 
 HALF_ROUND = ("the largest hop jumps N/2, as the diagonal does", jumps_half)
-"""Where two links are one (`Claim.fails_where`)."""
+"""Condition under which two links are one (`Claim.fails_where`)."""
 
 
 def listed(first: int, last: int, most: int = 2**62) -> list[dict[str, str]]:
@@ -67,13 +67,13 @@ def listed(first: int, last: int, most: int = 2**62) -> list[dict[str, str]]:
 
 
 def is_small(topology: str) -> bool:
-    """Whether the quick budget looks at it: all up to m = 11, and the largest of some m."""
+    """Tell if the quick budget looks at it: all up to m = 11, and the largest of some m."""
     m, N = parameters(topology)
     return m <= 11 or (largest_size(m) == N and m <= 16)
 
 
 def holds_few(topology: str) -> bool:
-    """Whether the quick budget looks at all its pairs."""
+    """Tell if the quick budget looks at all its pairs."""
     return size_of(topology) <= 300
 
 

@@ -83,4 +83,4 @@ PRINTED = (
         ("m > 4", lambda topology: parameters(topology)[0] > 4),
     ),
 )
-"""As printed, one point at a time."""
+"""Printed values, one point at a time."""

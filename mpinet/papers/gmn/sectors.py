@@ -117,7 +117,7 @@ def paper_circulant(topology: str) -> str:
 
 
 def missing(topology: str, part: str) -> Measured | bool:
-    """Whether the graph of sectors has all links of another network."""
+    """Tell if the graph of sectors has all links of another network."""
     lacking = np.setdiff1d(links_of(part), coalesced(topology))
     if not len(lacking):
         return True
@@ -126,7 +126,7 @@ def missing(topology: str, part: str) -> Measured | bool:
 
 
 def has_jumps_beyond(topology: str) -> bool:
-    """Whether the circulant has a jump that neither a hop nor the way round makes."""
+    """Tell if the circulant has a jump that neither a hop nor the way round makes."""
     m, sectors = parameters(topology)[0], sectors_of(topology)
     return sectors > 2 ** (m // 2) and sectors.bit_count() > 2
 

@@ -1,4 +1,4 @@
-"""Which G(m,N) there are, and how they are wired (abstract, sections 1 and 2, Figs. 1 and 2)."""
+"""The members of G(m,N), and their wiring (abstract, sections 1 and 2, Figs. 1 and 2)."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def average_degree(topology: str) -> float:
 
 
 def exists(topology: str) -> bool:
-    """Whether the emulator makes this network."""
+    """Tell if the emulator makes this network."""
     try:
         open_topology(topology)
     except TopologyError:
@@ -63,7 +63,7 @@ def exists(topology: str) -> bool:
     grid=over(m=range(3, 60)),
 )
 def adjacent_ranges(m: int) -> dict[str, tuple[bool, ...]]:
-    """Which multiples of 2m and 2(m+1) just below and above the border are sizes."""
+    """Tell which multiples of 2m and 2(m+1) just below and above the border are sizes."""
     border = largest_size(m)
     found = {}
     for label, sector in (("of m", m), ("of m+1", m + 1)):
@@ -250,7 +250,7 @@ LINKS = (
     cost=size_of,
 )
 def rotation(topology: str) -> bool:
-    """Whether the image of every link is a link."""
+    """Tell if the image of every link is a link."""
     m, N = parameters(topology)
     return is_automorphism(topology, (np.arange(N) + m) % N)
 
@@ -334,7 +334,7 @@ def figure_2() -> dict[str, Any]:
 
 
 def half_of_jumps(topology: str, sector: int) -> Measured | bool:
-    """Whether the even types but 0 all lie on one side of type 0, the odd ones on the other."""
+    """Tell if the even types but 0 all lie on one side of type 0, the odd ones on the other."""
     place = {kind: position for position, kind in hop_types(topology, sector)}
     sides = {
         kind: (kind % 2 == 0) == (position > place[0]) for kind, position in place.items() if kind

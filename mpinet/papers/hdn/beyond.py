@@ -49,7 +49,7 @@ def hamiltonian(topology: str) -> Measured:
 
 
 def contains_next(found: Net) -> bool:
-    """Whether each level's super-node contains the next one's."""
+    """Tell if each level's super-node contains the next one's."""
     return all(
         set(after) <= set(before)
         for before, after in zip(found.members[:-1], found.members[1:], strict=True)
@@ -110,7 +110,7 @@ def gossip_steps(topology: str) -> dict[str, Any]:
     cost=nodes_of,
 )
 def bipartite(topology: str) -> Measured:
-    """Whether no link joins nodes at distances from node 0 that are both even or both odd."""
+    """Tell if no link joins nodes at distances from node 0 that are both even or both odd."""
     parity = measure.distance_matrix(topology, [0])[0] % 2
     ends = measure.edges(topology)
     wrong = np.flatnonzero(parity[ends[:, 0]] == parity[ends[:, 1]])

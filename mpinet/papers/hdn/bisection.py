@@ -56,7 +56,7 @@ def bisection(topology: str) -> Bisection:
 
 
 def is_narrow_in_cluster(topology: str) -> bool:
-    """Whether half of a cluster's super-nodes hang on fewer links than N_{k-1}/2."""
+    """Tell if half of a cluster's super-nodes hang on fewer links than N_{k-1}/2."""
     found = net(topology)
     return 2 * width_in_cluster(topology) < found.nodes(found.k - 1)
 

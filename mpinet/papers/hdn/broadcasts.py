@@ -56,7 +56,7 @@ def slowest(topology: str) -> Measured:
 
 
 def slowest_one_port(topology: str) -> Measured:
-    """As `slowest`, after the one-port machine has run it from every root without complaint."""
+    """Measure as `slowest`, after the one-port machine has run it from every root."""
     network = open_topology(topology)
     for root in range(network.size):
         broadcast(Machine(network, "one"), root, MENDED)
@@ -70,7 +70,7 @@ def sum_of_times(topology: str) -> int:
 
 
 def times_multiply(topology: str) -> bool:
-    """Whether the sum of the factors' times is their product."""
+    """Tell if the sum of the factors' times is their product."""
     found: Net = net(topology)
     times = [found.broadcast((j,)) for j in found.all]
     return sum(times) == prod(times)
@@ -166,7 +166,7 @@ complete = claim(
 
 
 def outweighs_first(topology: str) -> bool:
-    """Whether k = 2 and what SN^2 has beyond SN^1 takes no less time than the other way round."""
+    """Tell if k = 2 and what SN^2 has beyond SN^1 takes no less time than the other way round."""
     found = net(topology)
     if found.k != 2:
         return False
@@ -221,7 +221,7 @@ def printed_recurrence(found: Net) -> int:
 
 
 def exceeds_in_recurrence(topology: str) -> bool:
-    """Whether 2 T(SN^k) + 3 T(SN^{k-1}) + .. exceeds what the bound has left, for k = 2, 3."""
+    """Tell if 2 T(SN^k) + 3 T(SN^{k-1}) + .. exceeds what the bound has left, for k = 2, 3."""
     found = net(topology)
     times = [found.broadcast(members) for members in found.members]
     if found.k == 2:
@@ -301,7 +301,7 @@ def exact(topology: str) -> dict[str, Any]:
 
 
 def is_even(found: Net) -> bool:
-    """Whether every factor is K2 or an even ring."""
+    """Tell if every factor is K2 or an even ring."""
     return all(size == 2 or (kind == "C" and size % 2 == 0) for kind, size in found.base)
 
 

@@ -37,7 +37,7 @@ def quotients() -> list[dict[str, str]]:
 
 
 def is_outside(topology: str, members: str) -> bool:
-    """Whether a super-node is not contained in that of every level."""
+    """Tell if a super-node is not contained in that of every level."""
     inner = set(read_members(members))
     return any(inner - set(below) for below in net(topology).members)
 
@@ -66,7 +66,7 @@ def quotient_diameter(topology: str, members: str) -> Measured:
 
 
 def is_doubled(topology: str) -> bool:
-    """Whether it is two copies of the base, joined node by node."""
+    """Tell if it is two copies of the base, joined node by node."""
     return net(topology).k == 1 and covers_base(topology)
 
 
@@ -134,7 +134,7 @@ def by_table_2(topology: str) -> int:
 
 
 def is_bracketed_otherwise(topology: str) -> bool:
-    """Whether super-nodes have other nodes, but for two copies of a complete graph."""
+    """Tell if super-nodes have other nodes, but for two copies of a complete graph."""
     found = net(topology)
     doubled = found.k == 1 and covers_base(topology) and found.diameter(found.all) == 1
     return any(found.s(level) > 1 for level in range(1, found.k + 1)) and not doubled

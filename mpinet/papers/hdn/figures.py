@@ -12,11 +12,11 @@ from mpinet.papers.hdn.measured import counts, diameter
 from mpinet.papers.measured import alike
 
 DRAWN = ("nodes", "clusters of a class", "degree")
-"""What can be counted in Figures 4 to 6."""
+"""Quantities that can be counted in Figures 4 to 6."""
 
 
 def grows(topology: str) -> bool:
-    """Whether some level's super-node is not contained in that of the level below."""
+    """Tell if some level's super-node is not contained in that of the level below."""
     return any(set(high) - set(low) for low, high in pairwise(net(topology).members))
 
 

@@ -120,13 +120,13 @@ def net(topology: str) -> Net:
 
 
 def covers_base(topology: str) -> bool:
-    """Whether SN^1 is the whole base: what the paper hardly meant, for it joins two copies of B."""
+    """Tell if SN^1 is the whole base: what the paper hardly meant, for it joins two copies of B."""
     found = net(topology)
     return found.k > 0 and found.members[0] == found.all
 
 
 def is_not_nested(topology: str) -> bool:
-    """Whether some level's super-node does not contain that of the level below."""
+    """Tell if some level's super-node does not contain that of the level below."""
     return any(set(low) - set(high) for low, high in pairwise(net(topology).members))
 
 
@@ -215,7 +215,7 @@ QUICK = 520
 
 
 def is_small(topology: str) -> bool:
-    """Whether the quick budget looks at all its pairs."""
+    """Tell if the quick budget looks at all its pairs."""
     return size_of(topology) <= QUICK
 
 

@@ -177,7 +177,7 @@ SPARE = 64
 
 
 class Legs(NamedTuple):
-    """What `walk_headers` writes: the most legs, and the first pair with them."""
+    """Results of `walk_headers`: the most legs, and the first pair with them."""
 
     most: Ints
 

@@ -12,14 +12,14 @@ MOST = 64
 
 
 def leaves_odd_ring(topology: str) -> bool:
-    """Whether SN^1 is the whole base, or lacks a ring of an odd number of nodes."""
+    """Tell if SN^1 is the whole base, or lacks a ring of an odd number of nodes."""
     found = net(topology)
     outside = found.parts(tuple(set(found.all) - set(found.members[0])))
     return not outside or any(kind == "C" and size % 2 == 1 for kind, size in outside)
 
 
 def has_two_odd_rings(topology: str) -> bool:
-    """Whether two factors are rings of an odd number of nodes."""
+    """Tell if two factors are rings of an odd number of nodes."""
     return sum(kind == "C" and size % 2 == 1 for kind, size in net(topology).base) > 1
 
 

@@ -124,7 +124,7 @@ def enlarged() -> list[dict[str, Any]]:
 
 
 def covers_at_last(s: tuple[int, ...], larger: tuple[int, ...]) -> bool:
-    """Whether the first level's super-node becomes the whole base."""
+    """Tell if the first level's super-node becomes the whole base."""
     return larger[0] == SIZES[-1] > s[0]
 
 
@@ -183,14 +183,14 @@ def smallest_ratio() -> Measured:
 TORUS_BASE, COMPLETE_BASE = "C3^r", "K_m, m = 2^r"
 
 LIMIT = {TORUS_BASE: 0.5 / log2(3), COMPLETE_BASE: 0.0}
-"""Where the cost ratios of RDNs over these bases go as k and r grow."""
+"""Limits of the cost ratios of RDNs over these bases, as k and r grow."""
 
 PATHS = {TORUS_BASE: 2, COMPLETE_BASE: 1}
 """The factor r/k along which the points of both bases are taken."""
 
 
 def excess(base: str, r: int, k: int) -> float:
-    """How far a cost ratio may be above its limit: this goes to 0 as k and r grow."""
+    """Return how far a cost ratio may be above its limit: this goes to 0 as k and r grow."""
     return 1 / (2 * r) + 1 / 2**k if base == TORUS_BASE else 2 / r
 
 

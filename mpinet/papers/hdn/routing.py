@@ -42,7 +42,7 @@ def valid(topology: str) -> Measured:
 
 
 def lands_far(topology: str) -> bool:
-    """Whether k = 2, and SN^2 has two nodes two hops apart outside SN^1."""
+    """Tell if k = 2, and SN^2 has two nodes two hops apart outside SN^1."""
     found = net(topology)
     if found.k != 2:
         return False

@@ -80,7 +80,7 @@ ROWS = [two_levels(s1) for s1 in SIZES]
 
 
 HUNDREDS, MILLIONS = range(200, 1000), range(2 * 10**6, 10**7)
-"""What "several" of them are."""
+"""Sizes that "several" hundreds, and millions, are taken for."""
 
 
 def spread() -> dict[str, int]:
@@ -148,7 +148,7 @@ def closed_form(topology: str) -> int:
 
 
 def has_inner_supernode(topology: str) -> bool:
-    """Whether a level below the highest has a super-node of more than one node."""
+    """Tell if a level below the highest has a super-node of more than one node."""
     found = net(topology)
     return any(found.s(level) > 1 for level in range(1, found.k))
 

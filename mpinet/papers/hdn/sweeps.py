@@ -67,7 +67,7 @@ def reached(topology: str) -> int:
 
 
 def swept(network: Topology, root: int) -> tuple[int, NDArray[np.int32]]:
-    """How many nodes `root` reaches, and their distances (-1: not reached)."""
+    """Count the nodes that `root` reaches, and their distances (-1: not reached)."""
     distances = np.full(network.size, -1, np.int32)
     queue, marks = np.empty(network.size, np.int64), np.zeros(network.size, np.int64)
     rule = network.neighbor.native

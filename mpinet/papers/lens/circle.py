@@ -183,7 +183,7 @@ def arc_words(direction: int, agree: tuple[bool, ...], n: int) -> set[Word]:
 
 
 def runs(agree: tuple[bool, ...], size: int) -> list[bool]:
-    """Whether a run of agreement of this size begins at each place."""
+    """Tell if a run of agreement of this size begins at each place."""
     return [all(agree[x : x + size]) for x in range(len(agree) - size + 1)]
 
 

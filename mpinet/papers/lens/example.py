@@ -29,7 +29,7 @@ def followed(listing: tuple[str, ...], within: Topology) -> Measured:
 
 
 def has(network: Topology, address: str) -> bool:
-    """Whether a network has a processor of an address."""
+    """Tell if a network has a processor of an address."""
     try:
         network.node(address)
     except NodeError:

@@ -36,7 +36,7 @@ def as_emulated(address: str) -> tuple[int, tuple[int, ...]]:
 
 
 def agreement() -> list[bool]:
-    """Whether source and target agree, position by position."""
+    """Tell if source and target agree, position by position."""
     return [a == b for a, b in zip(as_emulated(SOURCE)[1], as_emulated(TARGET)[1], strict=True)]
 
 

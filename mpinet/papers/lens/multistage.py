@@ -166,7 +166,7 @@ def switch_lines(kind: str, n: int) -> tuple[list[int], Lines]:
 
 
 def alike(one: tuple[list[int], Lines], other: tuple[list[int], Lines]) -> bool:
-    """Whether two networks of lines are isomorphic, stage by stage.
+    """Tell if two networks of lines are isomorphic, stage by stage.
 
     Every line is a vertex of its own, so that parallel lines count.
     """

@@ -108,7 +108,7 @@ COMPLETED_DIAMETER = claim(
 
 
 def butterfly(topology: str) -> Matrix:
-    """Whether two nodes of the wrapped (p-1)-ary butterfly are neighbours.
+    """Tell if two nodes of the wrapped (p-1)-ary butterfly are neighbours.
 
     Node (level l, word w) is that of the processor with k mod n = l and the digits w; digit l+1
     of the word changes on the way from level l to the next.
@@ -125,7 +125,7 @@ def butterfly(topology: str) -> Matrix:
 
 
 def joined_by_a(topology: str) -> Matrix:
-    """Whether pattern A joins two processors in one hop."""
+    """Tell if pattern A joins two processors in one hop."""
     adjacent = np.zeros((size_of(topology), size_of(topology)), np.int64)
     u, v = measure.edges(pattern_a(topology)).T
     adjacent[u, v] = adjacent[v, u] = 1

@@ -83,7 +83,7 @@ def largest(topology: str, matrix: Matrix) -> Measured:
 
 
 def agrees(topology: str, wrong: Flags) -> Measured:
-    """Whether no pair is wrong; where one is, the smallest such pair."""
+    """Tell if no pair is wrong; where one is, the smallest such pair."""
     if not wrong.any():
         return Measured(True)
     return Measured(False, ends(topology, *largest_pair(wrong)))

@@ -27,7 +27,7 @@ from mpinet.papers.witness import largest_pair, smallest_pair
 
 
 def patterns(topology: str) -> Matrix:
-    """Whether two addresses follow pattern A (wa.u and w.bu) or B (wa.u and wb.u)."""
+    """Tell if two addresses follow pattern A (wa.u and w.bu) or B (wa.u and wb.u)."""
     differ, dot = differences(topology), dots(topology)
     n = differ.shape[2]
     source, target = np.broadcast_arrays(dot[:, np.newaxis], dot[np.newaxis])
@@ -43,7 +43,7 @@ def patterns(topology: str) -> Matrix:
 
 
 def shares_bus(topology: str) -> Matrix:
-    """Whether two processors are on a common bus."""
+    """Tell if two processors are on a common bus."""
     return (ways(topology) > 0).astype(np.int64)
 
 

@@ -67,7 +67,7 @@ class RowSweep:
         )
 
     def is_right(self, dimensions: range) -> bool:
-        """Whether all elements are at home again, with the values of the serial computation."""
+        """Tell if all elements are at home again, with the values of the serial computation."""
         for home in self.instances:
             here = np.flatnonzero(self.dot == home)
             here = here[np.argsort(self.index[here])]

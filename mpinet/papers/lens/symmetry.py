@@ -73,7 +73,7 @@ def bus_image(topology: str, name: str) -> Ints:
 
 
 def is_automorphism(topology: str, name: str) -> Measured:
-    """Whether an operation on processors and busses keeps their incidences."""
+    """Tell if an operation on processors and busses keeps their incidences."""
     nodes, busses = image(topology, name), bus_image(topology, name)
     if measure.is_automorphism(topology, nodes, busses):
         return Measured(True)
@@ -146,7 +146,7 @@ def brought(names: tuple[str, ...], turn: Ints, grow: Ints, source: int, target:
 
 
 def are_one(orbits: list[tuple[int, ...]]) -> Measured:
-    """Whether there is a single orbit; the witness is a member of each of the first three."""
+    """Tell if there is a single orbit; the witness is a member of each of the first three."""
     return Measured(len(orbits) == 1, {"orbits": [orbit[0] for orbit in orbits[:3]]})
 
 
@@ -170,7 +170,7 @@ def reversals(topology: str, other: str) -> set[tuple[int, int]]:
 
 
 def is_dual(topology: str, other: str) -> Measured:
-    """Whether reversing labels takes processors to busses of another lens and busses back."""
+    """Tell if reversing labels takes processors to busses of another lens and busses back."""
     found, wanted = reversals(topology, other), set(map(tuple, incidences(other).tolist()))
     wrong = sorted(found ^ wanted)
     return Measured(not wrong, {"incidence": wrong[0]} if wrong else {})

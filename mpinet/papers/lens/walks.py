@@ -189,7 +189,7 @@ def all_shortest(topology: str) -> dict[tuple[int, int], set[Path]]:
 
 
 def give_all_shortest(topology: str, words: Callable[[int, int], Iterable[Word]]) -> Measured:
-    """Whether the words of each pair make all its shortest paths, and no others."""
+    """Tell if the words of each pair make all its shortest paths, and no others."""
     for (source, target), paths in all_shortest(topology).items():
         given = joined(words(source, target), topology, source, target)
         if given != paths:

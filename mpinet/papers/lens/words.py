@@ -41,7 +41,7 @@ def digits(topology: str) -> Matrix:
 
 @remembered
 def differences(topology: str) -> Flags:
-    """Whether two processors differ in a position, shape (N, N, n)."""
+    """Tell if two processors differ in a position, shape (N, N, n)."""
     every = digits(topology)
     return np.not_equal(every[:, np.newaxis], every[np.newaxis])
 
@@ -86,7 +86,7 @@ def right_arcs(topology: str) -> Matrix:
 
 @remembered
 def agreements(topology: str) -> Flags:
-    """Whether a pair agrees in the positions right of the source's dot, in the circle's order."""
+    """Tell if a pair agrees in the positions right of the source's dot, in the circle's order."""
     dot, n = dots(topology), digits(topology).shape[1]
     places = (dot[:, np.newaxis] + np.arange(n)) % n
     return ~np.take_along_axis(differences(topology), places[:, np.newaxis, :], axis=2)

@@ -1,4 +1,4 @@
-"""What the field should know of the paper: main findings, each with a command that shows it."""
+"""The main findings on the paper for the field, each with a command that shows it."""
 
 from __future__ import annotations
 

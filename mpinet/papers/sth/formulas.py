@@ -9,7 +9,9 @@ from __future__ import annotations
 from math import ceil, log2, sqrt
 
 LENGTH, UNIT, LATENCY = 1024, 1, 1000
-"""Of a broadcast: units of the message, transmission time of a unit and latency (microseconds)."""
+"""Parameters of a broadcast: units of the message, transmission time of a unit and latency
+(microseconds).
+"""
 
 
 ONE_TO_ALL = (
@@ -17,7 +19,7 @@ ONE_TO_ALL = (
     "ports out; only (sqrt(L t / b) + sqrt(T (D-1)))^2 gives its numbers (11022.4, as printed "
     "7.18)."
 )
-"""Of the bound on one-to-all broadcasts."""
+"""Formulas of the bound on one-to-all broadcasts."""
 
 
 def dlh_parameters(nodes: int) -> tuple[int, int]:

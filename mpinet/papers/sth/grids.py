@@ -101,4 +101,4 @@ def beyond(n: int) -> tuple[str, Callable[..., bool]]:
 
 
 NOT_FOUR = ("m is not 4", of(lambda m, n: m != 4))
-"""Where the printed width of DLH(m,n) is not its own (`Claim.fails_where`)."""
+"""Condition under which the printed width of DLH(m,n) is not its own (`Claim.fails_where`)."""

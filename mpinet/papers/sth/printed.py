@@ -38,7 +38,7 @@ TABLE_5 = _table(
     131072 264 590 133; 655360 196165 720896; 2640 1770 1463;  173015040 115737111 95879168
     """,
 )
-"""Of DLH, Hex-Cell and STH: diameter, links, cost factor, cost."""
+"""Values for DLH, Hex-Cell and STH: diameter, links, cost factor, cost."""
 
 TABLE_6 = _table(
     ("width", "one-to-all", "all-to-all"),
@@ -61,7 +61,7 @@ TABLE_6 = _table(
  277107.100000 633690.333333 144915.545455
     """,
 )
-"""Of DLH, Hex-Cell and STH: bisection width and broadcast costs in microseconds."""
+"""Values for DLH, Hex-Cell and STH: bisection width and broadcast costs in microseconds."""
 
 TABLE_7 = _table(
     ("average", "density"),
@@ -76,7 +76,7 @@ TABLE_7 = _table(
     131072 65.815249 8.500065 3.583163; 13.163050 1.000008 0.651484
     """,
 )
-"""Of DLH, hypercube and STH: average distance in hops, and traffic density."""
+"""Values for DLH, hypercube and STH: average distance in hops, and traffic density."""
 
 TABLE_8 = {
     2: ((49898, 99.79), (49851, 99.70), (49797, 99.59), (2627, 5.25)),
@@ -86,4 +86,6 @@ TABLE_8 = {
     15: ((49985, 99.96), (49981, 99.96), (49969, 99.93), (20115, 40.22)),
     20: ((49986, 99.97), (49984, 99.97), (49973, 99.94), (27299, 54.59)),
 }
-"""Of DLH, Hex-Cell, STH and TQ: how many sizes are available within psi percent, and percentage."""
+"""Values for DLH, Hex-Cell, STH and TQ: how many sizes are available within psi percent, and
+percentage.
+"""

@@ -108,7 +108,7 @@ def _of_kinds(
 
 
 def _of_twisted_cube(corrected: Corrected) -> dict[str, dict[str, Any]]:
-    """What is known of a cell that is refuted with the cube of definition 8 alone."""
+    """Return what is known of a cell that is refuted with the cube of definition 8 alone."""
     return {"tq": {"cause": "cube", "fails_where": beyond(4), "corrected": corrected}}
 
 

@@ -105,7 +105,7 @@ REFUTED = {"hx": "hexcell", "sth": "one-dimension", "tq": "one-dimension"}
 
 
 def single_levels(psi: int, count: int) -> Corrected:
-    """What a cell of Hex-Cell counts."""
+    """Return what a cell of Hex-Cell counts."""
     return Corrected(
         f"STH-C-T8-{psi}-hx",
         "table 8's Hex-Cell cells are those of the sizes 6(2i-1), the nodes of single "

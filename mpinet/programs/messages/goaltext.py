@@ -41,7 +41,7 @@ COLUMNS = 7
 
 
 class Reading(Record):
-    """How far the reading is."""
+    """State of the reading: how far it is."""
 
     at: int
     line: int
@@ -57,7 +57,7 @@ class Reading(Record):
 
 @inlined
 def is_letter(byte):
-    """Whether a byte is part of a word."""
+    """Tell if a byte is part of a word."""
     return (
         (byte >= 97 and byte <= 122)
         or (byte >= 48 and byte <= 57)
@@ -68,7 +68,7 @@ def is_letter(byte):
 
 @inlined
 def is_end(text, at):
-    """Whether a line ends here: at its end, a comment, or a semicolon."""
+    """Tell if a line ends here: at its end, a comment, or a semicolon."""
     byte = text[at]
     return byte in (NEWLINE, COMMENT, 59) or (byte == 47 and text[at + 1] == 47)
 

@@ -104,5 +104,5 @@ class OddEvenMerge(Operator):
 
 
 def _has_bit(bit: int, j: int, i: Ints) -> Flags:
-    """Whether this bit is 1."""
+    """Tell if this bit is 1."""
     return (i >> bit) & 1 == 1

@@ -1,4 +1,4 @@
-"""What an operator of ASCEND and DESCEND is: a program of passes, and its serial counterpart.
+"""The operators of ASCEND and DESCEND: a program of passes, and its serial counterpart.
 
 A user's own operator is a subclass of `Operator` with a `name`, the rule `oper` and the serial
 computation `expected`; the other methods are for those whose elements are more than a number.

@@ -208,17 +208,17 @@ def shuffling(q: int) -> list[Pass]:
 
 
 def has_odd_rest(j: int, i: Ints) -> Flags:
-    """Whether the parity of the bits above j is 1."""
+    """Tell if the parity of the bits above j is 1."""
     return parity(i >> (j + 1))
 
 
 def has_next_bit(j: int, i: Ints) -> Flags:
-    """Whether bit j-1 is 1; in dimension 0 whether the parity of the bits above is."""
+    """Tell if bit j-1 is 1; in dimension 0 whether the parity of the bits above is."""
     return (i >> (j - 1)) & 1 == 1 if j else parity(i >> 1)
 
 
 def parity(numbers: Ints) -> Flags:
-    """Whether an odd number of bits is 1."""
+    """Tell if an odd number of bits is 1."""
     folded = numbers.copy()
     for shift in (32, 16, 8, 4, 2, 1):
         folded ^= folded >> shift
@@ -226,5 +226,5 @@ def parity(numbers: Ints) -> Flags:
 
 
 def has_opposite_bit(half: int, j: int, i: Ints) -> Flags:
-    """Whether the bit of the other index of the matrix that is at the same place as bit j is 1."""
+    """Tell if the bit of the other index of the matrix that is at the same place as bit j is 1."""
     return (i >> (j + half if j < half else j - half)) & 1 == 1

@@ -1,4 +1,4 @@
-"""Whether an operator keeps to its pair: what it makes of a few pairs alone and among others.
+"""The test whether an operator keeps to its pair: what it makes of pairs alone and among others.
 
 An operator gets many pairs at a time, as many as a rank happens to host: one that looks at others
 than its own would come to something else on another number of ranks.
@@ -59,7 +59,7 @@ def require_pairwise(
 
 
 def same_states(some: Array, others: Array) -> Flags:
-    """Which states are the same, but for rounding; shape (k,)."""
+    """Tell which states are the same, but for rounding; shape (k,)."""
     if some.dtype.names:
         parts = [same_states(some[name], others[name]) for name in some.dtype.names]
         return np.logical_and.reduce(parts)

@@ -32,7 +32,7 @@ class Reduction(Operator):
     """Every element becomes one number, which parts of the elements can be reduced to in turn."""
 
     def reduced(self, values: Array) -> Array:
-        """What some values, or what became of parts of them, reduce to.
+        """Return what some values, or what became of parts of them, reduce to.
 
         Parameters
         ----------

@@ -14,7 +14,7 @@ from mpinet.programs.buspasses import Busses
 
 
 class Ends(NamedTuple):
-    """Who sends to whom, and the arcs of each place by either end.
+    """Ends of the arcs: who sends to whom, and the arcs of each place by either end.
 
     Attributes
     ----------
@@ -106,6 +106,6 @@ def _by_ends(tail: Ints, head: Ints, takes: Ints, places: int) -> Ends:
 
 
 def _by_end(ends: Ints, places: int) -> tuple[Ints, Ints]:
-    """Where the arcs of each end begin, and the arcs by end."""
+    """Return where the arcs of each end begin, and the arcs by end."""
     order = np.argsort(ends, kind="stable")
     return np.searchsorted(ends[order], np.arange(places + 1)), order

@@ -33,7 +33,7 @@ from mpinet.programs.pipelines.rates import (
 def steps_and_rate(
     machine: Machine, collective: str, root: int, items: int
 ) -> tuple[Bound, Fraction | None]:
-    """What nothing beats: steps, and items a step (collective).
+    """Bound the steps, and the items per step: what nothing beats (collective).
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def gossip_rate_of(machine: Machine, arcs: Arcs) -> Fraction | None:
 
 
 def entering(machine: Machine) -> tuple[int, int] | None:
-    """How often items of a gossip enter the parts of a cut, and how many can in a step."""
+    """Count how often items of a gossip enter the parts of a cut, and how many can in a step."""
     cut = best_cut(machine.topology, machine.model, "gossip")
     return None if cut is None else (cut.needed, cut.entering)
 
@@ -222,7 +222,7 @@ def senders_of_most(arcs: Arcs) -> list[int]:
 
 @dataclass(frozen=True, eq=False)
 class Pieces:
-    """What single nodes cut off from a root, or from each other.
+    """Pieces that single nodes cut off from a root, or from each other.
 
     Attributes
     ----------

@@ -35,7 +35,7 @@ from mpinet.programs.schedules.timetable import Timetable
 
 @dataclass(frozen=True)
 class PipelineResult(CollectiveResult):
-    """What a collective of many items took.
+    """Result of a collective of many items.
 
     Attributes
     ----------
@@ -240,7 +240,7 @@ def plan(
 
 
 def _combines(topology: Topology, table: Timetable, way: Spread) -> Flags:
-    """Whether the receiver of each row of a reduction combines what comes with what it has."""
+    """Tell if the receiver of each row of a reduction combines what comes with what it has."""
     return (table.receiver < topology.hosts) | (way.algorithm != PATHS)
 
 

@@ -1,4 +1,4 @@
-"""How fast items can flow through a network on all ports: maximum flows of its arcs.
+"""The rates at which items can flow through a network on all ports: maximum flows of its arcs.
 
 From one root nobody gets more items a step than arc-disjoint ways lead to him, and by Edmonds all
 get that many at once. In a gossip the items of the processors in a set S have to leave it, by the
@@ -44,7 +44,7 @@ def ways_to_all(arcs: Arcs, root: int) -> Ints:
 
 
 def looks_of_ways(arcs: Arcs, root: int) -> int:
-    """How many looks at arcs the ways from a root to all may take."""
+    """Bound the looks at arcs that the ways from a root to all may take."""
     return arcs.size * int(arcs.out_degrees[root]) * len(arcs)
 
 
@@ -127,7 +127,7 @@ def gossip_rate(arcs: Arcs) -> tuple[Fraction, Flags]:
 
 
 def looks_of_gossip(arcs: Arcs) -> int:
-    """How many looks at arcs the rate of a gossip may take."""
+    """Bound the looks at arcs that the rate of a gossip may take."""
     return arcs.hosts * arcs.hosts * len(arcs)
 
 
@@ -139,7 +139,7 @@ def count_ways(
     ends: Ends,
     free: Flags,
 ) -> int:
-    """How many arc-disjoint ways of free arcs lead from root to target, at most so many."""
+    """Count the arc-disjoint ways of free arcs from root to target, at most so many."""
     size = ends.out_begin.size - 1
     used = np.zeros(ends.tail.size, np.bool_)
     came_by = np.empty(size, np.int64)

@@ -30,7 +30,8 @@ from mpinet.programs.rarest import rarest_rows
 RAREST, TREES, MATCHING, CYCLE, PATHS = "rarest", "trees", "matching", "cycle", "paths"
 
 FORWARD, COMBINE = "forward", "combine"
-"""What switches do in a reduction: send on each message that comes, or make one of several."""
+"""Behaviours of switches in a reduction: send on each message that comes, or make one of several.
+"""
 
 MOST_ITEMS = 2**20
 """Most items of a collective."""
@@ -44,7 +45,7 @@ MOST_TRIES = 2**28
 
 @dataclass(frozen=True, eq=False)
 class Spread:
-    """Who sends which item to whom, and when.
+    """Spread of items: who sends which one to whom, and when.
 
     Attributes
     ----------
@@ -67,7 +68,7 @@ class Spread:
 
 
 def only_forwards(topology: Topology, switches: str | None) -> bool:
-    """Whether a network of links has switches, and they only forward in a reduction."""
+    """Tell if a network of links has switches, and they only forward in a reduction."""
     return topology.links and topology.size > topology.hosts and switches == FORWARD
 
 
@@ -197,7 +198,7 @@ def spread(
 
 
 def _rarest(topology: Topology, arcs: Arcs, sources: Ints, bound: int) -> Spread | None:
-    """What fewest have comes first."""
+    """Spread first the items that fewest have."""
     return _searched(RAREST, rarest_rows, topology, sources, bound)
 
 
@@ -224,7 +225,7 @@ def _searched(
 def _over_busses(
     name: str, topology: Topology, sources: Ints, bound: int, single: bool
 ) -> Spread | None:
-    """What most members of a bus lack, unless it would take too long."""
+    """Spread what most members of a bus lack, unless it would take too long."""
     if len(sources) * topology.most_wired * max(bound, 1) > MOST_TRIES:
         return None
     rows = rows_over_busses(topology, sources, bound, name == MATCHING, single)

@@ -20,7 +20,7 @@ MOST_LOOKS = 2**33
 
 
 def looks_of_trees(arcs: Arcs, number: int) -> int:
-    """How many looks at arcs growing so many trees takes at least."""
+    """Bound from below the looks at arcs that growing so many trees takes."""
     return number * number * arcs.size * len(arcs)
 
 

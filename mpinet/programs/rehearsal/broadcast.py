@@ -140,7 +140,7 @@ class Told:
         self._step = 0
 
     def __call__(self, records: Array) -> Array:
-        """What comes in the next step."""
+        """Return the records of the next step."""
         self._step += 1
         nodes, ports = self._arrivals.pop(self._step)
         received = np.zeros(len(nodes), records.dtype)

@@ -118,7 +118,7 @@ class Wave:
 
 
 def _links_away(topology: Topology, placement: Placement, nodes: Ints) -> int:
-    """How many ports of these processors lead from one rank to another."""
+    """Count the ports of these processors that lead from one rank to another."""
     senders, ports = wired(topology, nodes)
     others = topology.neighbor(senders, ports)
     return int((placement.owners(others) != placement.owners(senders)).sum())

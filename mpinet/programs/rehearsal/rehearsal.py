@@ -1,4 +1,4 @@
-"""What a rehearsal finds, and the model of a cluster that makes seconds of it."""
+"""The findings of a rehearsal, and the model of a cluster that makes seconds of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CONTROL_BYTES = 8 * (HEAD + FEW)
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """What one rank of a machine does in a program.
+    """Work of one rank of a machine in a program.
 
     Attributes
     ----------

@@ -88,7 +88,7 @@ def walk(
 
 
 class Crossings(NamedTuple):
-    """What `walk_paths` takes and writes: ranks, whose the message is, and as in `Walks`."""
+    """Arguments and results of `walk_paths`: ranks, whose the message is, and as in `Walks`."""
 
     split: Ints
     rank: int

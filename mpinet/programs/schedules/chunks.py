@@ -28,14 +28,14 @@ SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
 
 def count_chunks(collective: str, processors: int, chunks: int) -> int:
-    """How many chunk numbers there are."""
+    """Count the chunk numbers."""
     if collective == "exchange":
         return processors * processors * chunks
     return processors * chunks if collective in OWNED else chunks
 
 
 def holds_first(table: Timetable, nodes: Ints, chunks: Ints) -> Flags:
-    """Whether these processors have these chunks before the first step."""
+    """Tell if these processors have these chunks before the first step."""
     per, hosts = table.chunks, table.processors
     if table.collective in ("broadcast", "scatter"):
         return nodes == table.root
@@ -46,7 +46,7 @@ def holds_first(table: Timetable, nodes: Ints, chunks: Ints) -> Flags:
 
 
 def starts(table: Timetable, nodes: Ints) -> tuple[Ints, Ints]:
-    """What these processors have first: pairs of processor and chunk."""
+    """Return what these processors have first: pairs of processor and chunk."""
     per, hosts = table.chunks, table.processors
     total = count_chunks(table.collective, hosts, per)
     if table.collective in ("broadcast", "scatter"):
@@ -58,7 +58,7 @@ def starts(table: Timetable, nodes: Ints) -> tuple[Ints, Ints]:
 
 
 def needs(table: Timetable, nodes: Ints) -> tuple[Ints, Ints]:
-    """What these processors need in the end: pairs of processor and chunk."""
+    """Return what these processors need in the end: pairs of processor and chunk."""
     per, hosts = table.chunks, table.processors
     total = count_chunks(table.collective, hosts, per)
     if table.collective in ("reduce", "gather"):
@@ -78,13 +78,13 @@ def _each(nodes: Ints, first: Ints | int, count: int) -> tuple[Ints, Ints]:
 
 
 def contents(table: Timetable, seed: int, nodes: Ints, chunks: Ints) -> np.ndarray:
-    """What these processors contribute to these chunks: 64-bit numbers of the seed."""
+    """Return what these processors contribute to these chunks: 64-bit numbers of the seed."""
     givers = nodes if table.collective in SUMS else chunks
     return items(seed, givers, chunks).view(np.uint64) * SPREAD
 
 
 def results(table: Timetable, seed: int, chunks: Ints, combine: np.ufunc = np.add) -> np.ndarray:
-    """What these chunks have to come to: of sums that of every processor once."""
+    """Return what these chunks have to come to: of sums that of every processor once."""
     if table.collective not in SUMS:
         return contents(table, seed, chunks, chunks)
     different, place = np.unique(chunks, return_inverse=True)

@@ -13,7 +13,7 @@ from mpinet.programs.schedules.pipeline import HELD, Pipeline
 
 
 class Cycles(Pipeline):
-    """Of CCC(n), n = 2^r: 5n - 2 steps, with one port 6n - 4.
+    """Schedule of CCC(n), n = 2^r: 5n - 2 steps, with one port 6n - 4.
 
     Processor l*n + p has element l*n + p. Dimensions below r are exchanged in the cycles; in step 2
     the elements go round twice, and place p is for dimension r+p.
@@ -49,7 +49,7 @@ class Cycles(Pipeline):
         return {p: r + p for p in range(n) if p + 1 <= turn <= p + n}
 
     def home(self, place: int, turn: int) -> int:
-        """As many places back as there were moves."""
+        """Return the place as many places back as there were moves."""
         return (place - (turn - 1)) % self.length
 
     def circulate(self, turn: int, kind: str, registers: Array) -> None:

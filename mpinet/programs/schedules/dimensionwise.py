@@ -59,7 +59,7 @@ class Dimensionwise(PassSchedule):
         """The states of the elements ``index XOR 2^j``, brought here over the machine's links."""
 
     def carry_out(self, program: Sequence[Pass], state: Array) -> list[list[Phase]]:
-        """As in `PassSchedule`; keeps what a dimension needs for as long as the program does."""
+        """Carry out as in `PassSchedule`; keep what a dimension needs for so long."""
         self._needed = [j for sweep in program for j in sweep.dimensions]
         self._begun, self._uses = self._done, Counter(self._needed)
         stages = super().carry_out(program, state)
@@ -67,7 +67,7 @@ class Dimensionwise(PassSchedule):
         return stages
 
     def state(self) -> Fields:
-        """How many dimensions are done, all that was looked at in them being compared."""
+        """Return how many dimensions are done, all that was looked at in them being compared."""
         self._compare()
         return {"dimensions": self._done - self._begun}
 

@@ -29,7 +29,7 @@ HELD, RECEIVED = 0, 1
 
 
 class Sections(PassSchedule):
-    """Of BSN(a,b): an exchange a dimension over the partial links, section after section of b bits.
+    """Schedule of BSN(a,b): an exchange a dimension over partial links, by sections of b bits.
 
     After t right shifts an element is at the processor of its number rotated right by t b bits, and
     the dimensions t b, .., t b + b - 1 are the rightmost bits there. With p = ceil(n/b) sections
@@ -84,7 +84,7 @@ class Sections(PassSchedule):
         self._turn(0, registers)
 
     def prefers_right(self, section: int) -> bool:
-        """Whether both ways being equally long the shifts go right: home they go left."""
+        """Tell if both ways being equally long the shifts go right: home they go left."""
         return section > 0
 
     def _turn(self, section: int, registers: Array) -> None:
@@ -125,7 +125,7 @@ class Sections(PassSchedule):
 
 
 class Unaligned(Sections):
-    """As `Sections`, but nothing is shifted home: the next pass begins where the last one ended.
+    """Schedule as `Sections` without shifts home: the next pass begins where the last one ended.
 
     A reduction that all processors learn takes n + p - 1 steps, since everybody has the result
     wherever the elements are. Data circulation is a program of this schedule, too: it turns to the
@@ -140,7 +140,7 @@ class Unaligned(Sections):
         self.index = machine.nodes.copy()
 
     def carry_out(self, program: Sequence[Pass], state: Array) -> list[list[Phase]]:
-        """As in `PassSchedule`; `index` changes in place, for all who hold it."""
+        """Carry out as in `PassSchedule`; `index` changes in place, for all who hold it."""
         stages = super().carry_out(program, state)
         self.index[:] = self._elements(self._offset)
         return stages

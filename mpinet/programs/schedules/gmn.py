@@ -25,7 +25,7 @@ RING, HOP, BOTH = ("ring",), ("hop",), ("ring", "hop")
 
 
 class Loops(Pipeline):
-    """Of G(m,N), m = 2^r and N = m 2^(m/2+1) or m 2^(m/2): 5m + 1 steps, with one port 8m + 1.
+    """Schedule of G(m,N), m = 2^r, N = m 2^(m/2+1) or m 2^(m/2): 5m + 1 steps, one port 8m + 1.
 
     Element (lambda, p) is at home at (pi(lambda), p), where pi permutes the bits. In step 2 all
     elements of a cycle move through its slots m, m-1, .., 0, m, .., which leaves one of them empty.
@@ -74,7 +74,7 @@ class Loops(Pipeline):
         return {p: self.low_dimensions + self._order.index(t) for p, t in types.items()}
 
     def home(self, place: int, turn: int) -> int:
-        """As many slots up, of m+1, as there were moves; m for the empty slot."""
+        """Return the slot as many slots up, of m+1, as there were moves; m for the empty slot."""
         return (place + turn - 1) % (self.length + 1)
 
     def circulate(self, turn: int, kind: str, registers: Array) -> None:
@@ -118,7 +118,7 @@ class Loops(Pipeline):
         return Transfers(at, (self.machine.nodes[at] + jump) % self._size, LEAVING)
 
     def _landing(self, kind: str) -> Landing:
-        """Where a message goes: slot m is the extra register of the node that is slot 0, too."""
+        """Return where a message goes: slot m is the extra register of the node in slot 0."""
 
         def landing(origins: Ints, receivers: Ints) -> Ints:
             over_hop = (self.place(origins) == 0) & (self.place(receivers) == 0)

@@ -60,12 +60,12 @@ class Sweep:
 
     @property
     def ascends(self) -> bool:
-        """Whether the dimensions ascend."""
+        """True if the dimensions ascend."""
         return self.work.kind == ASCEND
 
 
 class Sweeps(PassSchedule):
-    """What all these schedules share: elements cross from row to row, turn after turn.
+    """Common part of all these schedules: elements cross from row to row, turn after turn.
 
     In turn t an element whose home is at gap g (between digits g-1 and g, on the circle) crosses
     into row g + t. The bits of an element, from the lowest, are those of its digits in the order in
@@ -74,7 +74,7 @@ class Sweeps(PassSchedule):
 
     completed: ClassVar[bool] = True
     mirrored: ClassVar[bool] = False
-    """Whether it is a DESCEND that sweeps to the right."""
+    """True for a DESCEND that sweeps to the right."""
 
     needs: ClassVar[str] = "a completed lens with p = 2^b + 1, b > 0, as clens:3,4"
 
@@ -102,7 +102,7 @@ class Sweeps(PassSchedule):
 
     @classmethod
     def serves(cls, lens: LensNetwork) -> bool:
-        """Whether the schedule can be carried out on this lens."""
+        """Tell if the schedule can be carried out on this lens."""
         return lens.digit_bits > 0 and lens.completed == cls.completed
 
     @abstractmethod
@@ -253,7 +253,7 @@ class Sweeps(PassSchedule):
 
 
 class RowSweeps(Sweeps):
-    """Of the completed lens: R^n elements, at home in the last row, sweep round all rows.
+    """Schedule of the completed lens: R^n elements, at home in the last row, sweep round all rows.
 
     To the right a round takes n steps, or nR if a processor accepts one message in a step; to the
     left 2n steps, or nR. A digit of which no dimension is active takes one step.
@@ -284,14 +284,14 @@ class RowSweeps(Sweeps):
 
 
 class Mirrored(RowSweeps):
-    """As `RowSweeps`, but a DESCEND sweeps to the right and an ASCEND to the left."""
+    """Schedule as `RowSweeps`, but a DESCEND sweeps to the right and an ASCEND to the left."""
 
     name = "mirrored"
     mirrored = True
 
 
 class Instances(RowSweeps):
-    """Of the completed lens: n sets of R^n elements at once, in the steps of `RowSweeps`.
+    """Schedule of the completed lens: n sets of R^n elements at once, in the steps of `RowSweeps`.
 
     Each set has a row of its own to start from. In every step to the right each bus is busy.
     """
@@ -318,7 +318,7 @@ class Instances(RowSweeps):
 
 
 class MirroredInstances(Instances):
-    """As `Instances`, but a DESCEND sweeps to the right and an ASCEND to the left."""
+    """Schedule as `Instances`, but a DESCEND sweeps to the right and an ASCEND to the left."""
 
     name = "instances-mirrored"
     mirrored = True

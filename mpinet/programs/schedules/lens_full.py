@@ -12,7 +12,7 @@ from mpinet.programs.schedules.lens import HELD, VISITING, Sweep, Sweeps
 
 
 class Full(Sweeps):
-    """Of the completed lens with n = 2^r: n R^n elements, one at every processor.
+    """Schedule of the completed lens with n = 2^r: n R^n elements, one at every processor.
 
     The lowest r dimensions are the bits of the gap: elements visit their partners and come back.
     Then all elements go round twice, and each begins with its digits when it comes to digit 0. For
@@ -89,7 +89,7 @@ class Full(Sweeps):
 
 
 class MirroredFull(Full):
-    """As `Full`, but a DESCEND sweeps to the right and an ASCEND to the left."""
+    """Schedule as `Full`, but a DESCEND sweeps to the right and an ASCEND to the left."""
 
     name = "full-mirrored"
     mirrored = True

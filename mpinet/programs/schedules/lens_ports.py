@@ -17,7 +17,7 @@ from mpinet.networks.lens.wiring import LensNetwork
 
 
 class RowPorts:
-    """Where some processors are, and their ports by what is behind them.
+    """Rows of some processors, and their ports by what is behind them.
 
     `slots` are places among these processors.
 

@@ -9,7 +9,7 @@ from mpinet.programs.schedules.lens import Sweep, Sweeps
 
 
 class ThereAndBack(Sweeps):
-    """Of the uncompleted lens with p = q: R^n elements, at home in the first row.
+    """Schedule of the uncompleted lens with p = q: R^n elements, at home in the first row.
 
     To the right siblings meet in the first row, and each further row is entered in turn: n steps,
     or nR - 1 if a processor accepts one message in a step; n-1 more take the results home. To the
@@ -55,7 +55,7 @@ class ThereAndBack(Sweeps):
 
 
 class MirroredThereAndBack(ThereAndBack):
-    """As `ThereAndBack`, but a DESCEND sweeps to the right and an ASCEND to the left."""
+    """Schedule as `ThereAndBack`, but a DESCEND sweeps to the right and an ASCEND to the left."""
 
     name = "mirrored"
     mirrored = True

@@ -23,7 +23,7 @@ KEPT = 2**20
 
 @dataclass(frozen=True, eq=False)
 class Transfers:
-    """What the processors of a rank send in a step.
+    """Sends of a rank's processors in a step.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ SHORT = (2, 4)
 
 
 def keep_own(oper: Oper, j: int, index: Ints, own: Array, theirs: Array) -> Array:
-    """What becomes of elements whose partners' states in dimension j were received.
+    """Return what becomes of elements whose partners' states in dimension j were received.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ class OneSide(Pairs):
         self._upper = bool((index[0] >> j) & 1)
 
     def operate(self, oper: Oper, state: Array, received: Array) -> None:
-        """Of both results the own one is kept."""
+        """Keep, of both results, the own one."""
         low, high = (received, state) if self._upper else (state, received)
         loop = loop_of(oper, state)
         if loop is not None:
@@ -173,7 +173,7 @@ class Scattered(Pairs):
 
 
 def _pieces(rows: Ints) -> list[Any]:
-    """What selects these rows, a piece at a time: a slice where they are consecutive."""
+    """Return what selects these rows, a piece at a time: a slice where they are consecutive."""
     pieces = [rows[begin : begin + PIECE] for begin in range(0, len(rows), PIECE)]
     return [
         slice(piece[0], piece[-1] + 1) if (np.diff(piece) == 1).all() else piece for piece in pieces

@@ -30,7 +30,7 @@ share a processor; the partner's state."""
 
 
 class Pipeline(PassSchedule):
-    """What the hosts with lines and a pipeline share.
+    """Common part of the hosts with lines and a pipeline.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ Phase = tuple[str, int]
 
 
 class PassSchedule(ABC):
-    """How a network carries out passes: which elements are where, and how pairs meet.
+    """Way in which a network carries out passes: which elements are where, and how pairs meet.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class PassSchedule(ABC):
         return passes.stages
 
     def state(self) -> Fields:
-        """What a checkpoint holds of a schedule that remembers something from pass to pass."""
+        """Return what a checkpoint holds of a schedule that remembers something between passes."""
         return {}
 
     def restore(self, found: Mapping[str, Any]) -> None:  # noqa: B027 (most have nothing)
@@ -121,7 +121,7 @@ class Passes(Frame):
 
     @property
     def _keys(self) -> Ints:
-        """What tells the states apart, over all ranks."""
+        """Return what tells the states apart, over all ranks."""
         # Worked out where a checkpoint asks: two fresh arrays take as long as five dimensions of a
         # transform, and few runs write checkpoints.
         schedule = self._schedule
@@ -182,5 +182,5 @@ def require_power_of_two(topology: Topology) -> int:
 
 
 def is_one_port(machine: Machine) -> bool:
-    """Whether a processor of the machine is limited to one message in a step."""
+    """Tell if a processor of the machine is limited to one message in a step."""
     return 1 in (machine.model.send, machine.model.receive)

@@ -65,7 +65,7 @@ class Shifting(PassSchedule):
         """Carry out dimension j, if it is active, and shift."""
 
     def rotated(self, nodes: Ints, kind: str) -> Ints:
-        """Where elements go: rotated right where the pass ascends, else left."""
+        """Return where elements go: rotated right where the pass ascends, else left."""
         return rotated_left(nodes, self.dimensions, -1 if kind == ASCEND else 1)
 
     def elements(self, shifts: int) -> Ints:
@@ -84,7 +84,7 @@ class Shifting(PassSchedule):
 
 
 class Shuffle(Shifting):
-    """Of the shuffle-exchange: q rotations, and an exchange in every active dimension."""
+    """Schedule of the shuffle-exchange: q rotations, and an exchange in every active dimension."""
 
     name = "shuffle"
 
@@ -114,7 +114,7 @@ class Shuffle(Shifting):
 
 
 class DeBruijn(Shifting):
-    """Of the de Bruijn graph: a step a dimension brings a pair together and shifts it.
+    """Schedule of the de Bruijn graph: a step a dimension brings a pair together and shifts it.
 
     Every processor sends its element to both successors (descending) or predecessors (ascending);
     each receives a pair and keeps the half that belongs to it. With one port it first sends to the
@@ -161,7 +161,7 @@ class DeBruijn(Shifting):
             registers[1 + (nodes[still] & 1), still] = registers[HELD, still]
 
     def _keep(self, sweep: Pass, j: int, index: Ints, registers: Array) -> None:
-        """Of the pair that has come, keep the element `index`."""
+        """Keep, of the pair that has come, the element `index`."""
         upper = (index >> j) & 1 == 1
         own = np.where(upper, registers[2], registers[1])
         theirs = np.where(upper, registers[1], registers[2])

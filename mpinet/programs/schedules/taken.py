@@ -52,12 +52,12 @@ class Noting(Machine):
         word: int = 0,
         numbers: Ints | int = -1,
     ) -> Inbox:
-        """As in `Machine`."""
+        """Make a step as in `Machine`."""
         self.note(nodes, ports, payload)
         return super().step(nodes, ports, payload, listen, word, numbers)
 
     def plan(self, nodes: Any, ports: Any) -> Plan:
-        """As in `Machine`."""
+        """Make a step as in `Machine`."""
         return NotedPlan(self, nodes, ports)
 
 
@@ -69,7 +69,7 @@ class NotedPlan(Plan):
         self._noting, self._sent = machine, (nodes, ports)
 
     def __call__(self, payload: Array, word: int = 0) -> Array:
-        """As in `Plan`."""
+        """Send as in `Plan`."""
         self._noting.note(*self._sent, payload)
         return super().__call__(payload, word)
 

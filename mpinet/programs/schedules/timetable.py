@@ -95,7 +95,7 @@ COLUMNS = {"step": "step", "sender": "from", "receiver": "to", "chunk": "chunk"}
 """The columns of every schedule file, and their names there."""
 
 HEADER = ("network", "edges_sha256", "collective", "processors", "chunks", "root", "ports")
-"""What a schedule file's first lines tell, in order."""
+"""Words of a schedule file's first lines, in order."""
 
 
 def csv_text(timetable: Timetable) -> str:
@@ -157,12 +157,12 @@ class Part:
             raise no_channel(machine.topology, rows, int(missing[0]))
 
     def sends(self, step: int) -> slice:
-        """Where the rows of a step are."""
+        """Return the rows of a step, as a slice."""
         return slice(int(self._begin[step - 1]), int(self._begin[step]))
 
 
 def no_channel(topology: Topology, rows: Timetable, row: int) -> UsageError:
-    """Why a row cannot be: its ends are no neighbours, or not by that port or bus."""
+    """Make the error that says why a row cannot be: no neighbours, or not by that port or bus."""
     channel = "link" if topology.links else "bus"
     if rows.bus is not None and rows.bus[row] != ANY_BUS:
         channel = f"bus {rows.bus[row]} between them"

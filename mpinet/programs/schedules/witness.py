@@ -74,7 +74,7 @@ class Witness:
         self._oper, self._made = oper, state[self._rows]
 
     def astray(self) -> int:
-        """How many of them have become something else than their processors make of them."""
+        """Count those that have become something else than their processors make of them."""
         if len(self._rows) == 0:
             return 0
         expected = keep_own(self._oper, self._j, self._index, self._own, self._theirs)

@@ -236,7 +236,7 @@ def _draw_route(axes: Any, shown: Scene, route: list[int], colour: str, scale: f
 
 
 def is_many(shown: Scene) -> bool:
-    """Whether a picture has too many links or nodes for lines in a file."""
+    """Tell if a picture has too many links or nodes for lines in a file."""
     return max(len(shown.links), shown.nodes) > MOST_VECTORS
 
 

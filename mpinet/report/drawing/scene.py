@@ -82,7 +82,7 @@ class Scene:
 
     @property
     def aside(self) -> float:
-        """How far links reach beyond the nodes at most, in units of the picture."""
+        """Reach of links beyond the nodes at most, in units of the picture."""
         return max(float(self.bends.max(initial=0)), float(np.abs(self.stubs).max(initial=0)))
 
     def way(self, u: int, v: int) -> tuple[float, Points]:

@@ -14,7 +14,7 @@ ADDRESS = re.compile(r"((?<!\S)[(]?[a-z]+:\S+)")
 """A word that names a network, ``hdn:2x2,super=-/0``, which no formula is."""
 
 INNER = r"(?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*"
-"""What is between a bracket and the one that closes it."""
+"""Pattern of what is between a bracket and the one that closes it."""
 
 SCRIPT = rf"(\{{[^{{}}]*\}}|\({INNER}\)|-?\d+|(?:floor|ceil)\({INNER}\)|-?[A-Za-z]\d*)"
 LOWERED = re.compile(rf"\b(log|[A-Z]{{1,3}}|[A-Za-z]'*)_{SCRIPT}")

@@ -96,13 +96,13 @@ def read_document(path: Path) -> dict[str, Any]:
 
 
 def _has_origin(document: Mapping[str, Any]) -> bool:
-    """Whether a document's origin, if it has one, is given in texts."""
+    """Tell if a document's origin, if it has one, is given in texts."""
     made = document.get("made", {})
     return isinstance(made, dict) and all(isinstance(said, MAYBE_TEXT) for said in made.values())
 
 
 def _is_row(row: Any) -> bool:
-    """Whether a value is a verdict in JSON."""
+    """Tell if a value is a verdict in JSON."""
     if not _has(row, ROW) or not {field.name for field in fields(Verdict)} <= set(row):
         return False
     parts = ((row["witness"], WITNESS), (row["common"], COMMON), (row["nondegenerate"], FAIR))
@@ -116,7 +116,7 @@ def _is_row(row: Any) -> bool:
 
 
 def _has(found: Any, kinds: Mapping[str, tuple[type, ...]]) -> bool:
-    """Whether a value is an object with fields of these kinds."""
+    """Tell if a value is an object with fields of these kinds."""
     return isinstance(found, dict) and all(
         name in found and isinstance(found[name], kind) for name, kind in kinds.items()
     )

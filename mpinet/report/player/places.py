@@ -1,4 +1,4 @@
-"""Where a player's page shows nodes: each at its place, or coarse, many nodes as one.
+"""The places of nodes on a player's page: each at its own, or coarse, many nodes as one.
 
 A grid or a hypercube too large to be seen becomes a smaller one of the same family. Other networks
 are shown by their own clusters, else by what stands near one another in their layout.
@@ -31,7 +31,7 @@ MOST_CLUSTERS = 512
 
 @dataclass(frozen=True)
 class Places:
-    """What stands where.
+    """Nodes of a page, and where they stand.
 
     Attributes
     ----------

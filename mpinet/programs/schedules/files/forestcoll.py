@@ -20,7 +20,7 @@ from mpinet.programs.schedules.files.timing import Tasks, timed
 from mpinet.programs.schedules.timetable import Timetable
 
 Hops = list[tuple[int, int, int]]
-"""Of a tree: depth, from, to; in an order in which every sender has it before."""
+"""Hops of a tree: depth, from, to; in an order in which every sender has it before."""
 
 
 def read_forestcoll(document: Element, reading: ReadingOptions) -> Timetable:

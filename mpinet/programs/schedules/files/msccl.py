@@ -21,7 +21,7 @@ KINDS = {
     "rcs": ("receive", "send"), "rrc": ("receive",), "rrs": ("receive", "send"),
     "rrcs": ("receive", "send"),
 }  # fmt: skip
-"""What each type of step does, in order."""
+"""Actions of each type of step, in order."""
 
 NAMES = {
     "allgather": "gossip", "allreduce": "allreduce", "reducescatter": "reducescatter",
@@ -34,7 +34,7 @@ MOST_COUNT = 2**20
 
 
 class Piece(NamedTuple):
-    """What is in a place of a buffer: a chunk, and the set of those that are in its sum."""
+    """Content of a place of a buffer: a chunk, and the set of those that are in its sum."""
 
     chunk: int
     givers: int
@@ -50,7 +50,7 @@ class Place(NamedTuple):
 
 @dataclass
 class Act:
-    """What a task does with pieces."""
+    """Act of a task on pieces."""
 
     kind: str
     source: Place | None
@@ -220,7 +220,7 @@ def _follow(
     rows = {}
 
     def home(place: Place) -> Place:
-        """Where a place really is: with one buffer for input and output, in the latter's terms."""
+        """Return where a place really is: with one buffer for both, in terms of the output."""
         if not in_place or place.buffer not in "io" or name == "exchange":
             return place
         own = place.gpu * per
@@ -278,7 +278,7 @@ def _follow(
 
 
 def _inputs(name: str, gpus: int, per: int, root: int | None) -> dict[Place, Piece]:
-    """What is in the buffers first."""
+    """Return what is in the buffers first."""
     found = {}
     for gpu in range(gpus):
         pieces: range

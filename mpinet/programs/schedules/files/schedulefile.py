@@ -24,7 +24,7 @@ MOST_PROCESSORS = 2**24
 
 @dataclass(frozen=True)
 class ReadingOptions:
-    """What the command line says of a schedule.
+    """Options of the command line that say how a schedule is read.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class ScheduleFile:
     lines: Ints | None = None
 
     def where(self, row: int) -> str:
-        """What a sentence on a row begins with; -1: on the whole file."""
+        """Return the beginning of a sentence on a row; -1: on the whole file."""
         if self.lines is None or row < 0:
             return f"{self.name}, "
         return f"{self.name}, line {self.lines[row]}, "

@@ -10,7 +10,7 @@ from mpinet.programs.schedules.files.schedulefile import MOST_ROWS, MOST_STEPS, 
 
 @dataclass
 class Tasks:
-    """What is to be done: sends, which take a step, and what costs nothing.
+    """Tasks to be done: sends, which take a step, and others, which cost nothing.
 
     Attributes
     ----------
@@ -120,7 +120,7 @@ def _freed(tasks: Tasks, waiting: list[int]) -> list[int]:
 
 
 def _claims(sender: int, receiver: int, reading: ReadingOptions) -> tuple[tuple[int, int], ...]:
-    """What a send takes for its step: the link, and with one port both ends."""
+    """Return what a send takes for its step: the link, and with one port both ends."""
     link = (sender, receiver)
     if reading.half_duplex:
         link = (min(link), max(link))

@@ -289,7 +289,7 @@ FORMATS: dict[str, Callable[[Timetable], bytes]] = {
     "msccl": as_msccl,
     "goal": as_goal,
 }
-"""What a schedule can be written as."""
+"""Formats that a schedule can be written in."""
 
 ENDINGS = {".csv": "csv", ".npz": "npz", ".xml": "msccl", ".goal": "goal"}
 """The formats that files' endings stand for."""
