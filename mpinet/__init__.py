@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from mpinet.compiled import rule as rule
     from mpinet.errors import ModelViolation as ModelViolation
     from mpinet.errors import MpinetError as MpinetError
+    from mpinet.mpi.alone import comm_self as comm_self
     from mpinet.networks import Routing as Routing
     from mpinet.networks import Topology as Topology
     from mpinet.networks import check as check
@@ -40,6 +41,7 @@ _PUBLIC = {
     "Result": "mpinet.commands.result",
     "Routing": "mpinet.networks",
     "Topology": "mpinet.networks",
+    "comm_self": "mpinet.mpi.alone",
     "check": "mpinet.networks",
     "inlined": "mpinet.compiled",
     "open": "mpinet.networks",

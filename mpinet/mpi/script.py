@@ -74,9 +74,9 @@ def run_script(
     with rare_collections(), descriptors_kept(out or sys.stdout) as apart:
         world = World(machine, routing, packet, synchronous, apart, pattern)
         world.accounts.naming = Naming(whole)
-        running.begin(world)
-        _run(world, whole, arguments)
-        return outcome(world)
+        with running.of(world):
+            _run(world, whole, arguments)
+            return outcome(world)
 
 
 def _run(world: World, whole: Source, arguments: Sequence[str]) -> None:
@@ -100,8 +100,23 @@ def _run(world: World, whole: Source, arguments: Sequence[str]) -> None:
         world.threads.join()
         call_last(main.__dict__)
 
+    with surroundings(world, whole.folder):
+        world.run(program)
+
+
+@contextmanager
+def surroundings(world: World, folder: str) -> Iterator[None]:
+    """Within it, processors find what scripts find: the emulated MPI, and what is their own.
+
+    Parameters
+    ----------
+    world : World
+        The run.
+    folder : str
+        Where scripts import from first; '' for the current one.
+    """
     with (
-        _interpreter(whole.folder),
+        _interpreter(folder),
         at_end_of_processors(),
         emulated(world),
         own_random_numbers(lambda: world.turns.current),
@@ -112,7 +127,7 @@ def _run(world: World, whole: Source, arguments: Sequence[str]) -> None:
         world.threads.watched(),
         servers_watched(world),
     ):
-        world.run(program)
+        yield
 
 
 def _main(script: Source) -> ModuleType:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mpinet.mpi.constants import serialized
+from mpinet.mpi.constants import instance_of, serialized
 from mpinet.mpi.messages.buffers import Buffer
 from mpinet.mpi.real import REAL
 from mpinet.mpi.world.calls import running
@@ -278,6 +278,22 @@ for _place, _op in enumerate(PREDEFINED.values(), 2):
     _op._constant, _op.place = True, _place
 
 _names = {op.handle: name for name, op in PREDEFINED.items()}
+
+
+def known_op(op: Any) -> Op:
+    """An argument that is to be an operator; of the real MPI's predefined ones our own.
+
+    Libraries that are given `mpinet.comm_self()` have imported the real mpi4py.
+
+    Raises
+    ------
+    TypeError
+        It is none.
+    """
+    name = _names.get(op.handle) if type(op) is REAL.Op else None
+    found: Op = instance_of(Op, op if name is None else PREDEFINED[name])
+    return found
+
 
 _FITS: set[tuple[int, int]] = set()
 """Operators and predefined datatypes that have been seen to go together."""

@@ -14,9 +14,8 @@ import numpy as np
 
 from mpinet.mpi.collectives import algorithms
 from mpinet.mpi.collectives.collective import Collective, Plan, Terms, known_root
-from mpinet.mpi.collectives.operators import Op, require_alike
+from mpinet.mpi.collectives.operators import Op, known_op, require_alike
 from mpinet.mpi.collectives.payloads import Fold, Part
-from mpinet.mpi.constants import instance_of
 from mpinet.mpi.messages.buffers import Blocks, Buffer
 from mpinet.mpi.real import REAL
 from mpinet.mpi.world.endpoint import Endpoint
@@ -206,11 +205,11 @@ class Reduction:
     """
 
     def __init__(self, op: Op, datatype: Any):
-        self._op: Op = instance_of(Op, op)
+        self._op: Op = known_op(op)
         if not op:
             raise REAL.Exception(REAL.ERR_OP)
         if datatype is not None:
-            op.require_fit(datatype)
+            self._op.require_fit(datatype)
         self._datatype = datatype
         self.fold = Fold(self._combine)
 

@@ -37,6 +37,20 @@ class Running:
         self.world, self.turns, self.mail = world, world.turns, world.mail
         self.recorded = world.machine.trace.calls if world.machine.trace else None
 
+    @contextmanager
+    def of(self, world: World) -> Iterator[None]:
+        """Within it a run is the one that calls belong to; then the one before, if there was one.
+
+        Objects of a run may be freed long after it: without one before, it stays.
+        """
+        before = vars(self).get("world")
+        self.begin(world)
+        try:
+            yield
+        finally:
+            if before is not None:
+                self.begin(before)
+
 
 running = Running()
 

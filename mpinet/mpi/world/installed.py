@@ -24,7 +24,7 @@ INSTALLED = tuple(
 )
 """Folders of modules that are installed with Python; not all that is below its folder."""
 
-SHARED = sys.stdlib_module_names | {"mpinet"}
+SHARED = sys.stdlib_module_names | {"mpinet", "_pytest", "pluggy", "pytest"}
 """Packages that no processor loads for itself, whatever they import."""
 
 

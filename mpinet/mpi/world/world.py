@@ -139,16 +139,30 @@ class World:
         Deadlock
             Processors wait for messages that nobody will send.
         """
+        self.begin(program)
+        try:
+            self.go_on()
+        finally:
+            self.end()
+
+    def begin(self, program: Callable[[Processor], None]) -> None:
+        """Give every processor a thread that is to run a program."""
         self.turns.start(program)
+
+    def go_on(self) -> None:
+        """Run rounds until nothing is left to do (collective); raises what `run` raises."""
         main = sys.modules["__main__"]
         try:
             while self._round():
                 pass
         finally:
             sys.modules["__main__"] = main
-            self.threads.end()
-            self.turns.close()
-            self._foundation.uncover()
+
+    def end(self) -> None:
+        """Stop those who have not come to their end, and give back what scripts have hidden."""
+        self.threads.end()
+        self.turns.close()
+        self._foundation.uncover()
 
     def _round(self) -> bool:
         """Run one round: every processor until it blocks, then one step of the machine.

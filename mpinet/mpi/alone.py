@@ -1,0 +1,90 @@
+"""A communicator of one processor for a program that no run and no launcher has started."""
+
+from __future__ import annotations
+
+import sys
+from typing import NoReturn
+
+from greenlet import getcurrent, greenlet
+
+from mpinet.machine import Machine
+from mpinet.machine.transport import Local
+from mpinet.mpi.communicators.communicator import Intracomm, own, whole
+from mpinet.mpi.world.calls import running
+from mpinet.mpi.world.processor import Processor
+from mpinet.mpi.world.threads import Threads
+from mpinet.mpi.world.world import World
+from mpinet.process.where import shown
+
+
+class OwnThread(Threads):
+    """Refuses calls from other threads than the one that has begun."""
+
+    def refuse(self, call: str) -> NoReturn:
+        """Raise an error in the thread that calls."""
+        raise RuntimeError(f"{call} is called from a thread; the processor has only one.")
+
+
+class Undivided:
+    """Modules, streams and settings of a world with one processor: all are its own."""
+
+    present = -1
+
+    def leave(self, processor: Processor) -> None:
+        """Leave everything where it is: nobody else runs."""
+
+
+def comm_self() -> Intracomm:
+    """Return a communicator of one processor, for libraries that need one to be given.
+
+    It works without a launcher and without a run of mpinet. In a script that mpinet runs it is the
+    processor's ``COMM_SELF``.
+
+    Returns
+    -------
+    Intracomm
+        The communicator; what would wait for ever raises `Deadlock`.
+
+    Raises
+    ------
+    TransportError
+        There is no MPI library: datatypes and packing are mpi4py's.
+
+    Examples
+    --------
+    >>> import mpinet
+    >>> comm = mpinet.comm_self()
+    >>> comm.rank, comm.size, comm.allreduce(3)
+    (0, 1, 3)
+    """
+    world = vars(running).get("world")
+    if world is not None and getcurrent() is world.turns.current.thread:
+        return own()
+    _begin()
+    return whole()
+
+
+def _begin() -> None:
+    """Begin a world whose one processor is the caller."""
+    caller = getcurrent()
+
+    def live() -> None:
+        world = World(Machine("complete:1", "one", Local()))
+        caller.switch(world)
+        while True:
+            try:
+                world.go_on()
+            except Exception as error:
+                here = world.turns.current = next(filter(None, world.turns.processors))
+                here.awaited = None
+                caller.throw(error)
+
+    world: World = greenlet(live).switch()
+    turns = world.turns
+    processor = next(filter(None, turns.processors))
+    processor.thread, processor.main = caller, sys.modules["__main__"]
+    turns.privacy = Undivided()  # type: ignore[assignment]
+    turns.current = processor
+    world.threads = OwnThread(turns, world.exits)
+    world.accounts.naming = lambda frame: shown(frame.f_code.co_filename)
+    running.begin(world)

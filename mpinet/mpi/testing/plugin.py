@@ -1,0 +1,254 @@
+"""The plugin that pytest loads: tests run on emulated processors, in one process.
+
+``pytest --mpinet N [--on TOPO]`` runs every test on N processors, as ``mpiexec -n N pytest`` would;
+a test with the mark ``mpinet(n=..)`` runs on n in any case. Without either nothing is imported.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+
+if TYPE_CHECKING:
+    from mpinet.mpi.testing.team import Team
+
+MARK = (
+    "mpinet(n, on): run the test on n emulated processors, or on those of a network, such as "
+    "torus:2x2."
+)
+
+FOREIGN = {"parallel": "nprocs", "mpi": "ranks"}
+"""Marks of other plugins that say on how many processors a test runs, and how they call that."""
+
+
+class Place(NamedTuple):
+    """Where a test runs: on how many processors, of which network."""
+
+    processors: int
+    network: str
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options."""
+    group = parser.getgroup("mpinet", "MPI programs on emulated processors")
+    group.addoption("--mpinet", metavar="N", help="run every test on N emulated processors")
+    group.addoption("--on", metavar="TOPO", dest="mpinet_on", help="the network that they are on")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register what the options ask for."""
+    config.addinivalue_line("markers", MARK)
+    if hasattr(config, "workerinput"):  # a member's session, or one of pytest-xdist's
+        return
+    number, network = config.getoption("mpinet"), config.getoption("mpinet_on")
+    if number is None and network is None:
+        config.pluginmanager.register(Marked(config), "mpinet host")
+        return
+    config.pluginmanager.register(Everything(config, _place(number, network)), "mpinet host")
+
+
+def _place(number: Any, network: str | None) -> Place:
+    """Where tests run that options or a mark tell of."""
+    from mpinet.errors import MpinetError
+    from mpinet.networks import open as opened
+
+    text = str(number)
+    if number is not None and not (text.isascii() and text.isdigit() and int(text)):
+        raise pytest.UsageError(f"mpinet: tests run on 1 processor or more, not on {text}.")
+    name = network or f"complete:{text}"
+    try:
+        hosts = opened(name).hosts
+    except MpinetError as error:
+        raise pytest.UsageError(f"mpinet: {error}") from None
+    if number is not None and hosts != int(text):
+        raise pytest.UsageError(f"mpinet: {name} has {hosts} processors, not {text}.")
+    return Place(hosts, name)
+
+
+class Host:
+    """What both ways to run tests on processors share: one team at a time.
+
+    Parameters
+    ----------
+    config : Config
+        The session's.
+    """
+
+    def __init__(self, config: pytest.Config):
+        self._config = config
+        self._team: Team | None = None
+        self._where: Place | None = None
+
+    def _at(self, place: Place, items: list[pytest.Item] | None) -> Team:
+        """The team at a place: the present one, or a new one that is to run these tests or all."""
+        if self._team is None or self._where != place:
+            from mpinet.mpi.testing.team import Team
+            from mpinet.networks import open as opened
+
+            self._close()
+            names = None if items is None else [_named(item) for item in items]
+            words = self._config.invocation_params.args
+            self._team = Team(opened(place.network), [str(word) for word in words], names)
+            self._where = place
+            self._require_alike()
+        return self._team
+
+    def _require_alike(self) -> None:
+        """Raise an error unless all processors have collected the same tests."""
+        assert self._team is not None
+        trouble = self._team.trouble
+        first, *others = self._team.members
+        for number, member in enumerate(others, 1):
+            if not trouble and list(member.items) != list(first.items):
+                only = set(member.items) ^ set(first.items)
+                example = f": {min(only)} is not on both" if only else " in another order"
+                trouble = f"Processors 0 and {number} have collected different tests{example}."
+        if trouble:
+            self._close()
+            raise pytest.UsageError(f"mpinet: {trouble}")
+
+    def _run(self, place: Place, items: list[pytest.Item]) -> None:
+        """Run the first of some tests that are at one place, and report it."""
+        from mpinet.mpi.testing.member import Task
+
+        item, *rest = items
+        team = self._at(place, items)
+        hook = self._config.hook
+        hook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+        reports = team.run(Task(item.nodeid, rest[0].nodeid if rest else None))
+        if any(report.failed for report in reports) and not team.is_clean:
+            self._close()
+        for report in reports:
+            hook.pytest_runtest_logreport(report=report)
+        hook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+
+    def _close(self) -> None:
+        """Let the present team go."""
+        team, self._team = self._team, None
+        if team is not None:
+            team.close()
+
+    def pytest_sessionfinish(self) -> None:
+        """Let the last team go."""
+        self._close()
+
+
+class Marked(Host):
+    """Runs tests with the mark on processors, and leaves all others to pytest."""
+
+    def __init__(self, config: pytest.Config):
+        super().__init__(config)
+        self._places: dict[str, Place] = {}
+        self._left: list[pytest.Item] = []
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Put tests with the mark behind all others, those together that run at one place."""
+        marks = [(item, item.get_closest_marker("mpinet")) for item in items]
+        self._places = {item.nodeid: marked(mark) for item, mark in marks if mark is not None}
+        if self._places:
+            nowhere = Place(0, "")
+            items.sort(key=lambda item: self._places.get(item.nodeid, nowhere))
+            self._left = [item for item in items if item.nodeid in self._places]
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> bool | None:
+        """Run a test with the mark."""
+        place = self._places.get(item.nodeid)
+        if place is None:
+            return None
+        self._left = self._left[self._left.index(item) :]
+        self._run(place, [one for one in self._left if self._places[one.nodeid] == place])
+        return True
+
+
+class Everything(Host):
+    """Runs all tests on processors, which collect them, too.
+
+    Parameters
+    ----------
+    config : Config
+        The session's.
+    place : Place
+        Where tests without a mark run.
+    """
+
+    def __init__(self, config: pytest.Config, place: Place):
+        super().__init__(config)
+        self._usual = place
+        if getattr(config.option, "numprocesses", None):
+            raise pytest.UsageError("--mpinet: its processors share a process; leave -n out.")
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection(self, session: pytest.Session) -> bool:
+        """Let the processors collect the tests."""
+        team = self._at(self._usual, None)
+        failed = [member for member in team.members if any(one.failed for one in member.collected)]
+        told = (failed or team.members)[0]
+        for report in told.collected:
+            session.config.hook.pytest_collectreport(report=report)
+        if told.deselected:
+            session.config.hook.pytest_deselected(items=told.deselected)
+        session.items = sorted(told.items.values(), key=self._order_of)
+        session.testscollected = len(session.items)
+        session.config.hook.pytest_collection_finish(session=session)
+        return True
+
+    def _place_of(self, item: pytest.Item) -> Place:
+        """Where a test runs; the usual place is before all others."""
+        mark = item.get_closest_marker("mpinet")
+        if mark is not None:
+            return marked(mark)
+        for name, called in FOREIGN.items():
+            mark = item.get_closest_marker(name)
+            if mark is None:
+                continue
+            number = mark.kwargs.get(called, mark.args[0] if mark.args else None)
+            if isinstance(number, int):
+                return self._usual if number == self._usual.processors else _place(number, None)
+        return self._usual
+
+    def _order_of(self, item: pytest.Item) -> tuple[bool, Place]:
+        """By which tests are sorted: those at the usual place come first."""
+        place = self._place_of(item)
+        return place != self._usual, place
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Run the tests."""
+        if session.testsfailed and not session.config.option.continue_on_collection_errors:
+            many = f"{session.testsfailed} error{'s' * (session.testsfailed != 1)}"
+            raise session.Interrupted(f"{many} during collection")
+        if session.config.option.collectonly:
+            return True
+        for place, together in groupby(session.items, self._place_of):
+            items = list(together)
+            for number in range(len(items)):
+                self._run(place, items[number:])
+                if session.shouldfail:
+                    raise session.Failed(session.shouldfail)
+                if session.shouldstop:
+                    raise session.Interrupted(session.shouldstop)
+        return True
+
+
+def marked(mark: pytest.Mark) -> Place:
+    """Where a test with the mark runs.
+
+    Raises
+    ------
+    UsageError
+        The mark does not say that.
+    """
+    named = dict(zip(("n", "on"), mark.args, strict=False)) | dict(mark.kwargs)
+    if not named or not named.keys() <= {"n", "on"} or len(mark.args) > 2:
+        raise pytest.UsageError("The mark mpinet takes n, a number, or on, a network.")
+    return _place(named.get("n"), named.get("on"))
+
+
+def _named(item: pytest.Item) -> str:
+    """A test's path and name, as pytest takes them from anywhere."""
+    _, *parts = item.nodeid.split("::", 1)
+    return "::".join([str(item.path), *parts])

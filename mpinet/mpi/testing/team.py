@@ -1,0 +1,171 @@
+"""Processors that run tests together, each in a session of its own, and meet between any two."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from contextlib import ExitStack
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from mpinet.errors import MpinetError
+from mpinet.machine import Machine
+from mpinet.machine.transport import Local
+from mpinet.mpi.real import ANY_SOURCE
+from mpinet.mpi.script import surroundings
+from mpinet.mpi.testing.member import Member, Task, live
+from mpinet.mpi.testing.verdict import verdict
+from mpinet.mpi.world.calls import running
+from mpinet.mpi.world.contexts import PAIRS, WORLD
+from mpinet.mpi.world.events import Event
+from mpinet.mpi.world.processor import Processor
+from mpinet.mpi.world.settings import Setting, Variables
+from mpinet.mpi.world.streams import descriptors_kept
+from mpinet.mpi.world.world import World
+from mpinet.networks.topology import Topology
+from mpinet.process.where import shown
+
+
+class Meeting(Event):
+    """The arrival of all other members where a test has ended, or all have been collected."""
+
+    __slots__ = ("place_of_all",)
+
+    place_of_all: int
+
+    @property
+    def said(self) -> str:
+        """What is waited for."""
+        return "all others to come to the end of the test"
+
+    @property
+    def peer(self) -> int:
+        """Everybody's."""
+        return ANY_SOURCE
+
+    @property
+    def place(self) -> int:
+        """The context of all processors."""
+        return self.place_of_all
+
+
+class Court(World):
+    """A world that rests when all of its processors have met."""
+
+    met: list[Meeting]
+
+    def _nothing_moves(self, total: object) -> bool:
+        if self.turns.running and len(self.met) == self.turns.running:
+            return False
+        return super()._nothing_moves(total)  # type: ignore[arg-type]
+
+
+class Team:
+    """A machine of which every processor has a session of pytest.
+
+    Parameters
+    ----------
+    topology : Topology
+        The network.
+    arguments : list of str
+        What pytest was called with.
+    names : list of str, optional
+        Paths and ids of the tests to collect (default: those among the arguments).
+
+    Attributes
+    ----------
+    members : list of Member
+        By processor.
+    trouble : str
+        Why the team cannot go on; '' if it can.
+    """
+
+    def __init__(self, topology: Topology, arguments: Sequence[str], names: list[str] | None):
+        self.members = [Member(self) for _ in range(topology.hosts)]
+        self.trouble = ""
+        self._task: Task | None = None
+        self._arguments = list(arguments)
+        self._names = names
+        self._stack = ExitStack()
+        self._world = self._begun(topology)
+        self._go_on()
+
+    def _begun(self, topology: Topology) -> Court:
+        """The world, at its beginning."""
+        kept = sys.meta_path[:], sys.unraisablehook
+        out = self._stack.enter_context(descriptors_kept(sys.stdout))
+        world = Court(Machine(topology, "one", Local()), out=out)
+        world.met = []
+        world.accounts.naming = lambda frame: shown(frame.f_code.co_filename)
+        self._stack.enter_context(running.of(world))
+        self._stack.enter_context(surroundings(world, ""))
+        self._stack.callback(self._put_back, *kept)
+        self._stack.callback(world.end)
+        world.begin(self._program)
+        return world
+
+    @staticmethod
+    def _put_back(finders: list[Any], hook: Any) -> None:
+        """Undo what sessions that were cut off have left in the interpreter."""
+        sys.meta_path[:] = finders
+        sys.unraisablehook = hook
+
+    def _program(self, processor: Processor) -> None:
+        """Run a processor's session."""
+        processor.main = sys.modules["__main__"] = ModuleType("__main__")
+        words = sys.modules["_pytest.assertion.util"]  # has what says how a test's values differ
+        self._world.turns.privacy.change(processor, Setting(Variables, words))
+        live(self.members[processor.id], self._arguments, self._names)
+
+    def next(self) -> Task | None:
+        """Let the running processor wait for all others; what they do next, None at the end."""
+        world = self._world
+        meeting = Meeting(world.turns.current)
+        meeting.place_of_all = world.contexts.number((WORLD, PAIRS))
+        world.met.append(meeting)
+        world.turns.wait(meeting)
+        return self._task
+
+    def _go_on(self) -> None:
+        """Let the members go on until they meet again."""
+        world = self._world
+        met, world.met = world.met, []
+        for meeting in met:
+            world.turns.happened(meeting)
+        try:
+            world.go_on()
+        except MpinetError as error:
+            self.trouble = str(error)
+        broken = [member.trouble for member in self.members if member.trouble]
+        if broken:
+            self.trouble = "\n".join([broken[0], self.trouble]).rstrip()
+        elif not self.trouble and len(world.met) < len(self.members) and self._task is not None:
+            self.trouble = "A processor's session of pytest has ended before its last test."
+
+    def run(self, task: Task) -> list[pytest.TestReport]:
+        """Run a test on all processors; what its phases have told, of all of them together."""
+        for member in self.members:
+            member.reports = []
+        self._task = task
+        self._go_on()
+        told = [member.reports for member in self.members]
+        return verdict(self.members[0].items[task.name], told, self.trouble)
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether the next test finds nothing of the last: no message, no receive that waits."""
+        world = self._world
+        others = [one for one in world.turns.processors if one is not None]
+        left = any(one.unexpected is not None or one.posted is not None for one in others)
+        return not self.trouble and len(others) == len(self.members) and not left
+
+    def close(self) -> None:
+        """Let the members come to the ends of their sessions; those that cannot are cut off."""
+        self._task = None
+        try:
+            if not self.trouble:
+                self._go_on()
+        finally:
+            self._stack.close()

@@ -1,0 +1,90 @@
+"""One outcome of a test, made of what it was on every processor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+PHASES = ("setup", "call", "teardown")
+
+GRAVITY = {"skipped": 0, "passed": 1, "failed": 2}
+"""What counts if processors differ: a test that some skip has passed on the others."""
+
+
+def verdict(
+    item: pytest.Item, told: Sequence[Sequence[pytest.TestReport]], trouble: str
+) -> list[pytest.TestReport]:
+    """Return a report for each phase of a test that any processor has come through.
+
+    Parameters
+    ----------
+    item : Item
+        The test.
+    told : sequence of sequences of TestReport
+        What each processor's phases have told.
+    trouble : str
+        Why processors have not come to its end; '' if all have.
+    """
+    found = []
+    for phase in PHASES:
+        here = [
+            (number, report)
+            for number, reports in enumerate(told)
+            for report in reports
+            if report.when == phase
+        ]
+        missing = bool(trouble) and len({number for number, _ in here}) < len(told)
+        failed = [one for one in here if one[1].outcome == "failed"]
+        if missing and not failed:
+            found.append(_stuck(item, phase, trouble))
+        elif here:
+            number, report = max(here, key=lambda one: (GRAVITY[one[1].outcome], -one[0]))
+            if failed:
+                _add(report, _others(number, told, phase, trouble))
+            found.append(report)
+        if missing:
+            break
+    return found
+
+
+def _stuck(item: pytest.Item, phase: str, trouble: str) -> pytest.TestReport:
+    """A report of a phase that processors have not come to the end of."""
+    return pytest.TestReport(
+        nodeid=item.nodeid,
+        location=item.location,
+        keywords={name: 1 for name in item.keywords},
+        outcome="failed",
+        longrepr=trouble,
+        when=phase,  # type: ignore[arg-type]
+    )
+
+
+def _others(
+    number: int, told: Sequence[Sequence[pytest.TestReport]], phase: str, trouble: str
+) -> str:
+    """What has become of the others when a processor fails."""
+    by_outcome: dict[str, list[int]] = {}
+    for other, reports in enumerate(told):
+        outcome = next((one.outcome for one in reports if one.when == phase), "did not end")
+        if other != number:
+            by_outcome.setdefault(outcome, []).append(other)
+    rest = "; ".join(f"{ended}: {_numbers(them)}" for ended, them in by_outcome.items())
+    said = f"It failed on processor {number} of {len(told)}" + (f" ({rest})." if rest else ".")
+    return f"{said}\n{trouble}" if trouble else said
+
+
+def _numbers(them: list[int]) -> str:
+    """Numbers of processors, the first of them."""
+    shown = ", ".join(map(str, them[:8]))
+    return shown if len(them) <= 8 else f"{shown} and {len(them) - 8} more"
+
+
+def _add(report: pytest.TestReport, text: str) -> None:
+    """Add words to what a report shows."""
+    shown: Any = report.longrepr
+    if hasattr(shown, "addsection"):
+        shown.addsection("on emulated processors", text)
+    else:
+        report.longrepr = f"{shown}\n{text}"
