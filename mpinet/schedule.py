@@ -1,7 +1,7 @@
 """Schedules as files, from Python: the work of ``mpinet schedule``, with the same options.
 
 `run` runs a schedule from a file, `check` runs it and tells what was checked, `export` writes that
-of a collective.
+of a collective, `generate` a textbook's collective as a program of messages.
 
 Examples
 --------
@@ -13,6 +13,7 @@ Examples
 (7, 'MSCCL', True)
 """
 
+from mpinet.commands.generate import generate as generate
 from mpinet.commands.schedule import check as check
 from mpinet.commands.schedule import export as export
 from mpinet.commands.schedule import run as run

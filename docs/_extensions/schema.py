@@ -31,15 +31,15 @@ def schema() -> dict[str, Any]:
         if issubclass(kind := signature_of(function_of(command)).result, Result)
         and kind is not Result
     }
-    words = {command.split()[0]: kind for command, kind in results.items()}
-    document = kept["$defs"]["document"] | {"allOf": [_of(*each) for each in words.items()]}
-    classes = {kind.__name__: _object(kind) for kind in words.values()}
+    document = kept["$defs"]["document"] | {"allOf": [_of(*each) for each in results.items()]}
+    classes = {kind.__name__: _object(kind) for kind in results.values()}
     return kept | {"$defs": {"error": kept["$defs"]["error"], "document": document} | classes}
 
 
 def _of(command: str, kind: type) -> dict[str, Any]:
     """Say which result the documents of a command have."""
-    said = {"properties": {"command": {"prefixItems": [{}, {"const": command}]}}}
+    words = [{"const": word} for word in command.split()]
+    said = {"properties": {"command": {"prefixItems": [{}, *words]}}}
     then = {"properties": {"result": {"$ref": f"#/$defs/{kind.__name__}"}}}
     return {"if": said, "then": then}
 

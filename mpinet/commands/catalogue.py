@@ -38,6 +38,7 @@ GROUPS = {
         "schedule run": "run a schedule from a file",
         "schedule check": "run a schedule from a file, and tell what was checked",
         "schedule export": "write the schedule of a collective",
+        "schedule generate": "write a textbook's collective as a program of messages",
         "verify": "judge the papers' claims, or one's own, by measurements",
     },
     "work with results": {
@@ -84,10 +85,11 @@ MODULES = {
     "schedule run": "schedule",
     "schedule check": "schedule",
     "schedule export": "schedule",
+    "schedule generate": "generate",
 }
 """Modules of commands that share one."""
 
-VERBS = {"schedule": "run, check and export schedules as files"}
+VERBS = {"schedule": "run, check, export and generate schedules as files"}
 """First words of commands of two words."""
 
 ALIASES = {

@@ -28,7 +28,10 @@ if TYPE_CHECKING:
 Time = Annotated[int | str, Typed(metavar="TIME")]
 Times = Annotated[str | int, Typed(metavar="TIME[,TIME..]")]
 
-Goal = Annotated[str | Path | Program, Typed("Program of messages: a GOAL file.", metavar="FILE")]
+Goal = Annotated[
+    str | Path | Program,
+    Typed("Program of messages: a GOAL file, or a name of a collective.", metavar="PROGRAM"),
+]
 
 
 @command(Unsaved, Common)
@@ -55,7 +58,10 @@ def replay(
     Parameters
     ----------
     program : str or Program
-        What every processor sends, receives and computes: a GOAL file, or one built in Python.
+        What every processor sends, receives and computes: a GOAL file, one built in Python, or a
+        collective of the textbooks by its name,
+        COLLECTIVE:ALGORITHM,BYTES[,processors=P][,segment=BYTES][,root=R]; default: all processors
+        of the network.
     on : str, optional
         Network whose first processors are those of the program.
     flat : int or str, optional
@@ -95,7 +101,7 @@ def replay(
     --------
     ``mpinet replay program.goal --on torus:4x4 --latency 50 --time-byte 25GB/s``
 
-    ``mpinet replay program.goal --flat 1us --overhead 200ns``
+    ``mpinet replay allreduce:ring,1MB --on torus:8x8 --latency 500 --time-byte 10GB/s --unit ps``
 
     >>> import mpinet
     >>> from mpinet.machine.timed.program import Builder
@@ -109,18 +115,15 @@ def replay(
 
 def prepare(options: argparse.Namespace) -> Job:
     """Read the program; refuse costs and networks that do not fit it."""
-    from mpinet.programs.messages.goal import read_goal
-
     if (options.on is None) == (options.flat is None):
         raise UsageError("Give either --on TOPO, a network, or --flat TIME, a latency without one.")
-    program = options.program
-    if not isinstance(program, Program):
-        program = read_goal(Path(program))
     if options.flat is None:
         topology = topology_of(argparse.Namespace(topology=options.on))
+        program = _program(options.program, topology.hosts)
         routing = routing_of(topology, options.routing, options.seed)
         _require_fitting(program, topology)
     else:
+        program = _program(options.program)
         topology, routing = open_topology(f"complete:{max(2, program.processors)}"), None
         for name in ("routing", "duplex"):
             if getattr(options, name) not in (None, "full"):
@@ -128,6 +131,18 @@ def prepare(options: argparse.Namespace) -> Job:
     costs = _costs(options)
     costs.window(routing is None, costs.eager is not None and program.largest > costs.eager)
     return Replay(options, topology, routing, program, costs)
+
+
+def _program(program: str | Path | Program, processors: int | None = None) -> Program:
+    """Read the program, or make it of its name."""
+    from mpinet.programs.messages.goal import read_goal
+    from mpinet.programs.messages.named import is_name, program_named
+
+    if isinstance(program, Program):
+        return program
+    if is_name(str(program)):
+        return program_named(str(program), processors)
+    return read_goal(Path(program))
 
 
 def _require_fitting(program: Program, topology: Topology) -> None:

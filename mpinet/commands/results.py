@@ -621,6 +621,15 @@ class ScheduleResult(Result):
     lower_by: Maybe[str | None]
 
 
+class GeneratedResult(Result):
+    """Result of ``schedule generate``."""
+
+    processors: Positive
+    operations: Count
+    messages: Count
+    bytes: Count
+
+
 class VerifyRow(Fields):
     """A claim; with its verdict, unless claims are only listed."""
 

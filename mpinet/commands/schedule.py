@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
 
 from mpinet.base.files import require_writable, whole_file
-from mpinet.base.memory import require_memory
+from mpinet.base.memory import bytes_of, require_memory
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.machinejob import MachineJob
 from mpinet.commands.opening import Network, topology_of
@@ -160,6 +160,7 @@ def export(
     switches: Switches = "forward",
     ports: Ports = "one",
     format: Literal["csv", "npz", "msccl", "goal"] | None = None,
+    bytes: Annotated[int | str | None, Typed(metavar="BYTES")] = None,
 ) -> ScheduleResult:
     """Write the schedule of a collective, by rank 0 (collective).
 
@@ -177,6 +178,8 @@ def export(
         Items in a pipeline: of the root, of each processor, or to be combined.
     format : {'csv', 'npz', 'msccl', 'goal'}, optional
         Format of the file; default: by its ending.
+    bytes : int or str, optional
+        Bytes of a chunk, such as 64kB, in a GOAL file; default: 8.
 
     Returns
     -------
@@ -193,7 +196,7 @@ def export(
     --------
     ``mpinet schedule export gossip ring:6 --out gossip.csv``
 
-    ``mpinet schedule export allreduce ring:4 --out allreduce.xml``
+    ``mpinet schedule export broadcast torus:4x4 --bytes 1MB --out broadcast.goal``
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -311,8 +314,9 @@ class RunSchedule(MachineJob):
 
 def _prepare_export(options: argparse.Namespace, topology: Topology) -> Job:
     """Check the file, its format and the root."""
+    from mpinet.machine.timed.program import MOST_AMOUNT
     from mpinet.programs.collective import require_processor
-    from mpinet.programs.schedules.files.writing import ENDINGS
+    from mpinet.programs.schedules.files.writing import ENDINGS, GOAL_BYTES
 
     file = Path(options.file)
     if options.format is None and file.suffix not in ENDINGS:
@@ -332,22 +336,29 @@ def _prepare_export(options: argparse.Namespace, topology: Topology) -> Job:
             f"{topology.name} has busses, and no {format.upper()} file says what goes over which: "
             "write .csv or .npz."
         )
+    if options.bytes is not None and format != "goal":
+        raise UsageError(f"--bytes does not apply: {format} files do not say how long a chunk is.")
+    size = GOAL_BYTES if options.bytes is None else bytes_of(options.bytes)
+    if size > MOST_AMOUNT:
+        raise UsageError(f"--bytes: a chunk has 1..2^48 bytes, not {size}.")
     require_switches(options)
     if options.items != 1 and options.collective not in PIPELINED:
         raise UsageError(
             f"--items does not apply to {options.collective}: pipelines are for "
             f"{', '.join(PIPELINED)}."
         )
-    return ExportSchedule(options, topology, root, format)
+    return ExportSchedule(options, topology, root, format, size)
 
 
 class ExportSchedule(Job):
     """Export of a collective as a schedule file, written by rank 0."""
 
-    def __init__(self, options: argparse.Namespace, network: Topology, root: int, format: str):
+    def __init__(
+        self, options: argparse.Namespace, network: Topology, root: int, format: str, size: int
+    ):
         super().__init__()
         self.topology, self._network = network.name, network
-        self._options, self._root, self._format = options, root, format
+        self._options, self._root, self._format, self._size = options, root, format, size
 
     def run(self, transport: Local, watch: Watch) -> Row | None:
         """Run the collective on one rank, run what was noted, and write it."""
@@ -372,7 +383,7 @@ class ExportSchedule(Job):
             edges_sha256=Network.of(self._network).edges_sha256,
         )
         with whole_file(Path(options.file)) as file:
-            file.write(FORMATS[self._format](table))
+            file.write(FORMATS[self._format](table, self._size))
         items = {"items": options.items} if options.items > 1 else {}
         return {
             "collective": options.collective,

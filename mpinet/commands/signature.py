@@ -35,7 +35,7 @@ from typing import (
 
 from mpinet.base.meant import hint
 from mpinet.base.numerals import quoted
-from mpinet.commands.catalogue import ALIASES, FUNCTIONS
+from mpinet.commands.catalogue import ALIASES, FUNCTIONS, MODULES
 from mpinet.errors import UsageError
 
 if TYPE_CHECKING:
@@ -471,7 +471,8 @@ def is_typed(options: argparse.Namespace) -> bool:
 def command_of(function: Callable[..., Any]) -> str:
     """Return the command that a function does: ``schedule run`` is a verb of its module's name."""
     room = function.__module__.rpartition(".")[2]
-    return f"{room} {function.__name__}" if room == "schedule" else function.__name__
+    verb = f"schedule {function.__name__}"
+    return verb if MODULES.get(verb) == room else function.__name__
 
 
 def _is_of(value: Any, hint: Any) -> bool:

@@ -81,9 +81,9 @@ class Program:
         ):
             return self
         counts = self.first[processors + 1] - self.first[processors]
-        rows = _ranges(self.first[processors], counts)
+        rows = ranges(self.first[processors], counts)
         needed = self.needs_first[rows + 1] - self.needs_first[rows]
-        needs = self.needs[_ranges(self.needs_first[rows], needed)]
+        needs = self.needs[ranges(self.needs_first[rows], needed)]
         return Program(
             np.concatenate([[0], np.cumsum(counts)]),
             self.kind[rows], self.amount[rows], self.peer[rows], self.cpu[rows], self.tag[rows],
@@ -92,7 +92,7 @@ class Program:
         )  # fmt: skip
 
 
-def _ranges(first: Ints, counts: Ints) -> Ints:
+def ranges(first: Ints, counts: Ints) -> Ints:
     """Return the numbers of several ranges, one range behind the other."""
     ends = np.cumsum(counts)
     total = int(ends[-1]) if len(ends) else 0

@@ -204,7 +204,12 @@ OPTIMAL = ["ring:4", "ring:5", "mesh:2x3", "complete:4", "hypercube:3"]
 
 SCHEDULED = ("broadcast", "gossip", "scatter", "gather", "exchange", "reduce", "allreduce")
 
-UNCOMMON = {"sweep": ["--json"], "schedule export": ["--json"], "template": []}
+UNCOMMON = {
+    "sweep": ["--json"],
+    "schedule export": ["--json"],
+    "schedule generate": ["--json"],
+    "template": [],
+}
 """Commands that have not all of ``--json``, ``--out`` and ``--seed``, with what they have."""
 
 ENDLESS = ("bench", "verify")
@@ -454,6 +459,13 @@ def right_export(random: Random, _: str) -> list[str]:
     return [random.choice(SCHEDULED), random.choice(SMALL), "--out", file]
 
 
+def right_generation(random: Random, _: str) -> list[str]:
+    """A textbook's collective, and the file of its program."""
+    name = random.choice(["allreduce:ring", "broadcast:chain", "alltoall:bruck"])
+    segment = random.choice(["", ",segment=100"])
+    return [f"{name},1kB,processors={random.randrange(1, 6)}{segment}", "--out", "made.goal"]
+
+
 def right_schedule(random: Random, command: str) -> list[str]:
     """A file to be run or checked."""
     words = [random.choice(["four.csv", "four.goal"])]
@@ -500,6 +512,7 @@ RIGHT = {
     "schedule run": right_schedule,
     "schedule check": right_schedule,
     "schedule export": right_export,
+    "schedule generate": right_generation,
     "sweep": lambda random, command: ["floods.toml", "--out", random.choice(["runs", "others"])],
     "plot": right_plot,
     "trace": right_trace,

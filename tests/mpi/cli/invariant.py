@@ -18,6 +18,7 @@ MAPPED = [
     f"replay {GOAL} --on torus:3x3 --latency 30,50 --time-byte 2 --overhead 5 --gap 3 --eager 64",
     f"replay {GOAL} --on ring:9 --mode store --duplex half --time-byte 1 --latency 20",
     f"replay {GOAL} --flat 1us --overhead 1500 --gap-byte 1GB/s",
+    "replay allreduce:double-tree,900,segment=300 --on torus:3x3 --time-byte 2 --overhead 5",
     "show ccc:4 --distances",
     "show fattree:3,2 --distances",
     "flood debruijn:6 --root 5",

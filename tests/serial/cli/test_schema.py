@@ -37,6 +37,7 @@ LINES = [
     "certify {folder}/width.json",
     "schedule export gossip ring:6 --out {folder}/gossip.csv",
     "schedule export gossip ring:6 --items 2 --out {folder}/gossip2.csv",
+    "schedule generate allreduce:ring,1kB,processors=4 --out {folder}/ring.goal",
     "schedule run {folder}/ring.csv --on ring:6",
     "gossip ring:6",
     "exchange ring:6",

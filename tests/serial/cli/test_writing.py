@@ -39,6 +39,10 @@ OWN = {
     ("predict broadcast", "--schedule-out"): None,
     ("optimum", "--schedule"): ("optimum broadcast ring:5 --schedule", ".csv"),
     ("schedule export", "--out"): ("schedule export broadcast ring:8 --out", ".xml"),
+    ("schedule generate", "--out"): (
+        "schedule generate allreduce:ring,1kB,processors=4 --out",
+        ".goal",
+    ),
     ("plot", "-o"): ("plot rows.csv --x x --y y -o", ".svg"),
     ("trace", "-o"): ("trace run.npz --as csv -o", ".csv"),
     ("play", "-o"): ("play run.npz -o", ".html"),

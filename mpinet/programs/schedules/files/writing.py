@@ -39,8 +39,8 @@ def _has(table: Timetable, column: str) -> bool:
     return getattr(table, column) is not None
 
 
-def as_goal(table: Timetable) -> bytes:
-    """GOAL: a send requires the receives of what it sends, and the sends before it."""
+def as_goal(table: Timetable, size: int) -> bytes:
+    """GOAL, chunks of `size` bytes: a send requires the receives of it, and the sends before."""
     _require_hosts(table, "GOAL")
     table = table.ordered()
     lines: list[list[str]] = [[] for _ in range(table.processors)]
@@ -56,8 +56,8 @@ def as_goal(table: Timetable) -> bytes:
             for node, brought, label in arrived:
                 came[node, brought].append(label)
             now, arrived = step, []
-        lines[sender].append(f"s{row}_at_{step}: send 8b to {receiver} tag {row}")
-        lines[receiver].append(f"r{row}: recv 8b from {sender} tag {row}")
+        lines[sender].append(f"s{row}_at_{step}: send {size}b to {receiver} tag {row}")
+        lines[receiver].append(f"r{row}: recv {size}b from {sender} tag {row}")
         last, labels = before.get(sender, (0, []))
         needed = came[sender, chunk] if table.add is not None else came[sender, chunk][-1:]
         lines[sender] += [f"s{row}_at_{step} requires {label}" for label in needed]
@@ -283,13 +283,16 @@ def _places(
     return found
 
 
-FORMATS: dict[str, Callable[[Timetable], bytes]] = {
-    "csv": as_csv,
-    "npz": as_npz,
-    "msccl": as_msccl,
+GOAL_BYTES = 8
+"""Bytes of a chunk in GOAL, where nobody says it."""
+
+FORMATS: dict[str, Callable[[Timetable, int], bytes]] = {
+    "csv": lambda table, _: as_csv(table),
+    "npz": lambda table, _: as_npz(table),
+    "msccl": lambda table, _: as_msccl(table),
     "goal": as_goal,
 }
-"""Formats that a schedule can be written in."""
+"""Formats that a schedule can be written in, given a chunk's bytes, which GOAL alone tells."""
 
 ENDINGS = {".csv": "csv", ".npz": "npz", ".xml": "msccl", ".goal": "goal"}
 """The formats that files' endings stand for."""

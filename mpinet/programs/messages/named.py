@@ -1,0 +1,114 @@
+"""Programs by name: ``allreduce:ring,1MB,processors=64``."""
+
+from __future__ import annotations
+
+import re
+
+from mpinet.base.meant import hint
+from mpinet.base.memory import bytes_of
+from mpinet.base.numerals import quoted
+from mpinet.errors import UsageError
+from mpinet.machine.timed.program import Program
+from mpinet.programs.messages.pattern import Written, written
+from mpinet.programs.messages.textbook import ALGORITHMS, ROOTED
+
+FORM = "COLLECTIVE:ALGORITHM,BYTES[,processors=P][,segment=BYTES][,root=R]"
+
+MOST_PROCESSORS = 1 << 26
+
+KEYS = ("processors", "segment", "root")
+
+
+def is_name(text: str) -> bool:
+    """Return whether a text is the name of a program, not of a file."""
+    return text.partition(":")[0] in ALGORITHMS and ":" in text
+
+
+def program_named(text: str, processors: int | None = None) -> Program:
+    """Make the program of a name.
+
+    Parameters
+    ----------
+    text : str
+        The name, as `FORM` has it.
+    processors : int, optional
+        How many take part, where the name does not say it.
+
+    Raises
+    ------
+    UsageError
+        There is no such program.
+
+    Examples
+    --------
+    >>> program_named("broadcast:binomial,1kB,processors=8").operations
+    14
+    """
+    collective, _, rest = text.partition(":")
+    algorithm, *words = rest.split(",")
+    if len(words) < 1:
+        raise UsageError(f"{quoted(text)}: a program by name is {FORM}.")
+    given = dict(processors=processors, segment=None, root=0)
+    for word in words[1:]:
+        key, equals, value = word.partition("=")
+        if key not in KEYS or not equals:
+            raise UsageError(f"{quoted(text)}: {quoted(word)} is no part of {FORM}.")
+        given[key] = bytes_of(value) if key == "segment" else _number(value, key)
+    count = given["processors"]
+    if count is None:
+        raise UsageError(f"{quoted(text)}: say for how many processors, by processors=P.")
+    if "root" in rest and collective not in ROOTED:
+        raise UsageError(f"{quoted(text)}: {collective} has no root.")
+    return made(
+        collective, algorithm, bytes_of(words[0]), count, given["segment"], given["root"] or 0, text
+    ).program
+
+
+def made(
+    collective: str,
+    algorithm: str,
+    size: int,
+    processors: int,
+    segment: int | None = None,
+    root: int = 0,
+    name: str = "",
+) -> Written:
+    """Make the program of a collective by one of the textbooks' algorithms.
+
+    Parameters
+    ----------
+    collective, algorithm : str
+        Keys of `textbook.ALGORITHMS`.
+    size : int
+        Bytes of a processor's longest vector: what is broadcast or reduced, all that an allgather
+        collects, all that a processor has for the others in a reduce-scatter or alltoall.
+    processors : int
+        How many take part.
+    segment : int, optional
+        Most bytes of a vector that go through the algorithm together.
+    root : int
+        Where a broadcast begins or a reduction ends.
+
+    Raises
+    ------
+    UsageError
+        There is no such algorithm, or it is not for these numbers.
+    """
+    known = ALGORITHMS[collective]
+    if algorithm not in known:
+        raise UsageError(
+            f"{collective} goes by {', '.join(known)}, not {quoted(algorithm)}: "
+            f"{hint(algorithm, known, after='take one of these.')}"
+        )
+    if not 1 <= processors <= MOST_PROCESSORS:
+        raise UsageError(f"A collective is for 1..2^26 processors, not {processors}.")
+    if not 0 <= root < processors:
+        raise UsageError(f"The root is one of processors 0..{processors - 1}, not {root}.")
+    pattern = known[algorithm].make(processors).rooted(root)
+    return written(pattern, size, segment, name or f"{collective}:{algorithm},{size}")
+
+
+def _number(text: str, key: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,12}", text):
+        raise UsageError(f"{key}= takes a whole number, not {quoted(text)}.")
+    return int(text)

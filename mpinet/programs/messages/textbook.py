@@ -1,0 +1,357 @@
+"""The textbooks' algorithms for collectives, as patterns.
+
+Every algorithm is written once, in the direction in which data spreads; a reduction is a broadcast
+the other way round, and a reduce-scatter an allgather. Of a collective with a root, that is
+processor 0 here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from mpinet.base.arrays import Ints
+from mpinet.base.memory import require_memory
+from mpinet.errors import UsageError
+from mpinet.programs.messages.pattern import Pattern, Round, back, round_of
+
+Streams = list[list[Round]]
+Butterfly = Callable[[int], list[Ints]]
+
+BYTES_A_BLOCK = 40
+"""Bytes that a block takes that is sent by itself, while a pattern is made."""
+
+
+# Trees: streams that take a vector of as many blocks as there are trees from processor 0 to all.
+
+
+def linear(processors: int) -> Streams:
+    """Let the root send to everybody."""
+    others = np.arange(1, processors)
+    return [[round_of(np.zeros_like(others), others)]]
+
+
+def chain(processors: int) -> Streams:
+    """Pass it on from each to the next; with segments, a pipeline."""
+    return [[round_of(node, node + 1) for node in range(processors - 1)]]
+
+
+def binomial(processors: int) -> Streams:
+    """Let all who have it send to one more each, at half the distance in every round."""
+    return [_binomial(processors, scatter=False)]
+
+
+def _binomial(processors: int, scatter: bool) -> list[Round]:
+    rounds = []
+    far = 1 << max(0, (processors - 1).bit_length() - 1)
+    while far and processors > 1:
+        senders = np.arange(0, processors - far, 2 * far)
+        there = senders + far
+        each = round_of(senders, there, there if scatter else 0)
+        if scatter:
+            each = each._replace(width=np.minimum(far, processors - there))
+        rounds.append(each)
+        far >>= 1
+    return rounds
+
+
+def bine(processors: int) -> Streams:
+    """Double those who have it as a binomial tree does, at distances 1, -1, 3, -5, 11, .."""
+    rounds, have = [], np.zeros(1, np.int64)
+    for partner in reversed(negabinary(processors)):
+        rounds.append(round_of(have, partner[have]))
+        have = np.concatenate([have, partner[have]])
+    return [rounds]
+
+
+def double_tree(processors: int) -> Streams:
+    """Send halves along two binary trees in which nobody has children in both."""
+    others = processors - 1
+    numbers = np.arange(1, processors)
+    turned = processors - numbers if others % 2 == 0 else numbers % others + 1
+    return [
+        [each._replace(first=np.full_like(each.first, tree)) for each in _binary(places)]
+        for tree, places in enumerate((numbers, turned))
+        if processors > 1
+    ]
+
+
+def _binary(places: Ints) -> list[Round]:
+    """Return the rounds of a tree in order of places 1.., below the root: by depth."""
+    most = len(places)
+    who = np.zeros(most + 1, np.int64)
+    who[places] = np.arange(1, most + 1)
+    parent, depth = [0] * (most + 1), [0] * (most + 1)
+    for place in range(1, most + 1):
+        low = place & -place
+        above = (place ^ low) | low << 1
+        parent[place] = above if above <= most else place ^ low
+
+    def deep(place: int) -> int:
+        if place and not depth[place]:
+            depth[place] = deep(parent[place]) + 1
+        return depth[place]
+
+    levels: dict[int, list[int]] = {}
+    for place in range(1, most + 1):
+        levels.setdefault(deep(place), []).append(place)
+    return [
+        round_of(who[[parent[place] for place in levels[level]]], who[levels[level]])
+        for level in sorted(levels)
+    ]
+
+
+# Butterflies: in round k processor r and partners[k][r] exchange.
+
+
+def doubling(processors: int) -> list[Ints]:
+    """Return partners at distances 1, 2, 4, .."""
+    nodes = np.arange(_power(processors))
+    return [nodes ^ 1 << k for k in range(processors.bit_length() - 1)]
+
+
+def negabinary(processors: int) -> list[Ints]:
+    """Return partners at distances 1, -1, 3, -5, ..: those of an even processor, the odd ones'."""
+    nodes = np.arange(_power(processors))
+    sign = 1 - 2 * (nodes & 1)
+    return [
+        (nodes + sign * ((1 - (-2) ** (k + 1)) // 3)) % processors
+        for k in range(processors.bit_length() - 1)
+    ]
+
+
+def _power(processors: int) -> int:
+    if processors & (processors - 1):
+        raise UsageError(f"This algorithm is for a power of two of processors, not {processors}.")
+    return processors
+
+
+def spread(partners: Sequence[Ints], processors: int) -> list[Round]:
+    """Return the rounds of an allgather: each passes on all that it has, to one partner a round."""
+    require_memory(BYTES_A_BLOCK * processors**2, f"An allgather of {processors} processors")
+    have = np.arange(processors)[:, None]
+    rounds = []
+    for partner in partners:
+        width = have.shape[1]
+        blocks = np.sort(have, axis=1)
+        if np.all(blocks[:, -1] - blocks[:, 0] == width - 1):
+            each = round_of(np.arange(processors), partner, blocks[:, 0], width)
+        else:
+            owners = np.repeat(np.arange(processors), width)
+            each = Round(
+                np.arange(processors), partner, owners, blocks.ravel(), np.ones_like(owners)
+            )
+        rounds.append(each)
+        have = np.concatenate([have, have[partner]], axis=1)
+    return rounds
+
+
+def exchanged(partners: Sequence[Ints]) -> list[Round]:
+    """Return the rounds of an allreduce in which partners exchange whole vectors."""
+    return [round_of(np.arange(len(each)), each)._replace(add=True) for each in partners]
+
+
+def ring(processors: int, way: int = 1) -> list[Round]:
+    """Return the rounds of an allgather in which each passes on to the next what it got last."""
+    nodes = np.arange(processors)
+    return [
+        round_of(nodes, (nodes + way) % processors, (nodes - way * turn) % processors)
+        for turn in range(processors - 1)
+    ]
+
+
+def bruck(processors: int) -> list[Round]:
+    """Return the rounds of an allgather in which each sends all that it has 1, 2, 4, .. back."""
+    nodes, rounds, have = np.arange(processors), [], 1
+    while have < processors:
+        count = min(have, processors - have)
+        rounds.append(round_of(nodes, (nodes - have) % processors, nodes, count))
+        have += count
+    return rounds
+
+
+def _folded(processors: int, inner: Callable[[int], tuple[list[Round], int]]) -> Pattern:
+    """Return an allreduce of a power of two, to which the others send before and listen after."""
+    power = 1 << (processors.bit_length() - 1)
+    rounds, blocks = inner(power)
+    extra = np.arange(power, processors)
+    if len(extra):
+        after = round_of(extra - power, extra, 0, blocks)
+        rounds = [after.back(), *rounds, after]
+    return Pattern(processors, [rounds], blocks)
+
+
+def _both(rounds: list[Round]) -> list[Round]:
+    """Return a reduce-scatter, then the allgather that is its mirror."""
+    return back(rounds) + rounds
+
+
+# Collectives.
+
+
+def _broadcast(tree: Callable[[int], Streams]) -> Callable[[int], Pattern]:
+    def made(processors: int) -> Pattern:
+        streams = tree(processors)
+        return Pattern(processors, streams, max(1, len(streams)))
+
+    return made
+
+
+def _reduce(tree: Callable[[int], Streams]) -> Callable[[int], Pattern]:
+    def made(processors: int) -> Pattern:
+        streams = [back(rounds) for rounds in tree(processors)]
+        return Pattern(processors, streams, max(1, len(streams)))
+
+    return made
+
+
+def _up_and_down(tree: Callable[[int], Streams]) -> Callable[[int], Pattern]:
+    def made(processors: int) -> Pattern:
+        streams = [_both(rounds) for rounds in tree(processors)]
+        return Pattern(processors, streams, max(1, len(streams)))
+
+    return made
+
+
+def _gathered(rounds: Callable[[int], list[Round]]) -> Callable[[int], Pattern]:
+    return lambda processors: Pattern(processors, [rounds(processors)], processors)
+
+
+def _butterflies(partners: Butterfly, way: int = 1) -> Callable[[int], list[Round]]:
+    return lambda processors: spread(partners(processors)[::way], processors)
+
+
+def _scatter_allgather(processors: int) -> Pattern:
+    rounds = _binomial(processors, scatter=True) + ring(processors)
+    return Pattern(processors, [rounds], processors)
+
+
+def _ring_allreduce(processors: int) -> Pattern:
+    rounds = back(ring(processors, -1)) + ring(processors)
+    return Pattern(processors, [rounds], processors)
+
+
+def _halving_doubling(partners: Butterfly, way: int = 1) -> Callable[[int], Pattern]:
+    def inner(power: int) -> tuple[list[Round], int]:
+        return _both(spread(partners(power)[::way], power)), power
+
+    return lambda processors: _folded(processors, inner)
+
+
+def _whole(partners: Butterfly) -> Callable[[int], Pattern]:
+    return lambda processors: _folded(processors, lambda power: (exchanged(partners(power)), 1))
+
+
+def _linear_alltoall(processors: int) -> Pattern:
+    nodes, turns = np.arange(processors), np.arange(1, processors)[:, None]
+    there = (nodes + turns) % processors
+    senders = np.broadcast_to(nodes, there.shape).ravel()
+    rounds = [round_of(senders, there.ravel(), (nodes * processors + there).ravel())]
+    return Pattern(processors, [rounds], processors**2, processors)
+
+
+def _pairwise_alltoall(processors: int) -> Pattern:
+    rounds = [round_of(*_shifted(processors, turn)) for turn in range(1, processors)]
+    return Pattern(processors, [rounds], processors**2, processors)
+
+
+def _shifted(processors: int, turn: int) -> tuple[Ints, Ints, Ints]:
+    """Return senders, receivers and blocks where each sends what is for the one `turn` away."""
+    nodes = np.arange(processors)
+    there = (nodes + turn) % processors
+    return nodes, there, nodes * processors + there
+
+
+def _pairwise_reduce_scatter(processors: int) -> Pattern:
+    nodes = np.arange(processors)
+    rounds = []
+    for turn in range(1, processors):
+        there = (nodes + turn) % processors
+        rounds.append(round_of(nodes, there, there)._replace(add=True))
+    return Pattern(processors, [rounds], processors)
+
+
+def _bruck_alltoall(processors: int) -> Pattern:
+    require_memory(BYTES_A_BLOCK * processors**2, f"An alltoall of {processors} processors")
+    nodes, rounds, far = np.arange(processors), [], 1
+    while far < processors:
+        left = np.flatnonzero(np.arange(processors) & far)
+        source = (nodes[:, None] - left % far) % processors
+        blocks = source * processors + (source + left) % processors
+        owners = np.repeat(nodes, len(left))
+        there = (nodes + far) % processors
+        rounds.append(Round(nodes, there, owners, blocks.ravel(), np.ones_like(owners)))
+        far <<= 1
+    return Pattern(processors, [rounds], processors**2, processors)
+
+
+class Algorithm(NamedTuple):
+    """An algorithm of a collective.
+
+    Attributes
+    ----------
+    make : callable
+        Makes the pattern for so many processors.
+    source : str
+        Who describes it.
+    """
+
+    make: Callable[[int], Pattern]
+    source: str
+
+
+THAKUR = "Thakur, Rabenseifner, Gropp 2005"
+TREES: dict[str, tuple[Callable[[int], Streams], str]] = {
+    "linear": (linear, "Pjesivac-Grbovic et al. 2007"),
+    "chain": (chain, "Pjesivac-Grbovic et al. 2007"),
+    "binomial": (binomial, THAKUR),
+    "double-tree": (double_tree, "Sanders, Speck, Traeff 2009"),
+    "bine": (bine, "De Sensi et al. 2025"),
+}
+
+ALGORITHMS: dict[str, dict[str, Algorithm]] = {
+    "broadcast": {
+        **{name: Algorithm(_broadcast(tree), source) for name, (tree, source) in TREES.items()},
+        "scatter-allgather": Algorithm(_scatter_allgather, "Barnett et al. 1994"),
+    },
+    "reduce": {name: Algorithm(_reduce(tree), source) for name, (tree, source) in TREES.items()},
+    "allreduce": {
+        "recursive-doubling": Algorithm(_whole(doubling), THAKUR),
+        "ring": Algorithm(_ring_allreduce, "Patarasuk, Yuan 2009"),
+        "rabenseifner": Algorithm(_halving_doubling(doubling), "Rabenseifner 2004"),
+        "bine": Algorithm(_halving_doubling(negabinary, -1), "De Sensi et al. 2025"),
+        "bine-doubling": Algorithm(_whole(negabinary), "De Sensi et al. 2025"),
+        **{
+            name: Algorithm(_up_and_down(TREES[name][0]), TREES[name][1])
+            for name in ("binomial", "chain", "double-tree")
+        },
+    },
+    "allgather": {
+        "ring": Algorithm(_gathered(ring), THAKUR),
+        "recursive-doubling": Algorithm(_gathered(_butterflies(doubling)), THAKUR),
+        "bruck": Algorithm(_gathered(bruck), "Bruck et al. 1997"),
+        "bine": Algorithm(_gathered(_butterflies(negabinary, -1)), "De Sensi et al. 2025"),
+    },
+    "reduce-scatter": {
+        "ring": Algorithm(_gathered(lambda count: back(ring(count, -1))), "Patarasuk, Yuan 2009"),
+        "recursive-halving": Algorithm(
+            _gathered(lambda count: back(_butterflies(doubling)(count))), THAKUR
+        ),
+        "pairwise": Algorithm(_pairwise_reduce_scatter, THAKUR),
+        "bine": Algorithm(
+            _gathered(lambda count: back(_butterflies(negabinary, -1)(count))),
+            "De Sensi et al. 2025",
+        ),
+    },
+    "alltoall": {
+        "linear": Algorithm(_linear_alltoall, THAKUR),
+        "pairwise": Algorithm(_pairwise_alltoall, THAKUR),
+        "bruck": Algorithm(_bruck_alltoall, "Bruck et al. 1997"),
+    },
+}
+"""Each collective's algorithms, by their names."""
+
+ROOTED = ("broadcast", "reduce")
+"""Collectives that have a root."""
