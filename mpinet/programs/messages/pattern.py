@@ -88,7 +88,7 @@ class Pattern:
 
     @property
     def messages(self) -> int:
-        """How many transfers there are."""
+        """Number of transfers."""
         return sum(len(each.senders) for rounds in self.streams for each in rounds)
 
     def rooted(self, root: int) -> Pattern:
