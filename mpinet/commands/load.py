@@ -13,9 +13,11 @@ from mpinet.commands.job import Job, Watch
 from mpinet.commands.loadcurves import (
     LABELS,
     WIDTHS,
+    between_seeds,
     curve_table,
     draw_curves,
     pattern_table,
+    seeds_table,
     told_deadlock,
 )
 from mpinet.commands.loadplan import (
@@ -79,15 +81,17 @@ def load(
     policy: Literal["rotating", "oldest", "fifo"] = "rotating",
     classes: Literal["none", "dateline", "wrap", "hops", "ordered", "own"] | None = None,
     routing: Routings = None,
-    warmup: int = 500,
+    warmup: Annotated[int | str, Typed(read=str, metavar="W|auto")] = 500,
     steps: int = 1000,
     limit: int = 5000,
+    until: Annotated[str | float | None, Typed(read=str, metavar="P%")] = None,
+    saturation: Annotated[float | None, Typed(metavar="RATE")] = None,
     bursts: Annotated[str | float | int | None, Typed(metavar="B[:Q]")] = None,
     crossbar: Literal["one", "all"] = "one",
     eject: Literal["one", "all"] = "one",
     link_delay: int = 1,
     faults: FaultWords = None,
-    seeds: int = 1,
+    seeds: Annotated[int | str | Sequence[int], Typed(read=str, metavar="K|A..B")] = 1,
     plot: File | None = None,
     **options: Unpack[OnHosts],
 ) -> LoadResult:
@@ -117,16 +121,24 @@ def load(
     classes : {'none', 'dateline', 'wrap', 'hops', 'ordered', 'own'}, optional
         Classes of channels; default: the routing's own, else the network's, with which it cannot
         come to a deadlock.
-    warmup, steps, limit : int
-        Steps before the window, of the window, and that its messages are waited for.
+    warmup : int or str
+        Steps before the window; ``auto``: as many as a pilot run shows (MSER-5).
+    steps, limit : int
+        Steps of the window, and that its messages are waited for.
+    until : float or str, optional
+        Part of the mean latency, ``2%`` or 0.02: the window is doubled, 6 times at most, until the
+        95 % confidence interval reaches no farther to either side.
+    saturation : float, optional
+        Resolution of rates with which the rate of saturation is searched for, by bisection.
     bursts : float or str, optional
         Mean steps of a burst, ``B``, or ``B:Q`` with the rate while it is on.
     crossbar, eject : {'one', 'all'}
         Flits that leave an input port, and that a processor takes, in a step.
     link_delay : int
         Steps that a flit takes over a link.
-    seeds : int
-        Curves of each network and pattern, with consecutive seeds.
+    seeds : int, str or sequence of int
+        Curves of each network and pattern, K with consecutive seeds, or ``A..B`` or ``A,B,..``:
+        with these; the result has the intervals between them.
     plot : path, optional
         Picture of latency over rate, .pdf, .svg or .png, with the mean's interval over seeds.
         Beside it a plan of the same name, .toml, by which ``mpinet sweep`` makes it again.
@@ -139,14 +151,18 @@ def load(
         curves: a list, one a network (of several patterns P,Q,.. or seeds: one for each of them,
         with pattern and seed; of several routings, vcs, flits or buffers: one for each combination,
         with these), {network, routing, classes, vcs (not in the digest, if one was given), bound,
-        better_routing, saturation_point, saturation_throughput, points}; a point has rate, steps,
+        better_routing, saturation_point, saturation_throughput, points, with ``--saturation``
+        saturation {stable, saturated, runs}}; a point has rate, steps,
         closed, generated, generated_flits, accepted, accepted_flits, delivered, undeliverable,
         unfinished, latency_sum, network_latency_sum, hops_sum, latency_max, latency_p50,
         latency_p95, latency_p99,
         loads_sum, loads_max, moves, backlog_before, backlog_after, source_queue_max,
         node_flits_max, stuck_flits, deadlock, last_move, cycle, cycle_messages, batches, seal,
         offered, throughput, latency_mean, latency_ci95, network_latency_mean, hops_mean,
-        utilisation_mean, utilisation_max, jain, saturated (docs/reference/traffic).
+        utilisation_mean, utilisation_max, jain, saturated, with ``--warmup auto`` warmup,
+        warmup_found, with ``--until`` window, converged; of several seeds also between_seeds: a
+        list of {network, .., rate, seeds, saturated, throughput, throughput_ci95, latency,
+        latency_ci95} (not in the digest; docs/reference/traffic).
 
     Examples
     --------
@@ -231,7 +247,8 @@ class Load(Job):
         super().__init__()
         self._options, self._settings, self._patterns = options, settings, patterns
         self._variants, self._varied, self._lacking = variants, varied_names(options), lacking
-        self._several = len(patterns) > 1 or options.seeds > 1
+        self._seeded = len(read_seeds(options)) > 1
+        self._several = len(patterns) > 1 or self._seeded
         self.topology = self._networks[0] if len(self._networks) == 1 else None
         self._folder = folder
         self.plan = ""
@@ -284,6 +301,8 @@ class Load(Job):
             curve |= {name: variant[name] for name in self._varied if name not in curve}
             if self._several:
                 curve |= {"pattern": setting.pattern.name, "seed": seed}
+        if self._seeded:
+            found["between_seeds"] = between_seeds(found["curves"], self._varied)
         if self._options.plot is not None and transport.rank == 0:
             path = Path(self._options.plot)
             self.plotted(found, path)
@@ -322,15 +341,18 @@ class Load(Job):
         shared = {name: value for name, value in vars(self._options).items() if name not in PASSING}
         own = {"topology": setting.topology.name, "pattern": setting.pattern.name}
         own |= {name: self._variants[number][name] for name in self._varied}
+        if rate is None:
+            own["saturation"] = self._options.saturation
         return key_of("load", shared | own | {"seed": seed, "rate": rate})
 
     def lasting(self, result: Any) -> Any:
-        """Return the curves without their settings."""
+        """Return the curves without what nobody has set, and what follows from them."""
         curves = [
             {k: v for k, v in curve.items() if k != "vcs" or "vcs" in self._varied}
             for curve in result["curves"]
         ]
-        return result | {"curves": curves}
+        kept = {name: value for name, value in result.items() if name != "between_seeds"}
+        return kept | {"curves": curves}
 
     def rows(self, result: Any) -> list[Row]:
         """Return one row per run, with the bound as a rate."""
@@ -351,6 +373,8 @@ class Load(Job):
             for pattern in self._patterns:
                 under = [each for each in curves if each.get("pattern", pattern) == pattern]
                 parts.append(pattern_table(under, pattern, self._varied))
+            if self._seeded:
+                parts.append(seeds_table(result["between_seeds"]))
         else:
             parts = [curve_table(curve, self._traffic(curve)) for curve in curves]
         if self._options.plot is not None:
@@ -380,7 +404,7 @@ class Load(Job):
 
 
 PASSING = {
-    *("command", "json", "out", "plot", "progress", "watchdog", "seeds"),
+    *("command", "json", "out", "plot", "progress", "watchdog", "seeds", "saturation"),
     *("checkpoint", "every"),
 }
 """Options on which no run depends."""

@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import Any
 
 from mpinet.base.files import whole_file
-from mpinet.report.curves import curves_of
+from mpinet.report.curves import confidence, curves_of
 from mpinet.report.rows import Row
 from mpinet.report.tables import cell_text, table
 
@@ -41,10 +41,30 @@ def curve_table(curve: Row, traffic: str) -> str:
             f"saturation: last stable rate {cell_text(curve['saturation_point'])}, throughput "
             f"in overload {cell_text(curve['saturation_throughput'])}"
         )
+    lines += _searches(curve)
     lines.append(f"bound by the busiest channel: {cell_text(curve['bound'])}")
     if curve["better_routing"]:
         lines.append(f"--routing {curve['better_routing']} would raise the bound")
     return "\n".join(lines)
+
+
+def _searches(curve: Row) -> list[str]:
+    """Return sentences on what was searched for: warm-ups, windows, the rate of saturation."""
+    lines = []
+    points, found = curve["points"], curve.get("saturation")
+    if "warmup" in points[0]:
+        each = [f"{p['warmup']}{'' if p['warmup_found'] else ' (not found)'}" for p in points]
+        lines.append(f"warm-up by MSER-5: {', '.join(each)} steps")
+    if "window" in points[0]:
+        each = [f"{p['window']}{'' if p['converged'] else ' (not narrow)'}" for p in points]
+        lines.append(f"window until the interval was as narrow as asked: {', '.join(each)} steps")
+    if found:
+        stable, above = cell_text(found["stable"]), cell_text(found["saturated"])
+        lines.append(
+            f"saturation by bisection: stable at {stable}, saturated at {above} ({found['runs']} "
+            "runs)"
+        )
+    return lines
 
 
 def _cells(point: Row) -> list[Any]:
@@ -98,6 +118,54 @@ def _summary(curves: list[Row]) -> list[Any]:
         latencies = [p["latency_mean"] for p in rates[rate] if p["latency_mean"] is not None]
         cells += [f"{rate:.3g}", f"{fmean(latencies):.2f}" if latencies else "-"]
     return cells
+
+
+def between_seeds(curves: Sequence[Row], varied: Sequence[str]) -> list[Row]:
+    """Return the means over seeds at each rate, with their 95 % intervals between the seeds.
+
+    A row is of the same network, pattern, varied options and rate. Where a seed came to a deadlock
+    there is nothing to take a mean of.
+    """
+    alike: dict[tuple[Any, ...], list[Row]] = {}
+    names = ("network", "routing", "pattern", *(name for name in varied if name != "routing"))
+    for curve in curves:
+        for point in curve["points"]:
+            which = (*(curve[name] for name in names), point["rate"])
+            alike.setdefault(which, []).append(point)
+    return [
+        dict(zip((*names, "rate"), which, strict=True)) | _between(points)
+        for which, points in alike.items()
+    ]
+
+
+def _between(points: Sequence[Row]) -> Row:
+    """Return mean throughput and latency of points that differ in their seeds."""
+    row: Row = {
+        "seeds": len(points),
+        "saturated": sum(bool(point["saturated"]) for point in points),
+    }
+    for name, measure in (("throughput", "throughput"), ("latency", "latency_mean")):
+        values = [point[measure] for point in points if not point["deadlock"]]
+        whole = len(values) == len(points) and None not in values
+        row[name] = fmean(values) if whole else None
+        row[f"{name}_ci95"] = confidence(values) if whole else None
+    return row
+
+
+def seeds_table(rows: Sequence[Row]) -> str:
+    """Format the means over seeds and the intervals between them."""
+    names = [name for name in rows[0] if len({str(row[name]) for row in rows}) > 1]
+    shown = dict.fromkeys(
+        [*(name for name in names if name not in MEASURED), "rate", "saturated", *MEASURED]
+    )
+    heading = ["+-" if name.endswith("_ci95") else name for name in shown]
+    seeds = rows[0]["seeds"]
+    return f"means over {seeds} seeds, +- the 95 % interval between seeds\n" + table(
+        [[row[name] for name in shown] for row in rows], heading
+    )
+
+
+MEASURED = ("throughput", "throughput_ci95", "latency", "latency_ci95")
 
 
 def draw_curves(path: Path, every: Sequence[Row], drawn: Mapping[str, Any]) -> None:

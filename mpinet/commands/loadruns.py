@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mpinet.base.numerals import quoted
+from mpinet.base.numerals import is_whole, quoted
 from mpinet.commands.opening import topology_of
 from mpinet.commands.route import parse_faults
 from mpinet.commands.signature import MOST_SEED
@@ -17,22 +17,26 @@ from mpinet.networks.routing import Routing
 
 if TYPE_CHECKING:
     from mpinet.experiments.load import Setting
+    from mpinet.experiments.steady import Steady
     from mpinet.machine.traffic.parameters import Generation, Window
 
 MOST_RATES = 1000
 
 MOST_SEEDS = 10_000
 
+LEAST_PILOT = 50
+"""Least steps of a window of which a pilot run finds the warm-up."""
+
 VCS = 2
 """Least virtual channels of a link, unless the options name a number."""
 
 
 def settings_of(
-    options: argparse.Namespace, network: Any, pattern: str, seeds: range
+    options: argparse.Namespace, network: Any, pattern: str, seeds: Sequence[int]
 ) -> list[Setting]:
     """Settings of a network and a pattern: one for all seeds, unless ways or targets are drawn."""
     from mpinet.experiments.load import Setting
-    from mpinet.machine.traffic.parameters import Buffering, Generation, Window
+    from mpinet.machine.traffic.parameters import Buffering, Generation
     from mpinet.programs.patterns import pattern_of
 
     topology = topology_of(argparse.Namespace(topology=network))
@@ -61,10 +65,11 @@ def settings_of(
             options.eject,
             options.link_delay,
         ),
-        Window(options.warmup, options.steps, options.limit),
+        read_window(options),
         seeds,
         parse_faults(topology, options.faults),
         options.vcs is not None,
+        read_steady(options, traffic.rows is not None),
     )
     require_end(first.generation, first.window)
     for rate in read_rates(options.rate):
@@ -77,14 +82,102 @@ def settings_of(
     ]
 
 
-def read_seeds(options: argparse.Namespace) -> range:
-    """The seeds of the curves: as many as were asked for, from the first one."""
-    first, count = options.seed, options.seeds
+AUTO = "auto"
+
+
+def read_window(options: argparse.Namespace) -> Window:
+    """Return the window; where its warm-up is to be found, the one that the search begins with."""
+    from mpinet.machine.traffic.parameters import Window
+
+    given = options.warmup
+    if given == AUTO:
+        if options.steps < LEAST_PILOT:
+            raise UsageError(
+                f"--warmup auto looks at {LEAST_PILOT} steps or more (--steps), not "
+                f"{options.steps}."
+            )
+        return Window(0, options.steps, options.limit)
+    if not is_whole(str(given)):
+        raise UsageError(f"--warmup {quoted(str(given))}: give a number of steps, or auto.")
+    return Window(int(given), options.steps, options.limit)
+
+
+def read_steady(options: argparse.Namespace, traced: bool) -> Steady:
+    """Return what is to be searched for; refuse it for a trace, whose messages come to an end."""
+    from mpinet.experiments.steady import DOUBLINGS, NAMED, Steady
+
+    until, resolution = _part(options.until), options.saturation
+    if resolution is not None and not 0.0001 <= resolution <= 0.5:
+        raise UsageError(
+            f"--saturation {resolution:g}: give the resolution, 0.0001..0.5 messages per processor "
+            "and step."
+        )
+    steady = Steady(options.warmup == AUTO, until, resolution or 0.0)
+    if traced and steady != NAMED:
+        raise UsageError(
+            "A trace has its steps, and no steady state: --warmup auto, --until and --saturation "
+            "are for patterns."
+        )
+    longest = options.steps << DOUBLINGS
+    if steady and longest > MOST_STEPS:
+        raise UsageError(
+            f"--warmup auto and --until double --steps up to {DOUBLINGS} times: give at most "
+            f"{MOST_STEPS >> DOUBLINGS} steps."
+        )
+    return steady
+
+
+MOST_STEPS = 2**29 - 1
+"""Most steps of a window."""
+
+
+def _part(given: str | float | None) -> float:
+    """Read a part of a whole, ``2%`` or 0.02; none is 0."""
+    if given is None:
+        return 0.0
+    text = str(given)
+    try:
+        found = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        found = -1.0
+    if not 0 < found < 1:
+        raise UsageError(
+            f"--until {quoted(text)}: give a part of the mean latency, as in 2% or 0.02."
+        )
+    return found
+
+
+def read_seeds(options: argparse.Namespace) -> Sequence[int]:
+    """The seeds of the curves: those that are named, or as many as asked for from the first one."""
+    given = options.seeds
+    if isinstance(given, str) and is_whole(given):
+        given = int(given)
+    if not isinstance(given, int):
+        return _named_seeds(given, options.seed)
+    first, count = options.seed, given
     if not 1 <= count <= MOST_SEEDS:
         raise UsageError(f"load takes 1..{MOST_SEEDS} seeds, not {count}.")
     if first + count - 1 > MOST_SEED:
         raise UsageError(f"load: seeds end at 2^63-1: {count} of them cannot begin at {first}.")
     return range(first, first + count)
+
+
+def _named_seeds(given: Any, first: int) -> Sequence[int]:
+    """Return the seeds ``A..B`` or ``A,B,..``, or those of a sequence."""
+    words = given if isinstance(given, str) else ",".join(map(str, given))
+    ends = words.split("..")
+    each = ends if len(ends) == 2 else words.split(",")
+    if not all(map(is_whole, each)) or max(map(int, each)) > MOST_SEED:
+        raise UsageError(f"--seeds {quoted(words)}: give K, A..B or A,B,.., seeds of 0..2^63-1.")
+    if first:
+        raise UsageError(f"--seeds {quoted(words)} names the seeds: leave --seed out.")
+    seeds = range(int(ends[0]), int(ends[1]) + 1) if len(ends) == 2 else [int(n) for n in each]
+    if not 1 <= len(seeds) <= MOST_SEEDS or len(set(seeds)) < len(seeds):
+        raise UsageError(
+            f"--seeds {quoted(words)}: load takes 1..{MOST_SEEDS} seeds, all different, the lower "
+            "end first."
+        )
+    return seeds
 
 
 def journal_of(out: Path | None) -> Path | None:

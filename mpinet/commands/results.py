@@ -386,6 +386,36 @@ class LoadPoint(Fields):
     utilisation_max: float | None
     jain: float | None
     saturated: bool
+    warmup: Maybe[Count]
+    warmup_found: Maybe[bool]
+    window: Maybe[Positive]
+    converged: Maybe[bool]
+
+
+class SaturationSearch(Fields):
+    """Rates between which a network saturates, found by bisection."""
+
+    stable: float | None
+    saturated: float | None
+    runs: Count
+
+
+class BetweenSeeds(Fields):
+    """Means over the seeds of a rate, and half the widths of their 95 % intervals."""
+
+    network: str
+    routing: str
+    pattern: str
+    vcs: Maybe[Count]
+    flits: Maybe[Any]
+    buffers: Maybe[Count]
+    rate: float
+    seeds: Positive
+    saturated: Count
+    throughput: float | None
+    throughput_ci95: float | None
+    latency: float | None
+    latency_ci95: float | None
 
 
 class LoadCurve(Fields):
@@ -404,12 +434,14 @@ class LoadCurve(Fields):
     seed: Maybe[Count]
     flits: Maybe[Any]
     buffers: Maybe[Count]
+    saturation: Maybe[SaturationSearch]
 
 
 class LoadResult(Result):
     """Result of ``load``."""
 
     curves: list[LoadCurve]
+    between_seeds: Maybe[list[BetweenSeeds]]
 
 
 class MostLoaded(Fields):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from mpinet.experiments.dealing import deal
 from mpinet.experiments.journal import Journal, version_of
+from mpinet.experiments.steady import NAMED, Steady, bisected, steady_run
 from mpinet.machine import Machine
 from mpinet.machine.faults import Faults
 from mpinet.machine.traffic.parameters import Buffering, Generation, Window
@@ -75,6 +76,8 @@ class Setting:
     vcs_named : bool
         Whether there are as many virtual channels as `buffering` says; else at least as many, and
         a multiple of the classes.
+    steady : Steady
+        What is searched for: the warm-up, a window that is long enough, the rate of saturation.
     """
 
     topology: Topology
@@ -87,6 +90,7 @@ class Setting:
     seeds: Sequence[int]
     faults: Faults
     vcs_named: bool = True
+    steady: Steady = NAMED
 
     @cached_property
     def _way(self) -> Routing:
@@ -159,26 +163,43 @@ class Setting:
         share = generation.long_share if generation.long_flits else 0.0
         return generation.flits * (1 - share) + generation.long_flits * share
 
+    @property
+    def overload(self) -> float:
+        """Rate of a flit per processor and step; with bursts a little less than their own."""
+        most = 1 / self.mean_flits
+        return min(most, 0.95 * self.generation.burst_rate) if self.generation.burst else most
+
     def at(self, rate: float) -> Generation:
         """Return the generated messages at a rate; refuse an impossible rate."""
         return replace(self.generation, rate=rate)
 
-    def run(self, machine: Machine, seed: int, rate: float) -> dict[str, Any]:
-        """Run the traffic for one seed at one rate (collective)."""
+    def run(self, machine: Machine, seed: int, rate: float | None) -> dict[str, Any]:
+        """Run the traffic for one seed at one rate; None: search for saturation (collective)."""
+        if rate is None:
+            tried = partial(self.run, machine, seed)
+            return bisected(machine, self.steady.resolution, self.overload, tried)
+        made = partial(self._run, machine, seed, rate)
+        return steady_run(machine, self.window, self.steady, made) if self.steady else made()
+
+    def _run(
+        self, machine: Machine, seed: int, rate: float, window: Window | None = None
+    ) -> dict[str, Any]:
+        """Run the traffic with one window (collective)."""
+        window = window or self.window
         run = OpenLoop(
             machine,
             self.routing,
             self.channel_classes,
             self.router,
             self.at(rate),
-            self.window,
+            window,
             seed,
             self.faults,
         )
         found = {"rate": rate} | results(run.run())
-        return found | {"saturated": found["saturated"] or self._is_too_much(found)}
+        return found | {"saturated": found["saturated"] or self._is_too_much(found, window)}
 
-    def _is_too_much(self, point: dict[str, Any]) -> bool:
+    def _is_too_much(self, point: dict[str, Any], window: Window) -> bool:
         """Tell if a point is in overload, be it at some sources or channels alone."""
         if point["deadlock"]:
             return True
@@ -189,8 +210,8 @@ class Setting:
             return True
         # A channel that was never idle, and at the sources more than chance would leave there.
         growth = point["backlog_after"] - point["backlog_before"]
-        chance = 2 * sqrt(self.window.steps * self.generation.longest)
-        return bool(point["loads_max"] >= self.window.steps and growth > chance)
+        chance = 2 * sqrt(window.steps * self.generation.longest)
+        return bool(point["loads_max"] >= window.steps and growth > chance)
 
     @cached_property
     def bound(self) -> float | None:
@@ -218,8 +239,9 @@ def is_small(settings: Sequence[Setting]) -> bool:
     return all(each.topology.size * each.topology.ports <= SMALL for each in settings)
 
 
-Run = tuple[int, int, float]
-"""A run of a sweep: the number of its setting, its seed and its rate."""
+Run = tuple[int, int, float | None]
+"""A run of a sweep: the number of its setting, its seed and its rate; None: the search for the
+rate of saturation."""
 
 
 def curves(
@@ -293,7 +315,7 @@ def _curves(
         (number, seed, rate): key((number, seed, rate))
         for number, setting in enumerate(settings)
         for seed in setting.seeds
-        for rate in _wanted(setting, rates)
+        for rate in (*_wanted(setting, rates), *_searched(setting))
     }
     runs = {name: run for run, name in keys.items()}
     numbers = {name: number for number, name in enumerate(runs)}
@@ -317,7 +339,14 @@ def _curves(
         watch(len(runs), len(runs))
     whole = json.loads(transport.share(json.dumps(dealt.found).encode()))
     return [
-        _curve(setting, rates, {r: whole[keys[n, seed, r]] for r in _wanted(setting, rates)})
+        _curve(
+            setting,
+            rates,
+            {
+                rate: whole[keys[n, seed, rate]]
+                for rate in (*_wanted(setting, rates), *_searched(setting))
+            },
+        )
         for n, setting in enumerate(settings)
         for seed in setting.seeds
     ]
@@ -353,25 +382,23 @@ def _rates_of(setting: Setting, rates: Sequence[float]) -> Sequence[float]:
 def _wanted(setting: Setting, rates: Sequence[float]) -> list[float]:
     """The rates to run; if there are several, with the one of overload."""
     own = _rates_of(setting, rates)
-    return sorted({*own, *([_overload(setting)] if len(own) > 1 else [])})
+    return sorted({*own, *([setting.overload] if len(own) > 1 else [])})
 
 
-def _overload(setting: Setting) -> float:
-    """Rate of one flit per processor and step; with bursts a little less than their own rate."""
-    most = 1 / setting.mean_flits
-    generation = setting.generation
-    return min(most, 0.95 * generation.burst_rate) if generation.burst else most
+def _searched(setting: Setting) -> list[None]:
+    """The search for the rate of saturation, in the place of a rate, if it was asked for."""
+    return [None] if setting.steady.resolution else []
 
 
 def _curve(
-    setting: Setting, rates: Sequence[float], found: Mapping[float, dict[str, Any]]
+    setting: Setting, rates: Sequence[float], found: Mapping[float | None, dict[str, Any]]
 ) -> dict[str, Any]:
     """Put together a curve: its points, bound and saturation throughput (collective)."""
     own = _rates_of(setting, rates)
     points = [found[rate] for rate in sorted(own)]
     stable = [point["rate"] for point in points if not point["saturated"]]
     several = len(own) > 1
-    full = found[_overload(setting)] if several else None
+    full = found[setting.overload] if several else None
     return {
         "network": setting.topology.name,
         "routing": setting.routing.name,
@@ -384,7 +411,7 @@ def _curve(
             full["throughput"] if full is not None and not full["deadlock"] else None
         ),
         "points": points,
-    }
+    } | ({"saturation": found[None]} if None in found else {})
 
 
 def bound_of(setting: Setting, routing: Routing, most: int | None = None) -> float | None:

@@ -275,20 +275,19 @@ def _dot(x: Any, rows: list[Row], y: str, error: str | None, bars: str, hollow: 
         if len(same) > 1:
             raise UsageError(_ambiguous(x, same))
     mean = fmean(values)
-    reach = _reach(values, bars)
+    reach = stdev(values) if bars == "deviation" and len(values) > 1 else confidence(values)
     low, high = (min(values), max(values)) if bars == "range" else (mean - reach, mean + reach)
     is_hollow = hollow is not None and any(row.get(hollow) in TRUE for row in rows)
     return Dot(x, mean, low, high, len(values), is_hollow)
 
 
-def _reach(values: Sequence[float], bars: str) -> float:
-    """Half the length of a point's bar."""
+def confidence(values: Sequence[float]) -> float:
+    """Half the width of the mean's 95 % interval by Student's t; 0 for a single value."""
     if len(values) < 2:
         return 0.0
     freedom = len(values) - 1
     factor = STUDENT[freedom - 1] if freedom <= len(STUDENT) else NORMAL
-    deviation = stdev(values)
-    return deviation if bars == "deviation" else factor * deviation / math.sqrt(len(values))
+    return factor * stdev(values) / math.sqrt(len(values))
 
 
 def _ambiguous(x: Any, rows: Sequence[Row]) -> str:

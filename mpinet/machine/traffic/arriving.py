@@ -81,7 +81,7 @@ def join(m, slot, header, routes, rules, state, books, ledger):
         enter(state.nodes[slot], message, rules, ledger)
     elif rules.switching == SAF:
         last = ledger.now
-    finish(message, last, out == STUCK, rules, books.latencies, books.edges, books.batches, ledger)
+    finish(message, last, out == STUCK, rules, books.latencies, books.batches, ledger)
     give_back(m, state.free, ledger)
 
 

@@ -3,7 +3,6 @@
 from mpinet.compiled import part
 from mpinet.draws import draw32
 from mpinet.machine.hop import SEAL_MASK
-from mpinet.machine.traffic.layout import TENTHS
 
 
 @part
@@ -36,7 +35,7 @@ def enter(node, message, rules, ledger):
 
 
 @part
-def finish(message, step, lost, rules, latencies, edges, batches, ledger):
+def finish(message, step, lost, rules, latencies, batches, ledger):
     """Count a message whose last flit is taken in `step`, and add it to the latencies.
 
     `lost` says that the routing knew no way, so that a dead end drained it.
@@ -62,8 +61,8 @@ def finish(message, step, lost, rules, latencies, edges, batches, ledger):
     ledger.inside_sum += step - message.entered
     ledger.hops_sum += message.hops
     latencies[step - born] += 1
-    part = TENTHS - 1
-    while edges[part] > born:
-        part -= 1
+    # Of the parts that begin at floor(i * steps / parts), the last that has begun at the birth.
+    steps, parts = rules.window_end - rules.warmup, batches.shape[0]
+    part = ((born - rules.warmup + 1) * parts - 1) // steps
     batches[part, 0] += 1
     batches[part, 1] += step - born

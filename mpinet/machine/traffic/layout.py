@@ -53,9 +53,6 @@ GENERATE_STREAM, TARGET_STREAM, FLITS_STREAM, SPOT_STREAM, BURST_STREAM = range(
 MESSAGE_WORDS = 7
 """Words of a message behind its head's word: fields up to `Message.hops`, without the header."""
 
-TENTHS = 10
-"""Parts of the window whose means give the confidence interval."""
-
 LANES_PER_WORD = 62
 
 KEPT = "kept"
@@ -420,12 +417,11 @@ class Books(NamedTuple):
     """Measurements of the window.
 
     `loads` has flits by channel; `latencies` is a histogram by steps; `batches` holds number and
-    sum of the latencies of each tenth of the window; the tenths begin at the steps `edges`.
+    sum of the latencies of each part of the window, by birth (`Window.edges`).
     """
 
     loads: Counts
     latencies: Ints
-    edges: Ints
     batches: Table
 
 

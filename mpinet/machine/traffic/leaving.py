@@ -36,7 +36,7 @@ def leave(rules, state, wires, bidding, books, crossing, ledger):
         state.occupied, state.due, state.headers, bidding.bids, bidding.chosen, books.loads,
         crossing.words, crossing.owners,
     )  # fmt: skip
-    latencies, edges, batches = books.latencies, books.edges, books.batches
+    latencies, batches = books.latencies, books.batches
     row = ledger.now % rules.delay
     flits, credits, wire = wires.flits, wires.credits, wires.counts[row]
     t, ports, vcs, network_lanes = ledger.now, rules.ports, rules.vcs, rules.ports * rules.vcs
@@ -96,7 +96,7 @@ def leave(rules, state, wires, bidding, books, crossing, ledger):
                     m, head, link.lane + v, link.owner, messages, headers, words, owners, ledger
                 )
         elif tail:
-            finish(message, t, lane.group == DRAINED, rules, latencies, edges, batches, ledger)
+            finish(message, t, lane.group == DRAINED, rules, latencies, batches, ledger)
         if tail:
             lane.out, lane.sent = UNDECIDED, 0
             # Beyond the last lane on this rank nobody here needs the message's record.

@@ -11,6 +11,9 @@ from mpinet.machine.traffic import layout
 
 SHORT_INTEGERS = 2**31 - 1
 
+TENTHS = 10
+"""Parts of the window whose means give the confidence interval."""
+
 
 def _require_within(name: str, value: int, least: int, most: int) -> None:
     """Raise `UsageError` unless a number is within its limits."""
@@ -148,11 +151,21 @@ class Generation:
 
 @dataclass(frozen=True)
 class Window:
-    """Steps of the warm-up, of the measured window, and of the wait for its last messages."""
+    """Steps of the warm-up, of the measured window, and of the wait for its last messages.
+
+    Parameters
+    ----------
+    warmup, steps, limit : int
+        Steps before the window, of the window, and that its messages are waited for.
+    parts : int
+        Parts of the window of which latencies are kept apart: part i begins at the step
+        warmup + floor(i * steps / parts). Ten of them give the confidence interval.
+    """
 
     warmup: int = 500
     steps: int = 1000
     limit: int = 5000
+    parts: int = TENTHS
 
     def __post_init__(self) -> None:
         for name, value, least in (

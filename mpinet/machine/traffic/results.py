@@ -9,7 +9,7 @@ import numpy as np
 
 from mpinet.base.arrays import Ints
 from mpinet.machine.hop import SEAL_MASK
-from mpinet.machine.traffic import layout
+from mpinet.machine.traffic.parameters import TENTHS
 from mpinet.machine.traffic.run import OpenLoop
 
 STUDENT = 2.262157
@@ -115,8 +115,8 @@ def _derived(
 def interval(batches: list[list[int]]) -> float | None:
     """Half the width, in steps, of the 95 % confidence interval of the tenths' mean latency."""
     means = [total / count for count, total in batches if count]
-    if len(means) < layout.TENTHS:
+    if len(means) != TENTHS:
         return None
-    centre = sum(means) / layout.TENTHS
-    spread = sum((mean - centre) ** 2 for mean in means) / (layout.TENTHS - 1)
-    return STUDENT * sqrt(spread / layout.TENTHS)
+    centre = sum(means) / TENTHS
+    spread = sum((mean - centre) ** 2 for mean in means) / (TENTHS - 1)
+    return STUDENT * sqrt(spread / TENTHS)

@@ -404,12 +404,10 @@ class OpenLoop:
     def _make_books(self) -> None:
         """Allocate the books, and the words of one step for other ranks."""
         window = self.window
-        tenths = np.arange(layout.TENTHS)
         self.books = layout.Books(
             np.zeros(len(self._links), np.uint32),
             np.zeros(1, np.int64),
-            window.warmup + window.steps * tenths // layout.TENTHS,
-            np.zeros((layout.TENTHS, 2), np.int64),
+            np.zeros((window.parts, 2), np.int64),
         )
         vcs = self.buffering.vcs if self.limited else 0
         message = 1 + layout.MESSAGE_WORDS + self.routing.words

@@ -38,6 +38,7 @@ MAPPED = [
     "load hypercube:4 --rate 0.1,0.6 --buffers 0 --switching vct --policy fifo --steps 60",
     "load debruijn:4 ring:5 --rate 0.3 --classes hops --vcs 4 --warmup 20 --steps 60 --limit 99",
     "load torus:3x3 ring:5 --pattern uniform,tornado --seeds 2 --rate 0.2 --warmup 20 --steps 40",
+    "load torus:3x3 --rate 0.1 --warmup auto --until 10% --saturation 0.2 --seeds 2..3 --steps 60",
     "load torus:3x3 ring:5 --routing parity,valiant --vcs 4,8 --flits 1,2 --rate 0.1 --steps 30",
     "gossip torus:3x5 --seed 4",
     "gossip fattree:2,3",
