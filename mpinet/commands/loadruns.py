@@ -148,7 +148,7 @@ def _part(given: str | float | None) -> float:
 
 
 def read_seeds(options: argparse.Namespace) -> Sequence[int]:
-    """The seeds of the curves: those that are named, or as many as asked for from the first one."""
+    """Return the seeds: those that are named, or as many as asked for from the first one."""
     given = options.seeds
     if isinstance(given, str) and is_whole(given):
         given = int(given)

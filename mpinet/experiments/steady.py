@@ -193,7 +193,7 @@ def bisected(
     with Frame(machine.transport, "saturation", dict, lambda found: None) as frame:
 
         def saturates(k: int) -> bool:
-            """Whether the network is saturated at a rate; asked once, also if resumed."""
+            """Tell if the network is saturated at a rate; asked once, also if resumed."""
             return bool(frame.once(f"rate {k}", lambda: int(run(rate_of(k))["saturated"])))
 
         def rate_of(k: int) -> float:

@@ -282,7 +282,7 @@ def _dot(x: Any, rows: list[Row], y: str, error: str | None, bars: str, hollow: 
 
 
 def confidence(values: Sequence[float]) -> float:
-    """Half the width of the mean's 95 % interval by Student's t; 0 for a single value."""
+    """Return half the width of the mean's 95 % interval by Student's t; 0 for a single value."""
     if len(values) < 2:
         return 0.0
     freedom = len(values) - 1
