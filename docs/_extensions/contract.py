@@ -1,8 +1,8 @@
 """What these pages say of the commands, made from their functions.
 
-The commands in docs/contract.md, 3: how each is typed is its signature, and what its result holds
-the section Returns of its docstring. ``python docs/_extensions/contract.py`` writes them into
-the page; a test holds the page to it.
+The networks in docs/contract.md, 1, are those of the catalogue. The commands in 3: how each is
+typed is its signature, and what its result holds the section Returns of its docstring.
+``python docs/_extensions/contract.py`` writes both into the page; a test holds the page to it.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from mpinet.commands import function_of
 from mpinet.commands.catalogue import ALIASES, COMMANDS
 from mpinet.commands.options import Common, OnMachine, SavedOften, Views
 from mpinet.commands.signature import EMPTY, REST, Option, fields_of, returned, signature_of
+from mpinet.networks.catalogue import families
 
 PAGE = (Path(__file__).parents[1] / "contract").with_suffix(".md")
 
@@ -23,8 +24,8 @@ SHARED = {
 }
 """Options that section 2 of the page is about."""
 
-BEGIN = "\n<!-- commands: made by docs/_extensions/contract.py -->\n"
-END = "\n<!-- end of commands -->\n"
+MADE = "\n<!-- {}: made by docs/_extensions/contract.py -->\n", "\n<!-- end of {} -->\n"
+"""Marks before and after a part that is made."""
 
 WIDTH = 80
 """Of a line of a usage, in characters."""
@@ -32,13 +33,38 @@ WIDTH = 80
 
 def sections() -> str:
     """The commands, a section each."""
-    return "\n".join(map(_section, COMMANDS))
+    return "\n".join(map(_section, COMMANDS)).rstrip("\n")
+
+
+def networks() -> str:
+    """The families of the catalogue, a row each."""
+    rows = ["| family | parameters, in this order | example | defined in |", "|---|---|---|---|"]
+    for family in families():
+        ranges = family.range.replace(" |", ",")
+        defined = reference_to(family.specification)
+        rows.append(f"| `{family.name}` | {ranges} | `{family.example}` | {defined} |")
+    return "\n".join(rows)
+
+
+def reference_to(specification: str) -> str:
+    """The sections that define a family, as references of the documentation."""
+    links, page = [], ""
+    for found in re.finditer(r"(?:([a-z]+(?:/[a-z]+)?) )?(\d+)(?:-(\d+))?", specification):
+        page = (found[1] or page).rpartition("/")[2]
+        for section in range(int(found[2]), int(found[3] or found[2]) + 1):
+            shown = f"{page} {section}" if found[1] and section == int(found[2]) else section
+            links.append(f"{{ref}}`{shown} <{page}-{section}>`")
+    return ", ".join(links)
 
 
 def page() -> str:
-    """The page, with the commands as they have to be."""
-    before, _, rest = PAGE.read_text().partition(BEGIN)
-    return f"{before}{BEGIN}\n{sections()}{END}{rest.partition(END)[2]}"
+    """The page, with networks and commands as they have to be."""
+    text = PAGE.read_text()
+    for name, made in (("networks", networks()), ("commands", sections())):
+        begin, end = (mark.format(name) for mark in MADE)
+        before, _, rest = text.partition(begin)
+        text = f"{before}{begin}\n{made}\n{end}{rest.partition(end)[2]}"
+    return text
 
 
 def _section(command: str) -> str:
