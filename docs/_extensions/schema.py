@@ -13,8 +13,8 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from mpinet.commands import function_of
 from mpinet.commands.catalogue import COMMANDS
-from mpinet.commands.fields import MAYBE, hints_of
-from mpinet.commands.result import ListResult, Result, row_of
+from mpinet.commands.fields import When, hints_of, row_of, said_of
+from mpinet.commands.result import Result
 from mpinet.commands.signature import signature_of
 
 FILE = Path(__file__).parents[1] / "reference/document.schema.json"
@@ -46,28 +46,25 @@ def _of(command: str, kind: type) -> dict[str, Any]:
 
 def _object(kind: type) -> dict[str, Any]:
     """Describe what a class of fields names."""
-    if issubclass(kind, ListResult):
-        return {"type": "array", "items": _object(row_of(kind))}
+    if row := row_of(kind):
+        return {"type": "array", "items": _object(row)}
     hints = hints_of(kind)
     made: dict[str, Any] = {
         "type": "object",
         "properties": {name: _value(hint) for name, hint in hints.items()},
-        "required": [name for name, hint in hints.items() if MAYBE not in _said(hint)],
+        "required": [name for name, hint in hints.items() if not said_of(hint, When)],
     }
-    kinds = getattr(kind, "kinds_", ())
-    return made | ({"anyOf": [{"required": [*names]} for names in kinds]} if kinds else {})
-
-
-def _said(hint: Any) -> tuple[Any, ...]:
-    """Return what ``Annotated`` adds to a type."""
-    return hint.__metadata__ if get_origin(hint) is Annotated else ()
+    kinds = [
+        {"required": [name for name, hint in hints.items() if when in said_of(hint, When)]}
+        for when in getattr(kind, "kinds_", ())
+    ]
+    return made | ({"anyOf": kinds} if kinds else {})
 
 
 def _value(hint: Any) -> dict[str, Any]:
     """Describe the values of a type."""
     if get_origin(hint) is Annotated:
-        limits = [one for one in hint.__metadata__ if isinstance(one, tuple)]
-        return _value(get_args(hint)[0]) | dict(limits)
+        return _value(get_args(hint)[0]) | dict(said_of(hint, tuple))
     kind, parts = get_origin(hint), get_args(hint)
     if hint is Any:
         return {}

@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Annotated
 
+from mpinet.commands.fields import Count, Phase
 from mpinet.commands.forms import Downwards
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.machinejob import MachineJob
 from mpinet.commands.opening import Network, topology_of
 from mpinet.commands.options import Common, OnMachine, Ports, SavedOften, Views
 from mpinet.commands.perform import perform
-from mpinet.commands.results import ProgramResult
+from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, Unpack, command
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row, phase_rows
@@ -43,6 +44,17 @@ Pairing = Annotated[
 ]
 
 
+class ProgramResult(Result):
+    """Result of ``ascend`` and ``descend``."""
+
+    operator: str
+    algorithm: str
+    elements: Count
+    steps: Count
+    correct: Annotated[bool, "against the serial computation"]
+    phases: list[Phase]
+
+
 @command(Downwards, Views, SavedOften, Common)
 def ascend(
     topology: Network,
@@ -53,11 +65,6 @@ def ascend(
     **options: Unpack[OnMachine],
 ) -> ProgramResult:
     """Run an ASCEND program, checked against the serial computation (collective).
-
-    Returns
-    -------
-    Result
-        operator, algorithm, elements, steps, correct (against the serial computation), phases.
 
     Examples
     --------
@@ -82,11 +89,6 @@ def descend(
     **options: Unpack[OnMachine],
 ) -> ProgramResult:
     """Run a DESCEND program, checked against the serial computation (collective).
-
-    Returns
-    -------
-    Result
-        operator, algorithm, elements, steps, correct (against the serial computation), phases.
 
     Examples
     --------

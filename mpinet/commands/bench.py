@@ -5,14 +5,15 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 from mpinet.base.numerals import is_whole, quoted
 from mpinet.base.plain import plain
+from mpinet.commands.fields import Count, Fields, Positive, When
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.options import Common, Seed
 from mpinet.commands.perform import perform
-from mpinet.commands.results import BenchResult
+from mpinet.commands.result import ListResult
 from mpinet.commands.signature import Typed, command
 from mpinet.errors import UsageError
 from mpinet.report.rows import Row
@@ -23,6 +24,43 @@ if TYPE_CHECKING:
 
 LASTING = ("name", "unit", "command")
 """Fields of a row that are the same in every run."""
+
+
+T = TypeVar("T")
+
+Measured = Annotated[T, When("without ``--list``")]
+
+
+class Spread(Fields):
+    """Least and largest values over the rounds."""
+
+    figure: list[float]
+    baseline: list[float] | None
+    ratio: list[float] | None
+
+
+class BenchRow(Fields):
+    """A workload, with the figure that was measured."""
+
+    name: str
+    workload: str
+    unit: str
+    ranks: Positive
+    against: str
+    goal: str | None
+    figure: Measured[float | None]
+    baseline: Measured[float | None]
+    ratio: Measured[float | None]
+    attained: Measured[float | None]
+    reached: Measured[bool | None]
+    spread: Measured[Spread | None]
+    rounds: Measured[Count]
+    command: Measured[str]
+    absent: Measured[str | None]
+
+
+class BenchResult(ListResult[BenchRow]):
+    """Result of ``bench``."""
 
 
 def ranks_of(text: str) -> list[int]:
@@ -72,12 +110,6 @@ def bench(
         it, too.
     list : bool
         Whether to list the benchmarks and measure nothing.
-
-    Returns
-    -------
-    Result
-        list of name, workload, figure, unit, against, baseline, ratio, goal, attained, reached,
-        spread, rounds, ranks, command, absent.
 
     Examples
     --------

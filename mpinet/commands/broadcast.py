@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from mpinet.base.files import require_writable
+from mpinet.commands.fields import Count, Hash, Phase, Positive, When
 from mpinet.commands.job import Job, Watch, without_simple_reason
 from mpinet.commands.machinejob import MachineJob
 from mpinet.commands.opening import Network, port_model, topology_of
@@ -23,7 +24,7 @@ from mpinet.commands.options import (
 )
 from mpinet.commands.perform import perform
 from mpinet.commands.pipelined import Pipelined
-from mpinet.commands.results import BroadcastResult
+from mpinet.commands.result import Result
 from mpinet.commands.signature import Unpack, command
 from mpinet.errors import UsageError
 from mpinet.networks.schedule import Schedule
@@ -37,6 +38,31 @@ if TYPE_CHECKING:
     from mpinet.machine.transport import Local
     from mpinet.programs.pipelines.collectives import PipelineResult
     from mpinet.programs.rehearsal import Rehearsal
+
+
+MANY = When("with ``--items`` above 1")
+
+
+class BroadcastResult(Result):
+    """Result of ``broadcast``."""
+
+    algorithm: str
+    steps: Count
+    messages: Count
+    informed: Count
+    phases: list[Phase]
+    lower_bound: Count | None
+    lower_by: Annotated[
+        str,
+        "what shows it: distance, growth, ends: what a processor has to send or accept, hops: all "
+        "items' over all channels, or cut, flow, which have certificates",
+    ]
+    schedule_sha256: Annotated[
+        Hash, When("with ``--schedule``, or ``--schedule-out``, which writes the hashed lines,")
+    ]
+    items: Annotated[Positive, MANY]
+    bandwidth: Annotated[tuple[Positive, Positive] | None, MANY, "as of ``allreduce``"]
+    correct: Annotated[bool, MANY]
 
 
 @command(Views, SavedOften, Common)
@@ -68,15 +94,6 @@ def broadcast(
         Items of the root, sent in a pipeline where there are more than one:
         ``rarest``, ``trees`` (all ports), ``matching`` or ``cycle`` (one port); default: the
         fewest steps.
-
-    Returns
-    -------
-    Result
-        algorithm, steps, messages, informed, phases [{name, steps}], lower_bound, lower_by (what
-        shows it: distance, growth, ends: what a processor has to send or accept, hops: all items'
-        over all channels, or cut, flow, which have certificates); with ``--schedule`` or
-        ``--schedule-out`` (writes the hashed lines) schedule_sha256; with ``--items`` above 1 also
-        items, correct, bandwidth (as of ``allreduce``).
 
     Examples
     --------

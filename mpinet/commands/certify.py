@@ -5,15 +5,16 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from mpinet.base.numerals import seconds
 from mpinet.certify.work import EFFORT
+from mpinet.commands.fields import Count, Hash, Positive, When
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.opening import Network
-from mpinet.commands.options import Common, File, Seed
+from mpinet.commands.options import Common, File, Ports, Seed
 from mpinet.commands.perform import perform
-from mpinet.commands.results import CertifyResult
+from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, command
 from mpinet.errors import UsageError
 from mpinet.networks import open as open_topology
@@ -21,6 +22,28 @@ from mpinet.report.rows import Row
 
 if TYPE_CHECKING:
     from mpinet.machine.transport import Local
+
+
+COLLECTIVE, WIDTH = When("of a collective"), When("of a bisection width")
+
+
+class CertifyResult(Result):
+    """Result of ``certify``, of a collective or of a bisection width."""
+
+    network: str
+    edges_sha256: Hash
+    kind: str
+    more_than: int
+    verified: bool
+    collective: Annotated[str, COLLECTIVE]
+    items: Annotated[Positive, When("of more than one item")]
+    ports: Annotated[Ports, COLLECTIVE]
+    root: Annotated[Count | None, COLLECTIVE]
+    measure: Annotated[Literal["bisection"], WIDTH]
+    parted: Annotated[Count, WIDTH, "by the cut that it shows"]
+    medium: Annotated[Literal["links", "busses"], WIDTH]
+
+    kinds_: ClassVar = (COLLECTIVE, WIDTH)
 
 
 @command(Common)
@@ -49,12 +72,9 @@ def certify(
     Returns
     -------
     Result
-        network, edges_sha256, kind, collective, ports, root, more_than, items (of more than one),
-        verified (of a bisection width, measure, more_than, parted (by the cut that it shows) and
-        medium (links, busses) in place of collective, ports, root and more_than); exit status 1
-        where the certificate does not prove it, or where it is more work to see that than
-        ``--effort`` allows (estimated beforehand). No solver is imported, and code of a user's
-        class is run only where ``--on`` names it.
+        The exit status is 1 where the certificate does not prove it, or where it is more work to
+        see that than ``--effort`` allows (estimated beforehand). No solver is imported, and code of
+        a user's class is run only where ``--on`` names it.
 
     Examples
     --------

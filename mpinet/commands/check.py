@@ -6,11 +6,12 @@ import argparse
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from mpinet.commands.fields import Count
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.opening import Network
 from mpinet.commands.options import Common, Seed
 from mpinet.commands.perform import perform
-from mpinet.commands.results import CheckResult
+from mpinet.commands.result import Result
 from mpinet.commands.signature import command
 from mpinet.networks import check as checked
 from mpinet.networks import open as open_topology
@@ -22,6 +23,17 @@ if TYPE_CHECKING:
     from mpinet.machine.transport import Local
 
 
+class CheckResult(Result):
+    """Result of ``check``."""
+
+    topology: str
+    nodes: Count
+    ports: Count
+    exhaustive: bool
+    addresses: Count
+    routes: Count
+
+
 @command(Common)
 def check(topology: Network, *, seed: Seed = 0) -> CheckResult:
     """Check a network's rules against each other (collective).
@@ -31,7 +43,7 @@ def check(topology: Network, *, seed: Seed = 0) -> CheckResult:
     Returns
     -------
     Result
-        topology, nodes, ports, exhaustive, addresses, routes: how much was looked at.
+        They tell how much was looked at.
 
     Examples
     --------

@@ -9,10 +9,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from mpinet.commands.ascend import Pairing
 from mpinet.commands.collective import Collective, Work
+from mpinet.commands.fields import Count, Phase, Positive, When
 from mpinet.commands.job import Job
 from mpinet.commands.opening import Network, port_model, routing_of, topology_of
 from mpinet.commands.options import (
@@ -29,7 +30,7 @@ from mpinet.commands.options import (
 )
 from mpinet.commands.perform import perform
 from mpinet.commands.pipelined import Moving, Pipelined
-from mpinet.commands.results import CollectiveResult, ReduceResult
+from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, Unpack, command
 from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
@@ -50,6 +51,36 @@ Spread = Annotated[
 ]
 
 
+MANY = When("of several items, or through switches that forward,")
+
+
+class CollectiveResult(Result):
+    """Result of ``scatter``, ``gather``, ``exchange`` and ``circulate``."""
+
+    algorithm: str
+    steps: Count
+    messages: Count
+    lower_bound: Count | None
+    lower_by: Annotated[str, "as of ``broadcast``"]
+    correct: bool
+    phases: list[Phase]
+
+
+class PipelinedResult(CollectiveResult):
+    """Result of ``gossip``."""
+
+    items: Annotated[Positive, MANY]
+    bandwidth: Annotated[tuple[Positive, Positive] | None, MANY, "so many items in so many steps"]
+
+
+class ReduceResult(PipelinedResult):
+    """Result of ``reduce`` and ``allreduce``; the field ``value`` is ``result["value"]``."""
+
+    operator: str
+
+    beside_: ClassVar = {"value": Annotated[int, "of item 0, 0..2^64-1"]}
+
+
 @command(Views, SavedOften, Common)
 def gossip(
     topology: Network,
@@ -58,7 +89,7 @@ def gossip(
     items: int = 1,
     ports: Ports = "one",
     **options: Unpack[OnMachine],
-) -> CollectiveResult:
+) -> PipelinedResult:
     """Bring every processor's item to all processors (collective).
 
     Parameters
@@ -71,12 +102,6 @@ def gossip(
         Items of every processor, sent in a pipeline where there are more than one:
         ``rarest`` (all ports), ``matching`` or ``cycle`` (one port); default: the
         fewest steps.
-
-    Returns
-    -------
-    Result
-        algorithm, steps, messages, lower_bound, lower_by (as of ``broadcast``), correct, phases;
-        with ``--items`` above 1 also items, bandwidth (as of ``allreduce``).
 
     Examples
     --------
@@ -102,11 +127,6 @@ def scatter(
 ) -> CollectiveResult:
     """Bring a different item from one processor to every other (collective).
 
-    Returns
-    -------
-    Result
-        algorithm, steps, messages, lower_bound, lower_by (as of ``broadcast``), correct, phases.
-
     Examples
     --------
     ``mpinet scatter torus:8x8``
@@ -130,11 +150,6 @@ def gather(
     **options: Unpack[OnMachine],
 ) -> CollectiveResult:
     """Bring an item from every processor to one (collective).
-
-    Returns
-    -------
-    Result
-        algorithm, steps, messages, lower_bound, lower_by (as of ``broadcast``), correct, phases.
 
     Examples
     --------
@@ -164,11 +179,6 @@ def exchange(
     ----------
     algorithm : str, optional
         Algorithm: ``routed`` (default), or ``farthest`` (links): farthest target first, few steps.
-
-    Returns
-    -------
-    Result
-        algorithm, steps, messages, lower_bound, lower_by (as of ``broadcast``), correct, phases.
 
     Examples
     --------
@@ -208,13 +218,6 @@ def reduce(
         Items of every processor, each of which is combined with the others'; in a pipeline where
         there are more than one: ``rarest``, ``trees`` (all ports), ``matching`` or ``cycle`` (one
         port); default: the fewest steps.
-
-    Returns
-    -------
-    Result
-        operator, value, algorithm, steps, messages, lower_bound, lower_by, correct, phases; with
-        ``--items`` above 1, or through switches that forward, also items, bandwidth (as of
-        ``allreduce``).
 
     Examples
     --------
@@ -259,9 +262,8 @@ def allreduce(
     Returns
     -------
     Result
-        items, operator, value (of item 0, 0..2^64-1), algorithm, steps, messages, lower_bound,
-        lower_by (as of ``broadcast``; ``optimum --items`` has the certificates), correct, phases,
-        bandwidth (so many items in so many steps, a pair, or null). See docs/how-to/pipelines.
+        There are always items and bandwidth; ``optimum --items`` has the certificates of bounds.
+        See docs/how-to/pipelines.
 
     Examples
     --------
@@ -292,11 +294,6 @@ def circulate(
     ----------
     dimensions : int, optional
         Number of low dimensions of the subcubes in which items circulate; default: all.
-
-    Returns
-    -------
-    Result
-        algorithm, steps, messages, lower_bound, lower_by, correct, phases.
 
     Examples
     --------

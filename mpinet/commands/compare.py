@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from mpinet.base.files import require_writable, write_text
+from mpinet.commands.fields import Count, Fields, When
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.opening import Network, topology_of, with_more
 from mpinet.commands.options import Common, Picture, Seed, joined
 from mpinet.commands.perform import perform
-from mpinet.commands.results import CompareResult
+from mpinet.commands.result import ListResult
 from mpinet.commands.signature import Typed, command
 from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
@@ -25,6 +26,50 @@ from mpinet.report.tables import cell_text, room, table
 
 if TYPE_CHECKING:
     from mpinet.machine.transport import Local
+
+
+class Range(Fields):
+    """Range in which a number is known to lie: not below `lower`, and not above `upper`."""
+
+    lower: Count
+    upper: Count
+
+
+NAMED = When("where ``--only`` names them")
+
+
+class CompareRow(Fields):
+    """A network's measures; null where one is left out."""
+
+    topology: str
+    processors: Count
+    switches: Count
+    links: Count
+    degree: Count | None
+    diameter: Count | None
+    moore: Count | None
+    average_distance: float | None
+    bisection: Range | None
+    connectivity: Count | None
+    degree_diameter: Count | None
+    links_diameter: Count | None
+    traffic_density: float | None
+    vertex_transitive: bool | None
+    broadcast: Count | None
+    gossip: Count | None
+    exchange: Count | None
+    ascend: Count | None
+    optimum: Annotated[
+        Range | None,
+        NAMED,
+        "fewest steps of a one-port broadcast from 0; the digest leaves out one not known exactly",
+    ]
+    saturation: Annotated[float | None, NAMED]
+    left_out: Annotated[dict[str, str], "reasons by column"]
+
+
+class CompareResult(ListResult[CompareRow]):
+    """Result of ``compare``."""
 
 
 @command(Common)
@@ -59,11 +104,7 @@ def compare(
     Returns
     -------
     Result
-        list of topology, processors, switches, links, degree, diameter, moore, average_distance,
-        bisection {lower, upper}, connectivity, degree_diameter, links_diameter, traffic_density,
-        vertex_transitive, broadcast, gossip, exchange, ascend, and saturation and optimum {lower,
-        upper} (fewest steps of a one-port broadcast from 0) where ``--only`` names them (null where
-        left out; the digest leaves out an optimum whose bounds differ), left_out {column: reason}.
+        A value is null where it is left out.
 
     Examples
     --------

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from mpinet.commands.fields import Count, Fields, When
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.opening import Network, routing_of, topology_of
 from mpinet.commands.options import Common, Picture, RoutingName, Seed
 from mpinet.commands.perform import perform
-from mpinet.commands.results import DrawResult
+from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, command, is_typed
 from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
@@ -24,6 +25,22 @@ if TYPE_CHECKING:
 
 WIDTHS = (0.5, 50.0)
 """Least and largest width of a picture, in inches."""
+
+
+class MostLoaded(Fields):
+    """Messages over the busiest link of a picture."""
+
+    max: float
+
+
+class DrawResult(Result):
+    """Result of ``draw``."""
+
+    nodes: Count
+    links: Count
+    busses: Count
+    routes: Annotated[list[list[Count]], "a list of nodes each"]
+    load: Annotated[MostLoaded, When("with ``--loads``")]
 
 
 @command(Common)
@@ -63,8 +80,8 @@ def draw(
     Returns
     -------
     Result
-        nodes, links, busses, routes (a list of nodes each); with ``--loads`` load {max}. FILE:
-        ``.svg``, ``.pdf``, ``.png`` (extra ``plots``), ``.html``; the same bytes in every run.
+        FILE: ``.svg``, ``.pdf``, ``.png`` (extra ``plots``), ``.html``; the same bytes in every
+        run.
 
     Examples
     --------

@@ -8,12 +8,13 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from mpinet.base.numerals import is_whole, quoted
+from mpinet.commands.fields import Count
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.machinejob import MachineJob
 from mpinet.commands.opening import Network, routing_of, topology_of, without_folders
 from mpinet.commands.options import Common, OnMachine, Ports, RoutingName, SavedOften, Views
 from mpinet.commands.perform import perform
-from mpinet.commands.results import EmbedResult
+from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, Unpack, command
 from mpinet.errors import UsageError
 from mpinet.networks.routing import Routing
@@ -40,6 +41,24 @@ def images_of(text: str) -> list[int] | str:
     if not all(map(is_whole, words)):
         raise ValueError(f"host processors are numbers U,V,.., not {quoted(text)}")
     return [int(word) for word in words]
+
+
+class EmbedResult(Result):
+    """Result of ``embed``."""
+
+    guest: str
+    host: str
+    routing: str
+    dilation: Count
+    route_length: Count
+    congestion: Count
+    expansion: float
+    program: str
+    operator: str | None
+    guest_steps: Count
+    host_steps: Count
+    slowdown: float | None
+    correct: bool
 
 
 @command(Views, SavedOften, Common)
@@ -72,12 +91,6 @@ def embed(
         Operator that ``ascend`` or ``descend`` computes.
     routing : str, optional
         Routing of the host.
-
-    Returns
-    -------
-    Result
-        guest, host, routing, dilation, route_length, congestion, expansion, program, operator,
-        guest_steps, host_steps, slowdown, correct.
 
     Examples
     --------

@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
 
 from mpinet.commands.checkpoints import refuse_checkpoint
+from mpinet.commands.fields import Count, Fields, Hash, Positive, When
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.machinejob import MachineJob
 from mpinet.commands.opening import Network, routing_of, topology_of
 from mpinet.commands.options import Common, OnMachine, Ports, RoutingName, Unsaved, Views
 from mpinet.commands.perform import perform
-from mpinet.commands.results import ExecResult
+from mpinet.commands.result import Result
+from mpinet.commands.run import Unreceived
 from mpinet.commands.signature import REST, Typed, Unpack, command
 from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
@@ -76,6 +78,54 @@ USAGE = """--on TOPO [options] (SCRIPT.py | -m MODULE | -c CODE) [ARGS ..]
 (what follows SCRIPT.py, MODULE or CODE belongs to the script)"""
 
 
+class Cost(Fields):
+    """Cost of a kind of MPI call."""
+
+    call: str
+    calls: Count
+    messages: Count
+    hops: Count
+    bytes: Count
+    steps: Count
+
+
+class LineCost(Cost):
+    """Cost of the calls on a line of a script."""
+
+    file: str
+    line: Count
+
+
+class ConflictRow(Fields):
+    """Accesses to a window's memory that conflict in one epoch."""
+
+    accesses: str
+    processor: Count
+    bytes: list[Count]
+    times: Positive
+    first_file: str
+    first_line: Count
+    other_file: str
+    other_line: Count
+
+
+class ExecResult(Result):
+    """Result of ``exec``."""
+
+    script: str
+    processors: Count
+    steps: Count
+    messages: Count
+    hops: Count
+    bytes: Count
+    unreceived: Count
+    unreceived_at: list[Unreceived]
+    output_sha256: Hash
+    kinds: list[Cost]
+    calls: list[LineCost]
+    conflicts: Annotated[list[ConflictRow], When("where there are any,")]
+
+
 @command(Views, Unsaved, Common, Ways, usage=USAGE)
 def exec(
     script: Annotated[Path | str, Typed(many=REST, metavar="SCRIPT.py ARGS ..")],
@@ -106,14 +156,6 @@ def exec(
     collectives : {'tree', 'exchange', 'binomial', 'direct'}, optional
         Partners in collectives; default: the machine's own broadcast tree, partners whose ranks
         differ in one bit where those are neighbours, else a binomial tree.
-
-    Returns
-    -------
-    Result
-        script, processors, steps, messages, hops, bytes, unreceived, unreceived_at, output_sha256,
-        kinds and calls: lists of call, calls, messages, hops, bytes, steps (calls also file, line);
-        conflicts, where there are any: accesses, processor, bytes, times, first_file, first_line,
-        other_file, other_line.
 
     Examples
     --------

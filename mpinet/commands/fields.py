@@ -1,4 +1,10 @@
-"""Objects of documents, whose fields are attributes with types."""
+"""Objects of documents, whose fields are attributes with types.
+
+The class of a command's result stands beside the command. It is the one place where fields are
+spelt: a type checker reads them there, completion offers them, and the sections Returns, the
+contract's lists and the JSON schema of documents (docs/reference/document.schema.json) are made
+of them.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +14,7 @@ from typing import (
     TYPE_CHECKING,
     Annotated,
     Any,
+    TypeAlias,
     TypeVar,
     Union,
     get_args,
@@ -17,10 +24,20 @@ from typing import (
 
 T = TypeVar("T")
 
-MAYBE = "not in every result"
 
-Maybe = Annotated[T, MAYBE]
+class When(str):
+    """Condition under which a field is in a result: ``Annotated[Count, When("with switches")]``.
+
+    Any other text in an annotation is a note on the field.
+    """
+
+
+Maybe = Annotated[T, When("in some results")]
 """A field that is not in every result."""
+
+Count: TypeAlias = Annotated[int, ("minimum", 0)]
+Positive: TypeAlias = Annotated[int, ("minimum", 1)]
+Hash: TypeAlias = Annotated[str, ("pattern", "^[0-9a-f]{64}$")]
 
 
 class Fields(dict[str, Any]):
@@ -37,6 +54,13 @@ class Fields(dict[str, Any]):
         return sorted({*super().__dir__(), *self})
 
 
+class Phase(Fields):
+    """A part of a collective."""
+
+    name: str
+    steps: Count
+
+
 @cache
 def hints_of(cls: type) -> dict[str, Any]:
     """Return the types of the fields that a class names, with what ``Annotated`` adds."""
@@ -49,6 +73,46 @@ def hints_of(cls: type) -> dict[str, Any]:
 def plain_of(hint: Any) -> Any:
     """Strip what ``Annotated`` adds to a type."""
     return plain_of(get_args(hint)[0]) if get_origin(hint) is Annotated else hint
+
+
+def said_of(hint: Any, kind: type[T]) -> list[T]:
+    """Return what ``Annotated`` adds to a type: its conditions, notes or limits, by their class."""
+    added = hint.__metadata__ if get_origin(hint) is Annotated else ()
+    return [one for one in added if type(one) is kind]
+
+
+def row_of(cls: type) -> type[Any] | None:
+    """Return the class of the objects in a result that is a list; None if it is none."""
+    parts = [part for base in getattr(cls, "__orig_bases__", ()) for part in get_args(base)]
+    rows = [part for part in parts if isinstance(part, type) and issubclass(part, Fields)]
+    return rows[0] if rows else None
+
+
+def listed(cls: type) -> str:
+    """List the fields of a class as the contract does, each with what is in it and its note.
+
+    Fields that are not in every result stand behind the others, after their condition.
+    """
+    if row := row_of(cls):
+        return f"list of {listed(row)}"
+    groups: dict[str, list[str]] = {"": []}
+    for name, hint in hints_of(cls).items():
+        condition = "".join(said_of(hint, When)[:1])
+        notes = "".join(f" ({note})" for note in said_of(hint, str))
+        groups.setdefault(condition, []).append(f"{name}{_within(hint)}{notes}")
+    return "; ".join(
+        f"{condition} also {', '.join(names)}" if condition else ", ".join(names)
+        for condition, names in groups.items()
+    )
+
+
+def _within(hint: Any) -> str:
+    """List the fields of the objects that a field holds, in brackets; empty if it holds none."""
+    if (kind := _class_in(hint)) is not Fields:
+        return f" {{{listed(kind)}}}"
+    parts = [get_args(kind)[0] for kind in _kinds(hint) if get_origin(kind) is list]
+    within = _within(parts[0]).strip() if parts else ""
+    return f" [{within}]" if within else ""
 
 
 def opened(value: Any, hint: Any = None) -> Any:

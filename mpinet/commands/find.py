@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 from mpinet.base.numerals import quoted
+from mpinet.commands.fields import Count, Fields
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.options import Common, Seed, joined
 from mpinet.commands.perform import perform
-from mpinet.commands.results import FindResult
+from mpinet.commands.result import ListResult
 from mpinet.commands.signature import Typed, command
 from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
@@ -19,6 +20,24 @@ from mpinet.report.tables import table
 
 if TYPE_CHECKING:
     from mpinet.machine.transport import Local
+
+
+class NetworkRow(Fields):
+    """A network with its sizes and distances."""
+
+    topology: str
+    processors: Count
+    switches: Count
+    links: Count
+    degree: Count
+    diameter: Count | None
+    moore: Count | None
+    average_distance: float | None
+    cost: Count | None
+
+
+class FindResult(ListResult[NetworkRow]):
+    """Result of ``find``."""
 
 
 @command(Common)
@@ -48,12 +67,6 @@ def find(
         Families to search, joined by commas; default: all.
     best : int
         Number of networks to list.
-
-    Returns
-    -------
-    Result
-        list of topology, processors, switches, links, degree, diameter, moore, average_distance,
-        cost.
 
     Examples
     --------

@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from mpinet.commands.fields import Count
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.machinejob import MachineJob
 from mpinet.commands.opening import Network, require_all_port, topology_of
 from mpinet.commands.options import Common, OnMachine, Place, Ports, SavedOften, Views
 from mpinet.commands.perform import perform
-from mpinet.commands.results import FloodResult
+from mpinet.commands.result import Result
 from mpinet.commands.signature import Unpack, command
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row
@@ -20,6 +21,15 @@ if TYPE_CHECKING:
     from mpinet.machine.dry import Dry
     from mpinet.machine.transport import Local
     from mpinet.programs.rehearsal import Rehearsal
+
+
+class FloodResult(Result):
+    """Result of ``flood``."""
+
+    steps: Count
+    messages: Count
+    informed: Count
+    eccentricity: Count
 
 
 @command(Views, SavedOften, Common)
@@ -36,11 +46,6 @@ def flood(
     ----------
     root : int or str
         Node where the flood starts: a number or an address.
-
-    Returns
-    -------
-    Result
-        steps, messages, informed, eccentricity.
 
     Examples
     --------

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from mpinet.base.files import require_writable, whole_file
+from mpinet.commands.fields import Count, Positive
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.options import File, Shown
 from mpinet.commands.perform import perform
-from mpinet.commands.results import GeneratedResult
+from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, command
 from mpinet.errors import UsageError
 from mpinet.machine.timed.program import Program
@@ -18,6 +19,15 @@ from mpinet.report.rows import Row
 
 if TYPE_CHECKING:
     from mpinet.machine.transport import Local
+
+
+class GeneratedResult(Result):
+    """Result of ``schedule generate``."""
+
+    processors: Positive
+    operations: Count
+    messages: Count
+    bytes: Annotated[Count, "of all messages"]
 
 
 @command(Shown)
@@ -39,7 +49,7 @@ def generate(
     Returns
     -------
     Result
-        processors, operations, messages, bytes (of all messages); FILE: the program.
+        FILE: the program.
 
     Raises
     ------

@@ -9,10 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from mpinet.base.files import write_text
+from mpinet.commands.fields import When
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.loadcurves import (
     LABELS,
     WIDTHS,
+    BetweenSeeds,
+    LoadCurve,
     between_seeds,
     curve_table,
     draw_curves,
@@ -40,7 +43,7 @@ from mpinet.commands.options import (
 )
 from mpinet.commands.perform import perform
 from mpinet.commands.plot import ENDINGS
-from mpinet.commands.results import LoadResult
+from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, Unpack, command
 from mpinet.errors import UsageError
 from mpinet.experiments.plan import key_of
@@ -64,6 +67,13 @@ Routings = Annotated[
     ),
 ]
 Rates = Annotated[str | float | int | Sequence[float], Typed(read=str, metavar="RATE")]
+
+
+class LoadResult(Result):
+    """Result of ``load``."""
+
+    curves: list[LoadCurve]
+    between_seeds: Annotated[list[BetweenSeeds], When("of several seeds"), "not in the digest"]
 
 
 @command(SavedOften, Common)
@@ -148,21 +158,9 @@ def load(
     Returns
     -------
     Result
-        curves: a list, one a network (of several patterns P,Q,.. or seeds: one for each of them,
-        with pattern and seed; of several routings, vcs, flits or buffers: one for each combination,
-        with these), {network, routing, classes, vcs (not in the digest, if one was given), bound,
-        better_routing, saturation_point, saturation_throughput, points, with ``--saturation``
-        saturation {stable, saturated, runs}}; a point has rate, steps,
-        closed, generated, generated_flits, accepted, accepted_flits, delivered, undeliverable,
-        unfinished, latency_sum, network_latency_sum, hops_sum, latency_max, latency_p50,
-        latency_p95, latency_p99,
-        loads_sum, loads_max, moves, backlog_before, backlog_after, source_queue_max,
-        node_flits_max, stuck_flits, deadlock, last_move, cycle, cycle_messages, batches, seal,
-        offered, throughput, latency_mean, latency_ci95, network_latency_mean, hops_mean,
-        utilisation_mean, utilisation_max, jain, saturated, with ``--warmup auto`` warmup,
-        warmup_found, with ``--until`` window, converged; of several seeds also between_seeds: a
-        list of {network, .., rate, seeds, saturated, throughput, throughput_ci95, latency,
-        latency_ci95} (not in the digest; docs/reference/traffic).
+        There is a curve for each network; of several patterns P,Q,.. or seeds one for each of them,
+        of several routings, vcs, flits or buffers one for each combination. See
+        docs/reference/traffic.
 
     Examples
     --------

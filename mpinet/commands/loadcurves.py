@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Annotated, Any
 
 from mpinet.base.files import whole_file
+from mpinet.commands.fields import Count, Fields, Positive, When
 from mpinet.report.curves import confidence, curves_of
 from mpinet.report.rows import Row
 from mpinet.report.tables import cell_text, table
@@ -30,6 +31,101 @@ COLUMNS = {
     "utilisation_max": "busiest",
     "saturated": "saturated",
 }
+
+
+class LoadPoint(Fields):
+    """A run of open-loop traffic at one rate (docs/reference/traffic)."""
+
+    rate: float
+    steps: Count
+    closed: Count
+    generated: Count
+    generated_flits: Count
+    accepted: Count
+    accepted_flits: Count
+    delivered: Count
+    undeliverable: Count
+    unfinished: Count
+    latency_sum: Count
+    network_latency_sum: Count
+    hops_sum: Count
+    latency_max: Count | None
+    latency_p50: Count | None
+    latency_p95: Count | None
+    latency_p99: Count | None
+    loads_sum: Count
+    loads_max: Count
+    moves: Count
+    backlog_before: Count
+    backlog_after: Count
+    source_queue_max: Count
+    node_flits_max: Count
+    stuck_flits: Count
+    deadlock: bool
+    last_move: int
+    cycle: list[list[int]]
+    cycle_messages: list[list[int]]
+    batches: list[list[int]]
+    seal: int
+    offered: float
+    throughput: float
+    latency_mean: float | None
+    latency_ci95: float | None
+    network_latency_mean: float | None
+    hops_mean: float | None
+    utilisation_mean: float | None
+    utilisation_max: float | None
+    jain: float | None
+    saturated: bool
+    warmup: Annotated[Count, When("with ``--warmup auto``")]
+    warmup_found: Annotated[bool, When("with ``--warmup auto``")]
+    window: Annotated[Positive, When("with ``--until``")]
+    converged: Annotated[bool, When("with ``--until``")]
+
+
+class SaturationSearch(Fields):
+    """Rates between which a network saturates, found by bisection."""
+
+    stable: float | None
+    saturated: float | None
+    runs: Count
+
+
+class BetweenSeeds(Fields):
+    """Means over the seeds of a rate, and half the widths of their 95 % intervals."""
+
+    network: str
+    routing: str
+    pattern: str
+    vcs: Annotated[Count, When("of several numbers of channels")]
+    flits: Annotated[Any, When("of several lengths of messages")]
+    buffers: Annotated[Count, When("of several sizes of buffers")]
+    rate: float
+    seeds: Positive
+    saturated: Count
+    throughput: float | None
+    throughput_ci95: float | None
+    latency: float | None
+    latency_ci95: float | None
+
+
+class LoadCurve(Fields):
+    """A network's runs, by rising rate."""
+
+    network: str
+    routing: str
+    classes: str
+    vcs: Annotated[Count, "not in the digest, if one was given"]
+    bound: float | None
+    better_routing: str | None
+    saturation_point: float | None
+    saturation_throughput: float | None
+    points: list[LoadPoint]
+    pattern: Annotated[str, When("of several patterns or seeds")]
+    seed: Annotated[Count, When("of several patterns or seeds")]
+    flits: Annotated[Any, When("of several lengths of messages")]
+    buffers: Annotated[Count, When("of several sizes of buffers")]
+    saturation: Annotated[SaturationSearch, When("with ``--saturation``")]
 
 
 def curve_table(curve: Row, traffic: str) -> str:

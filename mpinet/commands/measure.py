@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import inspect
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from mpinet.base.meant import hint
 from mpinet.base.numerals import is_whole, quoted
@@ -14,7 +14,7 @@ from mpinet.commands.job import Job, Watch
 from mpinet.commands.opening import Network, topology_of
 from mpinet.commands.options import Common, Seed
 from mpinet.commands.perform import perform
-from mpinet.commands.results import MeasureResult
+from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, command
 from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
@@ -35,6 +35,15 @@ SHORT = {
 """Other names of measures."""
 
 
+class MeasureResult(Result):
+    """Result of ``measure``; the field ``value`` is ``result["value"]``."""
+
+    measure: str
+    arguments: dict[str, Any]
+
+    beside_: ClassVar = {"value": Any}
+
+
 @command(Common)
 def measure(
     topology: Network,
@@ -51,11 +60,6 @@ def measure(
         Function of `mpinet.measure`: diameter, bisection, connectivity, orbits, ..
     arguments : sequence of str
         Further arguments of the function: ``node=3``, ``dead=1,2``, ``cut=0-1,2-3``.
-
-    Returns
-    -------
-    Result
-        measure, arguments, value.
 
     Examples
     --------

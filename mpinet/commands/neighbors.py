@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from mpinet.base.effort import require_walk
+from mpinet.commands.fields import Count, Fields
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.opening import Network, topology_of
 from mpinet.commands.options import Common, Place
 from mpinet.commands.perform import perform
-from mpinet.commands.results import NeighborsResult
+from mpinet.commands.result import ListResult
 from mpinet.commands.signature import command
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row
@@ -26,6 +27,20 @@ MOST_LISTED = 2**20
 """Most ports of a node that are listed: some seconds."""
 
 
+class NeighborRow(Fields):
+    """A port of a node."""
+
+    port: Count
+    neighbor: Annotated[Count | None, "null where not wired"]
+    reverse_port: Count | None
+    channel: Count | None
+    address: str | None
+
+
+class NeighborsResult(ListResult[NeighborRow]):
+    """Result of ``neighbors``."""
+
+
 @command(Common)
 def neighbors(
     topology: Network,
@@ -37,11 +52,6 @@ def neighbors(
     ----------
     node : int or str
         Number or address of the node.
-
-    Returns
-    -------
-    Result
-        list of port, neighbor (null where not wired), reverse_port, channel, address.
 
     Examples
     --------

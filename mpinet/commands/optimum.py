@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
 
 from mpinet.base.files import require_writable
 from mpinet.commands.catalogue import SYNONYMS
+from mpinet.commands.fields import Count, Fields, Hash, Positive, When
 from mpinet.commands.itemsoptimum import ItemsOptimum, shown
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.opening import Network, topology_of
@@ -16,7 +17,7 @@ from mpinet.commands.options import Common, File, Place, Ports, Seed, Switches
 from mpinet.commands.perform import perform
 from mpinet.commands.pipelineoptimum import PipelineOptimum, require_items, require_switches
 from mpinet.commands.proofs import ProvingJob, Upper, require_certificate_file
-from mpinet.commands.results import OptimumResult
+from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, command
 from mpinet.commands.widthoptimum import Way, WidthOptimum
 from mpinet.errors import UsageError
@@ -40,6 +41,52 @@ Sought = Literal[
 """Names of the collectives and the cut whose optimum is searched."""
 
 ROOTLESS = ("gossip", "exchange", "allreduce")
+
+
+class Refusal(Fields):
+    """A certificate of the search that the checker refuses."""
+
+    lower: Positive
+    by: str
+    reason: str
+
+
+COLLECTIVE, WIDTH = When("of a collective"), When("of ``bisection``")
+
+
+class OptimumResult(Result):
+    """Result of ``optimum``, of a collective or of ``bisection``."""
+
+    network: str
+    edges_sha256: Hash
+    lower: Count
+    upper: Count
+    exact: bool
+    lower_by: Annotated[
+        str | None,
+        "distance, growth, class-lp, lrat, cut, flow, or hops of many items; over no cut ends or "
+        "hops, which have no certificate; of a bisection the kind of certificate, null where the "
+        "width is 0 or no kind shows anything",
+    ]
+    upper_by: Annotated[str, "of a bisection search, front or sat"]
+    bounds: Annotated[dict[str, Count | None], "steps or links by kind of bound"]
+    seconds: float
+    collective: Annotated[str, COLLECTIVE]
+    items: Annotated[Positive, When("of more than one, and of allreduce,")]
+    root: Annotated[Count | None, COLLECTIVE]
+    ports: Annotated[Ports, COLLECTIVE]
+    own: Annotated[Count | None, COLLECTIVE]
+    own_algorithm: Annotated[str | None, COLLECTIVE]
+    classes: Annotated[Any, COLLECTIVE]
+    messages: Annotated[Count, COLLECTIVE]
+    correct: Annotated[bool, COLLECTIVE]
+    measure: Annotated[Literal["bisection"], WIDTH]
+    side: Annotated[list[Count], WIDTH, "nodes on one side of a cut of ``upper`` links or busses"]
+    refused: Annotated[
+        list[Refusal], When("where the checker refuses a certificate of the search itself,")
+    ]
+
+    kinds_: ClassVar = (COLLECTIVE, WIDTH)
 
 
 @command(Common)
@@ -82,18 +129,9 @@ def optimum(
     Returns
     -------
     Result
-        collective, network, edges_sha256, root, ports, lower, upper, exact, lower_by (distance,
-        growth, class-lp, lrat, cut, flow, or hops of many items; over no cut ends or hops, which
-        have no certificate), items (of more than one, and of allreduce), upper_by, own,
-        own_algorithm, classes, bounds {name: steps}, messages, correct, seconds; where the checker
-        refuses a certificate of the search itself, also refused: list of lower, by, reason (they
-        count for nothing, and the exit status is 1). The digest leaves out seconds, and what more
-        time could change where ``exact`` is false. FILE: a certificate (with a proof, also FILE's
-        name with ``.lrat.xz``); a schedule as rows step, from, to, chunk. Of ``bisection``:
-        measure, network, edges_sha256, lower, upper, exact, lower_by (the kind of certificate; null
-        where the width is 0 or no kind shows anything), upper_by (search, front or sat), side
-        (nodes on one side of a cut of ``upper`` links or busses), bounds {kind: links}, seconds;
-        refused, the digest and FILE as above.
+        Refused bounds count for nothing, and the exit status is 1. The digest leaves out seconds,
+        and what more time could change where ``exact`` is false. FILE: a certificate (with a proof,
+        also FILE's name with ``.lrat.xz``); a schedule as rows step, from, to, chunk.
 
     Examples
     --------

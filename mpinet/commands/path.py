@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Annotated
 
+from mpinet.commands.fields import Count
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.opening import Network, routing_of, topology_of
 from mpinet.commands.options import Common, Place, RoutingName, Seed
 from mpinet.commands.perform import perform
-from mpinet.commands.results import PathResult
+from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, command
 from mpinet.networks.routing import Routing
 from mpinet.networks.routing import path as way
@@ -19,6 +20,17 @@ from mpinet.report.tables import table
 
 if TYPE_CHECKING:
     from mpinet.machine.transport import Local
+
+
+class PathResult(Result):
+    """Result of ``path``."""
+
+    nodes: list[Count]
+    ports: list[Count]
+    addresses: list[str]
+    hops: Count
+    header_bits: Count
+    routing: str
 
 
 @command(Common)
@@ -38,11 +50,6 @@ def path(
         Ends of the way: numbers or addresses.
     seed : int
         Seed of routings that draw random numbers.
-
-    Returns
-    -------
-    Result
-        nodes, ports, addresses (lists), hops, header_bits, routing.
 
     Examples
     --------

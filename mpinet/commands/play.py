@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
+from mpinet.commands.fields import Count
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.options import Common, File, Numbers, Recording
 from mpinet.commands.perform import perform
-from mpinet.commands.results import PlayResult
+from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, command
 from mpinet.errors import UsageError
 from mpinet.report.files import require_file
@@ -18,6 +19,16 @@ from mpinet.report.rows import Row
 
 if TYPE_CHECKING:
     from mpinet.machine.transport import Local
+
+
+class PlayResult(Result):
+    """Result of ``play``."""
+
+    command: Any
+    nodes: Count
+    steps: Count
+    movements: Count
+    calls: Count
 
 
 @command(Common)
@@ -36,11 +47,6 @@ def play(
         Heading of the page; default: what was recorded.
     pause_at : int or sequence of int, optional
         Steps after which playing pauses.
-
-    Returns
-    -------
-    Result
-        command, nodes, steps, movements, calls.
 
     Examples
     --------

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from mpinet.base.files import read_text, whole_file
 from mpinet.base.meant import hint
 from mpinet.base.numerals import quoted
+from mpinet.commands.fields import Count, Fields, When
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.options import Common, Picture
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
-from mpinet.commands.results import PlotResult
 from mpinet.commands.signature import Typed, command, given, is_typed
 from mpinet.errors import FileError, UsageError
 from mpinet.report.curves import (
@@ -54,6 +54,35 @@ ALSO = {"colour": "by", "facet": "panels", "out": "output"}
 
 
 Column = Annotated[str | None, Typed(metavar="COLUMN")]
+
+
+class PlotPoint(Fields):
+    """A dot of a curve, with the ends of its bar, and the rows that it is the mean of."""
+
+    x: float | str | bool
+    y: float
+    low: float
+    high: float
+    count: Count
+    hollow: Annotated[bool, When("with ``--hollow``")]
+
+
+class PlotCurve(Fields):
+    """A curve of a plot."""
+
+    panel: str
+    label: str
+    points: list[PlotPoint]
+    tick: Annotated[float, When("with ``--tick``")]
+
+
+class PlotResult(Result):
+    """Result of ``plot``."""
+
+    rows: Count
+    failed: Count
+    without_value: Count
+    curves: list[PlotCurve]
 
 
 @command(Common)
@@ -109,12 +138,6 @@ def plot(
         Texts at the axes; default: the columns.
     width : float, optional
         Width of the picture in inches; default: 5.
-
-    Returns
-    -------
-    Result
-        rows, failed, without_value, curves [{panel, label, points [{x, y, low, high, count}]}];
-        with ``--hollow`` hollow in such points, with ``--tick`` tick in curves.
 
     Examples
     --------

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from mpinet.base.numerals import quoted
 from mpinet.base.plain import plain
+from mpinet.commands.fields import Count, Fields
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.perform import perform
-from mpinet.commands.results import PredictResult
+from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, command
 from mpinet.errors import UsageError
 from mpinet.report.rows import Row
@@ -30,6 +31,39 @@ def positive(text: str) -> float:
     if not 0 < number < float("inf"):
         raise ValueError(f"{quoted(text)} is no positive number")
     return number
+
+
+class Memory(Fields):
+    """Bytes of a process: at most, and before the run."""
+
+    peak: Count
+    before: Count
+
+
+class Modelled(Fields):
+    """Seconds of a run, by the model."""
+
+    computing: float
+    latency: float
+    transfer: float
+    total: float
+
+
+class PredictResult(Result):
+    """Result of ``predict``."""
+
+    rank: Count
+    ranks: Count
+    processors: Count
+    steps: Count
+    messages: Count
+    bytes: Count
+    all_messages: Count
+    all_bytes: Count
+    partners: Count
+    modelled: list[str]
+    memory: Memory
+    seconds: Modelled
 
 
 @command()
@@ -56,12 +90,6 @@ def predict(
         Latency of an empty message in the model, in microseconds.
     bandwidth : float
         Bandwidth of a rank in the model, in 10^9 bytes per second.
-
-    Returns
-    -------
-    Result
-        rank, ranks, processors, steps, messages, bytes, all_messages, all_bytes, partners,
-        modelled, memory {peak, before}, seconds {computing, latency, transfer, total}.
 
     Examples
     --------

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from mpinet.base.units import byte_time, duration
+from mpinet.commands.fields import Count, Fields, When
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.opening import Network, mapping_of, routing_of, topology_of
 from mpinet.commands.options import Common, OnHosts, RoutingName, Unsaved
 from mpinet.commands.perform import perform
-from mpinet.commands.results import ReplayResult
+from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, Unpack, command
 from mpinet.errors import UsageError
 from mpinet.machine.timed.program import Program
@@ -32,6 +33,45 @@ Goal = Annotated[
     str | Path | Program,
     Typed("Program of messages: a GOAL file, or a name of a collective.", metavar="PROGRAM"),
 ]
+
+
+class StuckOperation(Fields):
+    """An operation that never ends, and what it waits for; line 0 is unknown."""
+
+    processor: Count
+    operation: Count
+    line: Count
+    kind: Literal["calc", "send", "recv"]
+    waits_for: str
+    waits_line: Count
+
+
+class BusyLink(Fields):
+    """Load of a link, or of a bus."""
+
+    node: Annotated[Count, When("on links")]
+    port: Annotated[Count, When("on links")]
+    bus: Annotated[Count, When("on busses")]
+    busy: Count
+    bytes: Count
+
+
+class ReplayResult(Result):
+    """Result of ``replay``."""
+
+    time: Count
+    ends: list[Count]
+    messages: Count
+    hops: Count
+    waits: Count
+    busy: Count
+    busiest: Count
+    most_bytes: Count
+    unmatched: Count
+    stuck: Count
+    first_stuck: Annotated[list[Count], "processor and operation, empty if none is"]
+    stuck_operations: list[StuckOperation]
+    busiest_links: list[BusyLink]
 
 
 @command(Unsaved, Common)
@@ -88,14 +128,6 @@ def replay(
         Unit of time of plain numbers, of the program and of the result.
     duplex : {'full', 'half'}
         Whether each direction of a link is by itself (full), or both share it (half).
-
-    Returns
-    -------
-    Result
-        time, ends [time], messages, hops, waits, busy, busiest, most_bytes, unmatched, stuck,
-        first_stuck (processor and operation, empty if none is), stuck_operations [{processor,
-        operation, line, kind, waits_for, waits_line}], busiest_links [{node, port, busy, bytes}]
-        (on busses {bus, busy, bytes}).
 
     Examples
     --------

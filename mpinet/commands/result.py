@@ -9,10 +9,10 @@ from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from mpinet.base.plain import plain
-from mpinet.commands.fields import Fields, hints_of, missing, opened
+from mpinet.commands.fields import Fields, hints_of, missing, opened, row_of
 from mpinet.commands.opening import named
 from mpinet.errors import MpinetError, UsageError
 from mpinet.report.envelope import envelope
@@ -293,14 +293,9 @@ class ListResult(Result, Generic[RowType]):
         return True
 
     def _row(self, row: dict[str, Any]) -> RowType:
-        made: RowType = row_of(type(self))(row)
+        kind: Any = row_of(type(self))
+        made: RowType = kind(row)
         return made
-
-
-def row_of(cls: type) -> type[Any]:
-    """Return the class of the objects in a list's result."""
-    base: type[Any] = get_args(cls.__orig_bases__[0])[0]  # type: ignore[attr-defined]
-    return base
 
 
 def _picture(name: str, output: Path | str | None, write: Callable[[Path], Any]) -> Picture:

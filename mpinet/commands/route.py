@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from mpinet.base.files import require_writable
 from mpinet.base.plain import plain
+from mpinet.commands.fields import Count, Fields, Hash, When
 from mpinet.commands.forms import OneMessage
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.machinejob import MachineJob
@@ -23,7 +24,7 @@ from mpinet.commands.options import (
     Views,
 )
 from mpinet.commands.perform import perform
-from mpinet.commands.results import RouteResult
+from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, Unpack, command
 from mpinet.errors import FileError, UsageError
 from mpinet.networks.routing import Routing
@@ -50,6 +51,40 @@ MOST_READ = 1 << 26
 
 
 """Most characters of a file of faults: a device that has no end is refused, a pipe is not."""
+
+
+class Latency(Fields):
+    """Steps that messages took; null without messages."""
+
+    mean: float | None
+    p50: Count | None
+    p99: Count | None
+    max: Count | None
+
+
+class LinkLoad(Fields):
+    """Messages over a link."""
+
+    max: Count
+    mean: float
+
+
+class RouteResult(Result):
+    """Result of ``route``."""
+
+    messages: Count
+    delivered: Count
+    undeliverable: Count
+    steps: Count
+    hops_total: Count
+    hops_max: Count
+    latency: Latency
+    queue_max: Count
+    link_load: LinkLoad | None
+    routing: str
+    paths_sha256: Annotated[
+        Hash, When("with ``--paths``, or ``--paths-out``, which writes the hashed lines,")
+    ]
 
 
 @command(OneMessage, Views, SavedOften, Common)
@@ -89,9 +124,7 @@ def route(
     Returns
     -------
     Result
-        messages, delivered, undeliverable, steps, hops_total, hops_max, latency {mean, p50, p99,
-        max}, queue_max, link_load {max, mean}, routing; with ``--paths`` or ``--paths-out`` (writes
-        the hashed lines) paths_sha256. With SRC and DST what ``path`` gives.
+        With SRC and DST what ``path`` gives.
 
     Examples
     --------

@@ -7,12 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 from mpinet.commands.checkpoints import refuse_checkpoint
+from mpinet.commands.fields import Count, Fields
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.machinejob import MachineJob
 from mpinet.commands.opening import Network, named, routing_of, topology_of, without_folders
 from mpinet.commands.options import Common, OnMachine, Ports, RoutingName, Unsaved, Views
 from mpinet.commands.perform import perform
-from mpinet.commands.results import RunResult
+from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, Unpack, command
 from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
@@ -27,6 +28,25 @@ SHOWN = 16
 
 
 """Most processors whose values are shown to a person."""
+
+
+class Unreceived(Fields):
+    """Messages that a processor has not received."""
+
+    processor: Count
+    messages: Count
+
+
+class RunResult(Result):
+    """Result of ``run``."""
+
+    program: str
+    processors: Count
+    steps: Count
+    messages: Count
+    unreceived: Count
+    unreceived_at: list[Unreceived]
+    values: list[Any]
 
 
 @command(Views, Unsaved, Common)
@@ -54,11 +74,6 @@ def run(
         the command line's ``--arg`` reads it.
     routing : str, optional
         Routing of routed messages to their targets; see route.
-
-    Returns
-    -------
-    Result
-        program, processors, steps, messages, unreceived, unreceived_at, values.
 
     Examples
     --------

@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
+from typing import TYPE_CHECKING, Annotated, Literal, TypedDict, TypeVar
 
 from mpinet.base.files import require_writable, whole_file
 from mpinet.base.memory import bytes_of, require_memory
+from mpinet.commands.fields import Count, Positive, When
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.machinejob import MachineJob
 from mpinet.commands.opening import Network, topology_of
@@ -26,7 +27,7 @@ from mpinet.commands.options import (
 )
 from mpinet.commands.perform import perform
 from mpinet.commands.pipelineoptimum import require_switches
-from mpinet.commands.results import ScheduleResult
+from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, Unpack, command
 from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
@@ -85,6 +86,32 @@ ScheduleFile = Annotated[File, Typed("Schedule: CSV, NPZ, MSCCL-XML, ForestColl 
 Where = Annotated[Network, Typed(words=("--on",), dest="topology")]
 
 
+T = TypeVar("T")
+
+Carried = Annotated[T, When("of ``run`` and ``check``")]
+Written = Annotated[T, When("of ``export``")]
+
+
+class ScheduleResult(Result):
+    """Result of ``schedule run``, ``schedule check`` and ``schedule export``."""
+
+    format: Literal["mpinet", "MSCCL", "ForestColl", "GOAL", "csv", "npz", "msccl", "goal"]
+    collective: Annotated[str | None, "null where nobody says it"]
+    rows: Count
+    steps: Count
+    messages: Count
+    correct: Annotated[bool | None, "null: data not checked"]
+    file: Carried[str]
+    algorithm: Written[str]
+    items: Annotated[Positive, When("of more than one item")]
+    processors: Carried[Count]
+    chunks: Carried[Count]
+    root: Carried[int | None]
+    routed: Carried[bool]
+    lower_bound: Carried[int | None]
+    lower_by: Carried[str | None]
+
+
 @command(Views, Common)
 def run(file: ScheduleFile, on: Where, **options: Unpack[Running]) -> ScheduleResult:
     r"""Run a schedule from a file (collective).
@@ -92,10 +119,7 @@ def run(file: ScheduleFile, on: Where, **options: Unpack[Running]) -> ScheduleRe
     Returns
     -------
     Result
-        file, format (mpinet, MSCCL, ForestColl or GOAL), collective (null where nobody says it),
-        processors, chunks, root, rows, routed, steps, messages, lower_bound, lower_by, correct
-        (null: data not checked). ``--ports`` as in the header, else one. See
-        docs/reference/schedules.
+        ``--ports`` as in the header, else one. See docs/reference/schedules.
 
     Raises
     ------
@@ -127,11 +151,6 @@ def check(file: ScheduleFile, on: Where, **options: Unpack[Running]) -> Schedule
 
     A notebook shows form, wiring, ports, data and result, each with what was found. The fields and
     errors are those of `run`.
-
-    Returns
-    -------
-    Result
-        those of ``schedule run``.
 
     Examples
     --------
@@ -184,7 +203,6 @@ def export(
     Returns
     -------
     Result
-        collective, items (of more than one), algorithm, format, rows, steps, messages, correct;
         FILE: the schedule.
 
     Raises

@@ -6,15 +6,16 @@ import argparse
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, TypeVar
 
 from mpinet.base.files import require_writable, whole_file
+from mpinet.commands.fields import Count, Hash, When
 from mpinet.commands.forms import OneNode
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.opening import Network, mapping_of, topology_of
 from mpinet.commands.options import Common, File, OnHosts, SavedOften
 from mpinet.commands.perform import perform
-from mpinet.commands.results import ShowResult
+from mpinet.commands.result import Result
 from mpinet.commands.signature import Unpack, command
 from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
@@ -23,6 +24,32 @@ from mpinet.report.tables import fields
 
 if TYPE_CHECKING:
     from mpinet.machine.transport import Local
+
+
+T = TypeVar("T")
+
+Measured = Annotated[T, When("with ``--distances``, by flooding the machine,")]
+OfHosts = Annotated[T, When("with switches and ``--distances``, over the processors alone,")]
+
+
+class ShowResult(Result):
+    """Result of ``show``."""
+
+    size: Count
+    ports: Count
+    links: Count
+    degree_histogram: Annotated[dict[str, Count], "numbers of nodes by degree"]
+    edges_sha256: Hash
+    stated: Annotated[dict[str, Any], "values by name"]
+    hosts: Annotated[Count, When("with switches")]
+    busses: Annotated[Count, When("on busses")]
+    incidence_sha256: Annotated[Hash, When("on busses")]
+    diameter: Measured[Count]
+    distance_sum: Annotated[Measured[Count], "over ordered pairs"]
+    average_distance: Measured[float]
+    host_diameter: OfHosts[Count]
+    host_distance_sum: OfHosts[Count]
+    average_host_distance: OfHosts[float]
 
 
 @command(OneNode, SavedOften, Common)
@@ -47,12 +74,8 @@ def show(
     Returns
     -------
     Result
-        size, ports, links, degree_histogram {degree: count}, edges_sha256, stated {name: value}; on
-        busses also busses, incidence_sha256; with switches also hosts; with ``--distances``
-        diameter, distance_sum (over ordered pairs), average_distance, measured by flooding the
-        machine, and with switches host_diameter, host_distance_sum, average_host_distance over the
-        processors alone. FILE: ``.graphml``, ``.dot``, ``.anynet`` (BookSim), ``.csv``, or lines
-        ``u v`` (``.txt``, ``.edges``). With ``--node`` what ``neighbors`` gives.
+        FILE: ``.graphml``, ``.dot``, ``.anynet`` (BookSim), ``.csv``, or lines ``u v`` (``.txt``,
+        ``.edges``). With ``--node`` what ``neighbors`` gives.
 
     Examples
     --------

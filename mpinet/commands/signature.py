@@ -36,6 +36,7 @@ from typing import (
 from mpinet.base.meant import hint
 from mpinet.base.numerals import quoted
 from mpinet.commands.catalogue import ALIASES, FUNCTIONS, MODULES
+from mpinet.commands.fields import listed
 from mpinet.errors import UsageError
 
 if TYPE_CHECKING:
@@ -248,7 +249,8 @@ def command(*groups: type, usage: str = "", here: bool = False) -> Callable[[Fun
             [*options, *shared], alone, usage, here, onward, hints["return"]
         )
         vars(function)["__signature__"] = _whole(raw, hints, shared)
-        function.__doc__ = _documented(function.__doc__ or "", [*options, *shared], texts)
+        documented = _documented(function.__doc__ or "", [*options, *shared], texts)
+        function.__doc__ = _returning(documented, hints["return"])
         return function
 
     return made
@@ -341,12 +343,26 @@ def described(doc: str) -> dict[str, str]:
     }
 
 
+RETURNS = re.compile(r"\nReturns\n-+\n[^\n]*\n((?:    [^\n]*\n?|\n(?=    ))+)")
+
+
 def returned(doc: str) -> str:
     """Return the text of a docstring's section Returns: what a result holds."""
-    section = re.search(
-        r"\nReturns\n-+\n[^\n]*\n((?:    [^\n]*\n?|\n(?=    ))+)", inspect.cleandoc(doc)
-    )
+    section = RETURNS.search(inspect.cleandoc(doc))
     return " ".join(section[1].split()) if section else ""
+
+
+def _returning(doc: str, result: type) -> str:
+    """Return a docstring whose section Returns lists the result's fields before its own words."""
+    if not (fields := listed(result)):
+        return doc
+    text = _wrapped(f"{fields}. {returned(doc)}".strip())
+    made = f"\nReturns\n-------\n{result.__name__}\n{text}\n"
+    if section := RETURNS.search(doc):
+        return doc[: section.start()] + made + doc[section.end() :]
+    at = re.search(r"\n\n(Raises|Examples)\n-+\n", doc)
+    place = at.start() + 1 if at else len(doc)
+    return f"{doc[:place].rstrip()}\n{made}{doc[place:]}".rstrip()
 
 
 def _documented(doc: str, options: Sequence[Option], texts: Mapping[str, str]) -> str:

@@ -15,12 +15,12 @@ from mpinet.base.launched import launched_ranks
 from mpinet.base.numerals import is_whole, quoted
 from mpinet.base.version import __version__
 from mpinet.commands import function_of
+from mpinet.commands.fields import Count, Fields, Hash
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.options import Saved, Shown
 from mpinet.commands.perform import carried_out, perform, prepared
 from mpinet.commands.plot import TABLE, table_of
 from mpinet.commands.result import Result
-from mpinet.commands.results import SweepResult
 from mpinet.commands.signature import Typed, command, given
 from mpinet.errors import FileError, MpinetError, UsageError
 from mpinet.experiments.plan import Point, key_of, points_of, read_plan
@@ -46,6 +46,26 @@ NO_RUNS = {
 
 UNKEPT = ("ranks",)
 """Columns that may differ from run to run."""
+
+
+class FailedPoint(Fields):
+    """A point of a sweep, with the sentence on its failure."""
+
+    point: str
+    error: str
+
+
+class SweepResult(Result):
+    """Result of ``sweep``."""
+
+    points: Count
+    share: Count
+    computed: Count
+    left: Count
+    damaged_lines: Count
+    failed: list[FailedPoint]
+    rows: Count
+    csv_sha256: Hash
 
 
 @command(Saved, Shown)
@@ -77,7 +97,6 @@ def sweep(
     Returns
     -------
     Result
-        points, share, computed, left, damaged_lines, failed [{point, error}], rows, csv_sha256;
         FOLDER gets ``results.csv`` and ``results.json`` {mpinet, rows}: a row for each row of each
         point's ``--out FILE.csv``, without ``ranks``, with ``point`` (hash of command, options and
         files), ``mpinet`` and ``digest``, and ``error`` where one failed; ``plot.json`` holds the

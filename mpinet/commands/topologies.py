@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 from shutil import get_terminal_size
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar, TypeVar
 
+from mpinet.commands.fields import Count, Fields, When
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.options import Common
 from mpinet.commands.perform import perform
-from mpinet.commands.results import TopologiesResult
+from mpinet.commands.result import ListResult
 from mpinet.commands.signature import Typed, command
 from mpinet.errors import UsageError
 from mpinet.experiments.find import most_degree, range_of
@@ -28,6 +29,40 @@ MINIMISED = ("diameter", "average")
 
 TERMINAL = 80
 """Columns that every terminal has."""
+
+
+T = TypeVar("T")
+
+FAMILY, MEMBER = When("without ``--size``"), When("with ``--size``")
+
+OfFamily = Annotated[T, FAMILY]
+OfMember = Annotated[T, MEMBER]
+
+
+class TopologiesRow(Fields):
+    """A family, or the network of a family that has so many processors."""
+
+    name: str
+    parameters: OfFamily[str]
+    range: OfFamily[str]
+    example: OfFamily[str]
+    paper: OfFamily[str]
+    specification: Annotated[OfFamily[str], "page and section of these documents"]
+    topology: OfMember[str]
+    processors: OfMember[Count]
+    switches: OfMember[Count]
+    links: OfMember[Count]
+    degree: OfMember[Count]
+    diameter: OfMember[Count | None]
+    moore: OfMember[Count | None]
+    average_distance: OfMember[float | None]
+    cost: OfMember[Count | None]
+
+    kinds_: ClassVar = (FAMILY, MEMBER)
+
+
+class TopologiesResult(ListResult[TopologiesRow]):
+    """Result of ``topologies``."""
 
 
 @command(Common)
@@ -52,9 +87,8 @@ def topologies(
     Returns
     -------
     Result
-        list of name, parameters, range, example, paper, specification (page and section of these
-        documents); with ``--size`` a list of name and the fields of ``find``: of each family the
-        network with so many processors whose diameter is least.
+        With ``--size`` there is of each family the network with so many processors whose diameter
+        is least.
 
     Examples
     --------

@@ -4,18 +4,29 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from mpinet.commands.fields import Count
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.options import Common, File, Recording
 from mpinet.commands.perform import perform
-from mpinet.commands.results import TraceResult
+from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, command
 from mpinet.report.files import require_file
 from mpinet.report.rows import Row
 
 if TYPE_CHECKING:
     from mpinet.machine.transport import Local
+
+
+class TraceResult(Result):
+    """Result of ``trace``."""
+
+    format: Literal["perfetto", "paje", "csv"]
+    command: Any
+    steps: Count
+    movements: Count
+    calls: Count
 
 
 @command(Common)
@@ -35,7 +46,7 @@ def trace(
     Returns
     -------
     Result
-        format, command, steps, movements, calls; FILE is what ``--record`` has written.
+        FILE is what ``--record`` has written.
 
     Examples
     --------

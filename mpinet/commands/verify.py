@@ -8,13 +8,14 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from mpinet.base.launched import is_launched
+from mpinet.commands.fields import Count, Fields, When
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.options import Common, Saved
 from mpinet.commands.perform import perform
-from mpinet.commands.results import VerifyResult
+from mpinet.commands.result import ListResult
 from mpinet.commands.signature import Typed, command
 from mpinet.errors import UsageError
 from mpinet.report.rows import Row
@@ -23,6 +24,88 @@ if TYPE_CHECKING:
     from mpinet.claims import Claim
     from mpinet.claims.verdict import Verdict
     from mpinet.machine.transport import Local
+
+
+T = TypeVar("T")
+
+Judged = Annotated[T, When("without ``--list``")]
+
+
+class Shared(Fields):
+    """Property of failing points, counted among those that fail and those that hold."""
+
+    text: str
+    failing: Count
+    holding: Count
+    exact: bool
+
+
+class FailingPoint(Fields):
+    """A point at which a claim fails."""
+
+    point: Any
+    where: Any
+    claimed: Any
+    measured: Any
+    replay: str
+
+
+class MeasuredPoint(Fields):
+    """A value of a claim that a table or a plot of the paper shows."""
+
+    point: Any
+    claimed: Any
+    measured: Any
+    holds: bool
+    fields: Annotated[Any, "those that are wrong"]
+
+
+class VerifyRow(Fields):
+    """A claim; with its verdict, unless claims are only listed."""
+
+    id: str
+    paper: str
+    place: str
+    statement: str
+    relation: str
+    range: str
+    claimed: Judged[Any]
+    measured: Judged[Any]
+    points: Judged[Count]
+    verdict: Annotated[
+        Judged[str],
+        "holds, refuted, beaten (fewer steps are enough than a claim states), open, error",
+    ]
+    witness: Judged[Any]
+    replay: Judged[str | None]
+    reason: Judged[str | None]
+    seconds: Judged[float]
+    note: Judged[str]
+    reading: Annotated[Judged[str], "where the paper leaves a choice"]
+    cause: Annotated[Judged[str], "of a refutation, by its name in the paper's table of causes"]
+    grade: Annotated[
+        Judged[str], "of that error: wrong result, boundary case, overstatement, slip; else empty"
+    ]
+    ours: Annotated[Judged[bool], "whether the row is no statement of the paper"]
+    corrects: Annotated[Judged[str], "a claim's id"]
+    measures: Annotated[
+        Judged[bool], "whether a network is measured, or a formula compared with a formula"
+    ]
+    failing: Annotated[Judged[Count], "at how many of the points"]
+    everywhere: Annotated[Judged[bool], "whether at all of them"]
+    common: Annotated[Judged[Shared | None], "of failing points; null where nothing is known"]
+    degenerate: Annotated[Judged[Count | None], "how many of the failing"]
+    nondegenerate: Judged[FailingPoint | None]
+
+    beside_: ClassVar = {
+        "values": Annotated[
+            Judged[list[MeasuredPoint] | None], "of claims that a table or plot shows; else null"
+        ]
+    }
+
+
+class VerifyResult(ListResult[VerifyRow]):
+    """Result of ``verify``."""
 
 
 @command(Saved, Common)
@@ -54,22 +137,6 @@ def verify(
         Result that ``--out`` has written: it is shown, and nothing is measured.
     list : bool
         Whether to list the claims and test none of them.
-
-    Returns
-    -------
-    Result
-        list of id, paper, place, statement, relation, claimed, measured, range, points, verdict
-        (holds, refuted, beaten (fewer steps are enough than a claim states), open, error), witness,
-        replay, reason, seconds, note, reading (where the paper leaves a choice), cause (of a
-        refutation, by its name in the paper's table of causes), grade (of that error: wrong result,
-        boundary case, overstatement, slip; else empty), ours (whether the row is no statement of
-        the paper), corrects (a claim's id), measures (whether a network is measured, or a formula
-        compared with a formula), failing (at how many of the points), everywhere (whether at all of
-        them), common {text, failing, holding, exact} (what failing points have in common, counted;
-        null where nothing is known), degenerate (how many of the failing), nondegenerate {point,
-        where, claimed, measured, replay}, values (list of point, claimed, measured, holds, fields
-        (that are wrong), of claims that a table or plot shows; else null); ``--list``: id, paper,
-        place, statement, relation, range.
 
     Examples
     --------

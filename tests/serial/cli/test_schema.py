@@ -3,6 +3,7 @@
 import json
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -13,6 +14,21 @@ from mpinet.commands.catalogue import COMMANDS
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "docs/reference/document.schema.json").read_text())
 VALIDATOR = Draft202012Validator(SCHEMA, format_checker=Draft202012Validator.FORMAT_CHECKER)
+
+
+def closed(schema: Any) -> Any:
+    """A schema that refuses fields which it does not name."""
+    if isinstance(schema, list):
+        return [*map(closed, schema)]
+    if not isinstance(schema, dict):
+        return schema
+    whole = "properties" in schema and "required" in schema
+    made = {name: closed(part) for name, part in schema.items()}
+    return {"additionalProperties": False} | made if whole else made
+
+
+RESULTS = closed({kind: said for kind, said in SCHEMA["$defs"].items() if kind[0].isupper()})
+CLOSED = Draft202012Validator(SCHEMA | {"$defs": SCHEMA["$defs"] | RESULTS})
 
 LINES = [
     "topologies",
@@ -105,6 +121,14 @@ def test_a_document_is_as_the_schema_says(line, tmp_path, capsys):
     found = document(line, tmp_path, capsys)
     assert "result" in found
     VALIDATOR.validate(found)
+    CLOSED.validate(found)  # and it has no field that its class does not name
+
+
+def test_a_field_that_no_class_names_is_found(tmp_path, capsys):
+    found = document("route ring:6", tmp_path, capsys)
+    CLOSED.validate(found)
+    found["result"]["latency"]["p98"] = 3
+    assert VALIDATOR.is_valid(found) and not CLOSED.is_valid(found)
 
 
 def test_an_error_is_as_the_schema_says(tmp_path, capsys):
