@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
 
 from mpinet.base.launched import is_launched
 from mpinet.commands.fields import Count, Fields, When
@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-Judged = Annotated[T, When("without ``--list``")]
+JUDGED = When("without ``--list``")
+
+Judged = Annotated[T, JUDGED]
 
 
 class Shared(Fields):
@@ -99,7 +101,7 @@ class VerifyRow(Fields):
 
     beside_: ClassVar = {
         "values": Annotated[
-            Judged[list[MeasuredPoint] | None], "of claims that a table or plot shows; else null"
+            list[MeasuredPoint] | None, JUDGED, "of claims that a table or plot shows; else null"
         ]
     }
 
