@@ -51,6 +51,7 @@ FORMULAE: dict[str, tuple[str, str, str]] = {
     "stargraph": ("factorial(n)", "n - 1", "floor(3*(n-1)/2)"),
     "arrangement": ("factorial(n)/factorial(n-k)", "k*(n-k)", "floor(3*k/2)"),
     "petersen": ("10", "3", "2"),
+    "gpetersen": ("2*n", "3", ""),
     "hp": ("10*2**(n-3)", "n", "n - 1"),
     "fp": ("10**k", "3*k", "2*k"),
     "fpq": ("2**n*10**k", "n + 3*k", "n + 2*k"),
@@ -81,7 +82,7 @@ CONSTANT = (
     *("ring", "ccc", "debruijn", "shuffleexchange", "moebius", "chordalring", "doubleloop"),
     *("butterfly", "benes", "gmn", "gmnany", "lst", "hexcell", "petersen", "multistage", "lens"),
     *("clens", "plens", "snowflake", "busstar", "mesh", "torus", "circulant", "kautz", "fattree"),
-    *("karytree", "randomregular", "bsn", "gbsn", "bh"),
+    *("karytree", "randomregular", "bsn", "gbsn", "bh", "gpetersen"),
 )
 """Families with arbitrarily many processors at one degree (of busses: ports of given sizes)."""
 

@@ -173,6 +173,7 @@ NETWORKS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "stargraph": ("stargraph:8", "stargraph:5", ("shortest",)),
     "arrangement": ("arrangement:10,4", "arrangement:5,2", ("shortest",)),
     "petersen": ("petersen", "petersen", ("shortest",)),
+    "gpetersen": ("gpetersen:2048,45", "gpetersen:8,3", ("shortest",)),
     "hp": ("hp:14", "hp:5", ("shortest",)),
     "fp": ("fp:4", "fp:2", ("shortest",)),
     "fpq": ("fpq:7,2", "fpq:2,2", ("shortest",)),

@@ -65,6 +65,7 @@ FAMILIES = {
     "stargraph": "mpinet.networks.classic.permutations:StarGraph",
     "arrangement": "mpinet.networks.classic.permutations:Arrangement",
     "petersen": "mpinet.networks.classic.petersen:Petersen",
+    "gpetersen": "mpinet.networks.classic.gpetersen:GeneralizedPetersen",
     "hp": "mpinet.networks.classic.petersen:HyperPetersen",
     "fp": "mpinet.networks.classic.petersen:FoldedPetersen",
     "fpq": "mpinet.networks.classic.petersen:FoldedPetersenCube",

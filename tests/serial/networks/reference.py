@@ -51,6 +51,15 @@ def chordal_ring(n: int, w: int) -> Wiring:
     return targets(n, lambda u: (u + 1, u - 1, u + w if u % 2 else u - w))
 
 
+def generalized_petersen(n: int, k: int) -> Wiring:
+    """A ring u_0, .., spokes to v_0, .., and v_i beside v_(i+k); u_i is 2i, v_i is 2i + 1."""
+    wiring: Wiring = []
+    for i in range(n):
+        wiring.append([2 * ((i + 1) % n), 2 * ((i - 1) % n), 2 * i + 1])
+        wiring.append([2 * ((i + k) % n) + 1, 2 * ((i - k) % n) + 1, 2 * i])
+    return wiring
+
+
 def double_loop(n: int, s: int) -> Wiring:
     return targets(n, lambda u: (u + 1, u - 1, u + s, u - s))
 
@@ -432,6 +441,9 @@ CLASSICS: dict[str, Wiring] = {
     "chordalring:6,3": chordal_ring(6, 3),
     "chordalring:16,5": chordal_ring(16, 5),
     "chordalring:22,11": chordal_ring(22, 11),
+    "gpetersen:3,1": generalized_petersen(3, 1),
+    "gpetersen:5,2": generalized_petersen(5, 2),
+    "gpetersen:8,3": generalized_petersen(8, 3),
     "doubleloop:5,2": double_loop(5, 2),
     "doubleloop:12,5": double_loop(12, 5),
     "doubleloop:19,8": double_loop(19, 8),

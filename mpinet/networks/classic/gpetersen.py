@@ -1,0 +1,59 @@
+"""The generalized Petersen graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mpinet.compiled import rule
+from mpinet.networks.classic.chordalring import decide
+from mpinet.networks.parameters import Parameter, integer, require_integer, whole_number
+from mpinet.networks.routing import Routing
+from mpinet.networks.shortest import table_routing
+from mpinet.networks.topology import Topology
+
+JUMP = 2
+"""Place in the rules' parameters: k."""
+
+SPOKE = 2
+
+
+class GeneralizedPetersen(Topology):
+    """Generalized Petersen graph GP(n,k): a ring, spokes, and a star polygon (Watkins 1969).
+
+    Ports: of the ring's node 2i those to 2(i+1), 2(i-1), 2i+1; of the polygon's node 2i+1 those to
+    2(i+k)+1, 2(i-k)+1, 2i; sums modulo n.
+    """
+
+    family = "gpetersen"
+    parameters = (whole_number("n", 3, 2**20), Parameter("k", "1..(n-1)/2", integer))
+    example = "gpetersen:8,3"
+    paper = "Watkins 1969"
+    specification = "networks 3"
+
+    def __init__(self, n: int, k: int):
+        n = self.checked("n", n)
+        require_integer("gpetersen", "k", k, 1, (n - 1) // 2)
+        super().__init__(f"{n},{k}", size=2 * n, ports=3, params=[k])
+
+    @rule
+    def neighbor(node, port, params):
+        """Return the next node of the ring or polygon, or the one at the spoke's other end."""
+        if port == SPOKE:
+            return node ^ 1
+        jump = 2 * params[JUMP] if node & 1 else 2
+        return (node + jump - 2 * jump * port) % params[0]
+
+    @rule
+    def reverse_port(node, port, params):
+        """Return the other port of ring or polygon; the spoke is its own way back."""
+        return SPOKE if port == SPOKE else 1 - port
+
+    @property
+    def stated(self) -> dict[str, int]:
+        """State the degree, 3."""
+        return {"degree": 3}
+
+    @property
+    def routings(self) -> dict[str, Callable[[], Routing]]:
+        """Shortest paths by two tables: all of the ring look alike, and all of the polygon."""
+        return {"shortest": lambda: table_routing(self, decide, 2)}
