@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -70,6 +71,11 @@ class MeasuredTable:
         yield from (column.claim for column in self.columns)
 
 
+def item_name(title: str) -> str:
+    """Return the name by which a table or figure is asked for: ``table-5`` of "Table 5, .."."""
+    return re.split("[:.,]", title, maxsplit=1)[0].strip().lower().replace(" ", "-")
+
+
 def labelled(labels: Iterable[int], network: Callable[[int], str]) -> dict[str, str]:
     """The points of a column that is about a network for each of the table's rows.
 
@@ -92,14 +98,28 @@ class Curve:
     name : str
         What the legend says.
     claim : str
-        The id of the claim whose points it goes through.
+        The id of the claim whose points it goes through; empty where `at` has several claims.
     value : str
         ``"measured"`` or ``"claimed"``.
+    key : str
+        Field of the values, where these are objects.
+    at : mapping of str to float
+        Places on the horizontal axis of claims of one point each, by their ids.
+    of : callable, or None
+        Whether it goes through the point of a network; called with the topology string. Default:
+        it goes through all.
     """
 
     name: str
-    claim: str
+    claim: str = ""
     value: str = "measured"
+    key: str = ""
+    at: Mapping[str, float] = field(default_factory=dict)
+    of: Callable[[str], bool] | None = None
+
+    def claims(self) -> tuple[str, ...]:
+        """The claims whose points it goes through."""
+        return (self.claim,) if self.claim else tuple(self.at)
 
 
 @dataclass(frozen=True)
@@ -109,14 +129,15 @@ class Plot:
     Attributes
     ----------
     title : str
-        What it shows.
+        The paper's number of the figure, or a word of ours, and what it shows.
     y : str
         What the vertical axis counts.
     curves : tuple of Curve
         Its curves.
     against : str
-        The horizontal axis: ``"size"``, the processors of the point's network, or ``"claimed"``,
-        the claimed value; against this, points above the diagonal exceed it.
+        The horizontal axis: ``"size"``, the processors of the point's network; ``"claimed"``, the
+        claimed value (points above the diagonal exceed it); or the name of one of the point's
+        arguments, which is a number.
     """
 
     title: str
@@ -210,4 +231,5 @@ class Paper:
             if isinstance(table, MeasuredTable):
                 yield from table.claims()
         for plot in self.plots:
-            yield from (curve.claim for curve in plot.curves)
+            for curve in plot.curves:
+                yield from curve.claims()

@@ -40,6 +40,7 @@ GROUPS = {
         "schedule export": "write the schedule of a collective",
         "schedule generate": "write a textbook's collective as a program of messages",
         "verify": "judge the papers' claims, or one's own, by measurements",
+        "reproduce": "make the papers' tables and figures again, measured beside printed",
     },
     "work with results": {
         "sweep": "run a command at all combinations of its options' values, from a file",
@@ -148,6 +149,7 @@ if TYPE_CHECKING:  # `FUNCTIONS` for checkers
     from mpinet.commands.plot import plot as plot
     from mpinet.commands.predict import predict as predict
     from mpinet.commands.replay import replay as replay
+    from mpinet.commands.reproduce import reproduce as reproduce
     from mpinet.commands.route import route as route
     from mpinet.commands.run import run as run
     from mpinet.commands.show import show as show

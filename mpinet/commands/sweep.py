@@ -39,8 +39,8 @@ FORM = {"sweep": 1}
 """Content of that file: the version of the folder's form."""
 
 NO_RUNS = {
-    *("sweep", "plot", "check", "certify", "trace", "play", "verify", "resume", "predict"),
-    *("bench", "launch", "template", "doctor", "demo"),
+    *("sweep", "plot", "check", "certify", "trace", "play", "verify", "reproduce", "resume"),
+    *("predict", "bench", "launch", "template", "doctor", "demo"),
 }
 """Commands whose runs are no experiments."""
 

@@ -4,6 +4,7 @@ from mpinet.claims import Paper, PaperTable
 from mpinet.papers.gbsn.causes import CAUSES
 from mpinet.papers.gbsn.construction import leans_on_completion
 from mpinet.papers.gbsn.findings import FINDINGS
+from mpinet.papers.gbsn.plots import PLOTS
 
 PAPER = Paper(
     "gbsn",
@@ -32,6 +33,7 @@ PAPER = Paper(
     causes=CAUSES,
     degenerate=leans_on_completion,
     findings=FINDINGS,
+    plots=PLOTS,
     citation="Yuzhong Sun, Xiaola Lin, Yi Pan, Rynson W. H. Lau, David A. Bader, Paul Y. S. "
     "Cheung: Generalized block shift network for clusters. IEEE Transactions on Circuits and "
     "Systems I: Fundamental Theory and Applications 49(4), April 2002 (a brief). The copy "

@@ -3,6 +3,7 @@
 from mpinet.claims import Paper, PaperTable
 from mpinet.papers.gmn.causes import CAUSES
 from mpinet.papers.gmn.findings import FINDINGS
+from mpinet.papers.gmn.plots import PLOTS
 
 SIZES = (96, 256, 640, 1536, 3584)
 """The networks of Table 1."""
@@ -42,6 +43,7 @@ PAPER = Paper(
     ),
     causes=CAUSES,
     findings=FINDINGS,
+    plots=PLOTS,
     citation="Srabani Sen Gupta, Rajib K. Das, Krishnendu Mukhopadhyaya, Bhabani P. Sinha: A "
     "family of network topologies with multiple loops and logarithmic diameter. Indian Statistical"
     " Institute, Calcutta, and Jadavpur University; received 6 April 1995, revised 20 April"

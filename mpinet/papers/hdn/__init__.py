@@ -6,6 +6,7 @@ Its modules follow the paper's sections; the last one has what docs/papers/hdn, 
 from mpinet.claims import Paper, PaperTable
 from mpinet.papers.hdn.causes import CAUSES
 from mpinet.papers.hdn.findings import FINDINGS
+from mpinet.papers.hdn.plots import PLOTS
 
 SIZES = (1, 2, 3, 5, 6, 10, 15, 30)
 """The sizes of super-nodes over the 2x3x5 torus."""
@@ -97,6 +98,7 @@ PAPER = Paper(
     ),
     causes=CAUSES,
     findings=FINDINGS,
+    plots=PLOTS,
     citation="Yamin Li, Shietung Peng, Wanming Chu: Hierarchical dual-net: a flexible "
     "interconnection network and its routing algorithm. International Journal of Networking"
     " and Computing 2(2), 2012, 234-250.",

@@ -9,10 +9,11 @@ statements say which Hex-Cell stands for them.
 from collections.abc import Callable
 from functools import partial
 
-from mpinet.claims.paper import Column, Curve, MeasuredTable, Paper, PaperTable, Plot, labelled
+from mpinet.claims.paper import Column, MeasuredTable, Paper, PaperTable, labelled
 from mpinet.papers.sth.causes import CAUSES
 from mpinet.papers.sth.findings import FINDINGS
 from mpinet.papers.sth.grids import dlh_of, hypercube_of, sth_of
+from mpinet.papers.sth.plots import PLOTS
 from mpinet.papers.sth.printed import ROWS, TOLERANCES
 
 OF_KINDS = ("dlh", "hx", "sth-tq", "sth-cq", "sth-hkv")
@@ -31,39 +32,6 @@ def _column(name: str, claim: str, network: Callable[[int], str]) -> Column:
 
 
 STH_CQ = partial(sth_of, kind="cq")
-
-PLOTS = (
-    Plot(
-        "Average distance: the hypercube, DLH and STH measured, and the printed values of table 7",
-        "average distance",
-        (
-            Curve("STH, cube of definition 8, measured", "STH-T7-avg-sth-tq"),
-            Curve("STH, crossed cube, measured", "STH-T7-avg-sth-cq"),
-            Curve("DLH measured", "STH-T7-avg-dlh"),
-            Curve("hypercube measured", "STH-T7-avg-hc"),
-            Curve("STH printed", "STH-T7-avg-sth-tq", "claimed"),
-            Curve("DLH printed", "STH-T7-avg-dlh", "claimed"),
-        ),
-    ),
-    Plot(
-        "Bisection width: measured (exactly, or as the bound that refutes), and as table 6 prints",
-        "bisection width",
-        (
-            Curve("STH measured", "STH-T6-bw-sth"),
-            Curve("DLH measured", "STH-T6-bw-dlh"),
-            Curve("STH printed", "STH-T6-bw-sth", "claimed"),
-            Curve("DLH printed", "STH-T6-bw-dlh", "claimed"),
-        ),
-    ),
-    Plot(
-        "Longest route of the paper's routing in LST(m), against the diameter that it claims",
-        "hops",
-        (
-            Curve("longest route", "STH-R-optimal"),
-            Curve("diameter m+1", "STH-R-optimal", "claimed"),
-        ),
-    ),
-)
 
 PAPER = Paper(
     "sth",

@@ -14,6 +14,7 @@ from mpinet.claims.ledger import PAPERS, paper
 from mpinet.claims.paper import Paper
 from mpinet.claims.summary import tally
 from mpinet.claims.verdict import VERDICTS
+from mpinet.report.ledger.cells import LedgerRows
 from mpinet.report.ledger.formulas import typeset
 from mpinet.report.ledger.head import counts, findings, head, reading
 from mpinet.report.ledger.plot import drawn
@@ -47,17 +48,7 @@ def page(document: Mapping[str, Any]) -> str:
     groups = [(name, list(group)) for name, group in groupby(rows, lambda row: str(row["paper"]))]
     papers = [_paper(name) for name, _ in groups]
     parts = "\n".join(_section(found, own) for found, (_, own) in zip(papers, groups, strict=True))
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>The ledger: what papers on interconnection networks claim, measured</title>
-<style>
-{_part("page.css")}</style>
-</head>
-<body>
-{head(document)}
+    body = f"""{head(document)}
 {counts(document["summary"], papers)}
 {findings(papers, rows)}
 {reading()}
@@ -68,7 +59,23 @@ def page(document: Mapping[str, Any]) -> str:
 </form>
 {parts}
 <script>
-{_part("page.js")}</script>
+{_part("page.js")}</script>"""
+    return html_page("The ledger: what papers on interconnection networks claim, measured", body)
+
+
+def html_page(title: str, body: str) -> str:
+    """Return a page in the ledger's style, which needs no other file."""
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{escape(title)}</title>
+<style>
+{_part("page.css")}</style>
+</head>
+<body>
+{body}
 </body>
 </html>
 """
@@ -95,36 +102,42 @@ def _choice(name: str, values: Iterable[str]) -> str:
 def _section(found: Paper, rows: Sequence[LedgerRow]) -> str:
     """Section of a paper: its errors, claims, tables made again, and plots."""
     by_id = {str(row["id"]): row for row in rows}
-    heading = "".join(f'<th scope="col">{label}</th>' for label in LABELS)
-    at = places(found, by_id)
-    entries = "\n".join(_row(found, row, at.get(row["id"], [])) for row in rows)
     plots = "\n".join(drawn(plot, by_id) for plot in found.plots)
-    cited = f'<p class="citation">{escape(found.citation)} {_doi(found)}</p>'
+    cited = f'<p class="citation">{escape(found.citation)} {doi_link(found)}</p>'
     return f"""<section data-paper="{escape(found.room)}" id="paper-{escape(found.room)}">
 <h2>{escape(found.room)}: {escape(found.title)}</h2>
 {cited if found.citation else ""}
 <p class="quiet">{escape(tally(rows))}</p>
-{_errors(found, rows)}
-<table class="claims">
-<caption>Claims of {escape(found.room)}, in the order of the paper</caption>
-<thead><tr>{heading}</tr></thead>
-<tbody>
-{entries}
-</tbody>
-</table>
+{errors_list(found, rows)}
+{claims_table(found, rows, by_id)}
 {remade(found, by_id)}
 {plots}
 </section>"""
 
 
-def _doi(found: Paper) -> str:
+def claims_table(found: Paper, rows: Sequence[LedgerRow], by_id: LedgerRows) -> str:
+    """Return the table of a paper's claims; `by_id` has those that its tables lead to."""
+    heading = "".join(f'<th scope="col">{label}</th>' for label in LABELS)
+    at = places(found, by_id)
+    entries = "\n".join(_row(found, row, at.get(row["id"], [])) for row in rows)
+    return f"""<table class="claims">
+<caption>Claims of {escape(found.room)}, in the order of the paper</caption>
+<thead><tr>{heading}</tr></thead>
+<tbody>
+{entries}
+</tbody>
+</table>"""
+
+
+def doi_link(found: Paper) -> str:
+    """Return a link to the paper's digital object identifier; empty if it is not known."""
     if not found.doi:
         return ""
     return f'<a href="https://doi.org/{escape(found.doi)}">doi:{escape(found.doi)}</a>'
 
 
-def _errors(found: Paper, rows: Sequence[LedgerRow]) -> str:
-    """List of the distinct errors, each with the claims that it refutes."""
+def errors_list(found: Paper, rows: Sequence[LedgerRow]) -> str:
+    """Return the list of the distinct errors, each with the claims that it refutes."""
     refuted = [row for row in rows if row["verdict"] == "refuted"]
     known = {row["cause"] for row in refuted}
     shown = {name: cause for name, cause in found.causes.items() if name in known}

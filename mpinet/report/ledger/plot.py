@@ -49,8 +49,10 @@ def drawn(plot: Plot, rows: Mapping[str, Mapping[str, Any]]) -> str:
         f'<li class="curve{number} {curve.value}">{_sample(curve)} {escape(curve.name)}</li>'
         for number, (curve, _) in enumerate(curves)
     )
-    claims = dict.fromkeys(curve.claim for curve, _ in curves)
-    links = ", ".join(f'<a href="#{escape(claim)}">{escape(claim)}</a>' for claim in claims)
+    claims = dict.fromkeys(claim for curve, _ in curves for claim in curve.claims())
+    links = ", ".join(
+        f'<a href="#{escape(claim)}">{escape(claim)}</a>' for claim in claims if claim in rows
+    )
     return f"""<figure>
 <svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(plot.title)}">
 {"".join(parts)}
@@ -62,20 +64,49 @@ def drawn(plot: Plot, rows: Mapping[str, Mapping[str, Any]]) -> str:
 
 def _points(curve: Curve, against: str, rows: Mapping[str, Mapping[str, Any]]) -> Points:
     """Points of a curve, from left to right."""
-    values = (rows[curve.claim]["values"] or []) if curve.claim in rows else []
-    found = {(_place(value, against), value[curve.value]) for value in values}
-    return sorted((x, y) for x, y in found if _is_number(x) and _is_number(y))
+    return sorted(
+        {
+            (x, y)
+            for _, x, value in places_of(curve, against, rows)
+            if is_number(x) and is_number(y := value_of(curve, value, curve.value))
+        }
+    )
 
 
-def _is_number(value: Any) -> bool:
+def places_of(
+    curve: Curve, against: str, rows: Mapping[str, Mapping[str, Any]]
+) -> Iterable[tuple[str, Any, Mapping[str, Any]]]:
+    """Yield a curve's points: the claim, the place on the horizontal axis, and what was found."""
+    for claim in curve.claims():
+        for value in (rows[claim]["values"] or []) if claim in rows else []:
+            arguments = dict(word.partition("=")[::2] for word in value["point"].split())
+            if curve.of is None or curve.of(arguments["topology"]):
+                yield claim, curve.at.get(claim) or _place(arguments, value, against), value
+
+
+def value_of(curve: Curve, value: Mapping[str, Any], which: str) -> Any:
+    """Return what was ``measured`` or ``claimed`` at a point of a curve."""
+    found = value[which]
+    return found.get(curve.key) if curve.key and isinstance(found, Mapping) else found
+
+
+def is_number(value: Any) -> bool:
+    """Return whether a value has a place on an axis."""
     return isinstance(value, int | float) and value > 0
 
 
-def _place(value: Mapping[str, Any], against: str) -> Any:
+def _place(arguments: Mapping[str, str], value: Mapping[str, Any], against: str) -> Any:
     """Value of a point on the horizontal axis."""
     if against == "claimed":
         return value["claimed"]
-    return open_topology(value["point"].partition("topology=")[2].partition(" ")[0]).size
+    if against == "size":
+        return open_topology(arguments["topology"]).size
+    return float(arguments[against])
+
+
+def along(plot: Plot) -> str:
+    """Return what stands at a plot's horizontal axis."""
+    return "processors N" if plot.against == "size" else plot.against
 
 
 class _Axis:
@@ -83,7 +114,7 @@ class _Axis:
 
     def __init__(self, values: Sequence[float], begin: float, end: float):
         least, most = min(values), max(values)
-        self._log = most > LOG * least
+        self._log = is_wide(values)
         low = self._of(least) if self._log else 0.0
         self._low = floor(low)
         self._high = ceil(self._of(most)) if self._log else most * 1.05
@@ -107,6 +138,11 @@ class _Axis:
         return [(i * step, f"{i * step:g}") for i in range(int(self._high / step) + 1)]
 
 
+def is_wide(values: Sequence[float]) -> bool:
+    """Return whether an axis of these values is logarithmic."""
+    return max(values) > LOG * min(values)
+
+
 def _round_step(step: float) -> float:
     """Round up to the next of 1, 2, 5, 10, .."""
     power = 10.0 ** floor(log2(step) / log2(10))
@@ -127,11 +163,10 @@ def _grid(across: _Axis, up: _Axis) -> Iterable[str]:
 
 def _labels(plot: Plot) -> Iterable[str]:
     """Draw the labels of the axes."""
-    across = "processors N" if plot.against == "size" else "claimed"
     middle = (TOP + HEIGHT - BOTTOM) / 2
     yield (
         f'<text class="axis" x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 6}" '
-        f'text-anchor="middle">{across}</text>'
+        f'text-anchor="middle">{escape(along(plot))}</text>'
     )
     yield (
         f'<text class="axis" x="14" y="{middle}" text-anchor="middle" '

@@ -122,6 +122,7 @@ UNMAPPED = [
     "compare torus:4x4 torus:16x16 --only connectivity,exchange --effort 0.03",
     "find --processors 12..16 --families torus,debruijn,doubleloop --best 5",
     "measure debruijn:4 diameter",
+    "reproduce lens figure-2 --budget quick",
 ]
 
 

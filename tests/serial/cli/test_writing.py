@@ -60,6 +60,7 @@ REFUSING = {
 FOLDERS = {
     ("*", "--checkpoint"): f"{BROADCAST} --checkpoint",
     ("sweep", "--out"): "sweep plan.json --out",
+    ("reproduce", "--out"): "reproduce lens figure-2 --out",
     ("verify", "--journal"): "verify GBSN-S2-bsn-size --journal",
     ("demo", "--results"): "demo -n 1 --page none --results",
 }

@@ -1,0 +1,37 @@
+"""The diameter over N beside that of other networks, as the ledger draws it."""
+
+from __future__ import annotations
+
+from mpinet.claims.paper import Curve, Plot
+from mpinet.papers.gmn.comparison import SECTORS
+from mpinet.papers.gmn.grids import largest_size, parameters
+
+
+def is_largest(topology: str) -> bool:
+    """Return whether G(m,N) has the most nodes that its m allows, as those of table 1 have."""
+    m, N = parameters(topology)
+    return largest_size(m) == N
+
+
+def _of_table(ending: str) -> dict[str, float]:
+    """A column of table 1: the claims of its cells, at their numbers of nodes."""
+    return {f"GMN-TB1-{N}-{ending}": N for N in SECTORS}
+
+
+CHORDAL, DOUBLE = "chordal ring: diameter", "double loop: diameter"
+
+PLOTS = (
+    Plot(
+        "Diameter: over the number of nodes, the largest G(m,N) for each m, its bound, and the "
+        "networks of table 1",
+        "diameter",
+        (
+            Curve("G(m,N)", "GMN-T1-D", of=is_largest),
+            Curve("bound of theorem 1, m + B2", "GMN-T1-D", "claimed", of=is_largest),
+            Curve("best chordal ring", key=CHORDAL, at=_of_table("ch-diam")),
+            Curve("best double loop", key=DOUBLE, at=_of_table("dl-diam")),
+            Curve("chordal ring, printed", "", "claimed", CHORDAL, _of_table("ch-diam")),
+            Curve("double loop, printed", "", "claimed", DOUBLE, _of_table("dl-diam")),
+        ),
+    ),
+)

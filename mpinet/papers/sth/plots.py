@@ -1,0 +1,90 @@
+"""Figures 3 to 12, and the length of routes, as the ledger draws them.
+
+A figure's series are those of a table: measured on networks, with the printed points beside them.
+The Hex-Cell's series are printed ones alone, since no Hex-Cell has the sizes of tables 5 and 6.
+"""
+
+from __future__ import annotations
+
+from mpinet.claims.paper import Curve, Plot
+from mpinet.papers.sth.printed import ROWS
+
+
+def _hexcell(table: int, key: str) -> Curve:
+    """The printed series of Hex-Cells, from a table's rows."""
+    return Curve(
+        "Hex-Cell, printed",
+        value="claimed",
+        key=key,
+        at={f"STH-T{table}-{nodes}": nodes for nodes in ROWS},
+    )
+
+
+def _of_kinds(number: int, title: str, y: str, table: int, column: str) -> Plot:
+    """A figure whose STH has the cube of definition 8, or a crossed cube."""
+    claim = f"STH-F{number}-tq"
+    return Plot(
+        f"Figure {number}. {title}",
+        y,
+        (
+            Curve("STH, cube of definition 8", claim, key="STH"),
+            Curve("STH, crossed cube", f"STH-F{number}-cq", key="STH"),
+            Curve("DLH", claim, key="DLH"),
+            Curve("STH, printed", claim, "claimed", key="STH"),
+            Curve("DLH, printed", claim, "claimed", key="DLH"),
+            _hexcell(table, f"{column} HX"),
+        ),
+    )
+
+
+def _of_one(
+    number: int, title: str, y: str, names: tuple[str, ...], table: int = 0, column: str = ""
+) -> Plot:
+    """A figure that does not depend on the cube."""
+    claim = f"STH-F{number}"
+    return Plot(
+        f"Figure {number}. {title}",
+        y,
+        (
+            *(Curve(name, claim, key=name) for name in names),
+            *(Curve(f"{name}, printed", claim, "claimed", key=name) for name in names),
+            *((_hexcell(table, f"{column} HX"),) if table else ()),
+        ),
+    )
+
+
+def _percentages() -> Plot:
+    """Figure 8."""
+    names = {"DLH": "DLH", "HX": "Hex-Cell", "STH": "STH", "TQ": "twisted cube"}
+    return Plot(
+        "Figure 8. Sizes from 1 to 50000 that are available within psi percent",
+        "percent of the sizes",
+        (
+            *(Curve(name, "STH-F8", key=key) for key, name in names.items()),
+            *(Curve(f"{name}, printed", "STH-F8", "claimed", key) for key, name in names.items()),
+        ),
+        against="psi",
+    )
+
+
+PLOTS = (
+    _of_kinds(3, "Diameter", "diameter", 5, "D"),
+    _of_one(4, "Number of links", "links", ("STH", "DLH"), 5, "L"),
+    _of_kinds(5, "Cost factor: degree times diameter", "cost factor", 5, "d*D"),
+    _of_kinds(6, "Cost: links times diameter", "cost", 5, "L*D"),
+    _of_one(7, "Bisection width", "bisection width", ("STH", "DLH"), 6, "width"),
+    _percentages(),
+    _of_kinds(9, "One-to-all broadcast", "cost in microseconds", 6, "one-to-all"),
+    _of_kinds(10, "All-to-all broadcast", "cost in microseconds", 6, "all-to-all"),
+    _of_one(11, "Average distance", "average distance", ("STH", "DLH", "HC")),
+    _of_one(12, "Traffic density", "traffic density", ("STH", "DLH", "HC")),
+    Plot(
+        "Routing: the longest route of the paper's routing in LST(m), against the diameter that it "
+        "claims",
+        "hops",
+        (
+            Curve("longest route", "STH-R-optimal"),
+            Curve("diameter m+1", "STH-R-optimal", "claimed"),
+        ),
+    ),
+)

@@ -1,0 +1,121 @@
+"""Cells of the papers' tables: what is printed beside what was measured, each of a claim."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mpinet.claims.paper import Column, MeasuredTable, PaperTable
+from mpinet.claims.relation import FACTS
+from mpinet.report.tables import cell_text
+
+LedgerRows = Mapping[str, Mapping[str, Any]]
+"""Verdicts as JSON knows them, by their ids."""
+
+SIGNS = {"<=": "≤ ", ">=": "≥ ", "<": "< ", ">": "> ", "~": "~ "}
+"""Signs of relations in front of printed values."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a table, or a point of a figure's series.
+
+    Attributes
+    ----------
+    row, column : str or float
+        Its place: the labels of row and column; of a point the place on the horizontal axis, and
+        the series.
+    claim : str
+        The id of its claim.
+    relation : str
+        The relation that has to hold between the two values.
+    printed, measured : object
+        The two values.
+    agrees : bool
+        Whether the relation holds.
+    """
+
+    row: str | float
+    column: str
+    claim: str
+    relation: str
+    printed: Any
+    measured: Any
+    agrees: bool
+
+    @property
+    def sign(self) -> str:
+        """Sign of the relation in front of the printed value; empty for equality."""
+        return SIGNS.get(self.relation, "") if self.relation not in FACTS else ""
+
+    def rounded(self, value: Any, digits: int) -> str:
+        """Format a value; one of a cell with decimals has as many as its column."""
+        if isinstance(value, float) and isinstance(self.printed, float):
+            return f"{value:.{digits}f}"
+        return cell_text(value)
+
+
+def digits_of(cells: Iterable[Cell]) -> dict[str, int]:
+    """Return the most decimals that are printed in each column."""
+    found: dict[str, int] = {}
+    for cell in cells:
+        if isinstance(cell.printed, float):
+            found[cell.column] = max(found.get(cell.column, 0), _decimals(cell.printed))
+    return found
+
+
+def _decimals(printed: float) -> int:
+    return len(f"{printed:f}".rstrip("0").partition(".")[2])
+
+
+def cells_of(table: PaperTable | MeasuredTable, rows: LedgerRows) -> list[Cell]:
+    """Return the cells of a table whose claims are judged, row by row."""
+    if isinstance(table, MeasuredTable):
+        return [cell for column in table.columns for cell in _column(column, rows)]
+    return [
+        cell
+        for label, claims in table.rows
+        for claim in claims
+        if claim in rows
+        for cell in _row(label, rows[claim])
+    ]
+
+
+def _row(label: str, row: Mapping[str, Any]) -> Iterator[Cell]:
+    """Yield the cells of a claim whose values are objects with a field a cell."""
+    claimed, measured = row["claimed"], row["measured"]
+    if isinstance(claimed, Mapping) and isinstance(measured, Mapping):
+        wrong = row["witness"]["where"].get("fields", ()) if row["witness"] else ()
+        yield from _fields(label, "", row, claimed, measured, wrong)
+
+
+def _column(column: Column, rows: LedgerRows) -> Iterator[Cell]:
+    """Yield the cells of a column, from the points of its claim."""
+    row = rows.get(column.claim)
+    values = {value["point"]: value for value in row["values"] or ()} if row else {}
+    for label, point in column.points.items():
+        if row is None or point not in values:
+            continue
+        found = values[point]
+        claimed, measured = found["claimed"], found["measured"]
+        if isinstance(claimed, Mapping):
+            front = f"{column.name} "
+            yield from _fields(label, front, row, claimed, measured, found["fields"])
+        else:
+            relation, agrees = row["relation"], found["holds"]
+            yield Cell(label, column.name, row["id"], relation, claimed, measured, agrees)
+
+
+def _fields(
+    label: str,
+    front: str,
+    row: Mapping[str, Any],
+    claimed: Mapping[str, Any],
+    measured: Mapping[str, Any],
+    wrong: Iterable[str],
+) -> Iterator[Cell]:
+    """Yield a cell for each field; its column is the field's name behind `front`."""
+    for name, printed in claimed.items():
+        found, agrees = measured.get(name), name not in wrong
+        yield Cell(label, front + name, row["id"], row["relation"], printed, found, agrees)
