@@ -9,12 +9,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
 
+from mpinet.base.files import require_writable, whole_file
 from mpinet.commands.checkpoints import refuse_checkpoint
 from mpinet.commands.fields import Count, Fields, Hash, Positive, When
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.machinejob import MachineJob
 from mpinet.commands.opening import Network, routing_of, topology_of
-from mpinet.commands.options import Common, OnMachine, Ports, RoutingName, Unsaved, Views
+from mpinet.commands.options import Common, File, OnMachine, Ports, RoutingName, Unsaved, Views
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
 from mpinet.commands.run import Unreceived
@@ -41,6 +42,9 @@ PROCESSOR = 1 << 13
 
 
 """Least bytes of a processor with its script."""
+
+
+MOST_FACTOR = 10**6
 
 
 COSTS = ("calls", "messages", "hops", "bytes", "steps")
@@ -137,6 +141,8 @@ def exec(
     sends: Literal["buffered", "synchronous"] = "buffered",
     collectives: Literal["tree", "exchange", "binomial", "direct"] | None = None,
     ports: Ports = "one",
+    messages: File | None = None,
+    compute: Annotated[float | None, Typed(metavar="FACTOR")] = None,
     **options: Unpack[OnMachine],
 ) -> ExecResult:
     """Run an mpi4py script, unchanged, on every processor (collective).
@@ -156,6 +162,12 @@ def exec(
     collectives : {'tree', 'exchange', 'binomial', 'direct'}, optional
         Partners in collectives; default: the machine's own broadcast tree, partners whose ranks
         differ in one bit where those are neighbours, else a binomial tree.
+    messages : str, optional
+        GOAL file for the script as a program of messages, which `replay` plays in time: what every
+        processor sends and receives, and which call on which line does it.
+    compute : float, optional
+        Part of the CPU time measured between calls that is written there, in ns: 1 for all of it;
+        default: 0, no computing, and the same file in every run.
 
     Examples
     --------
@@ -179,6 +191,12 @@ def prepare(options: argparse.Namespace) -> Job:
     refuse_checkpoint(options, "a script")
     if options.routing is not None:
         routing_of(topology, options.routing)
+    if options.messages is not None:
+        require_writable(Path(options.messages))
+    elif options.compute is not None:
+        raise UsageError("--compute does not apply: it is for the file of --messages.")
+    if not 0 <= (options.compute or 0) <= MOST_FACTOR:
+        raise UsageError(f"--compute is a factor 0..10^6, not {options.compute}.")
     if options.packet is not None and options.packet < 1:
         raise UsageError(f"--packet: a packet has 1 byte or more, not {options.packet}.")
     source, arguments = _script(options)
@@ -203,6 +221,7 @@ class Exec(MachineJob):
         """Run it."""
         from mpinet.mpi.script import run_script
         from mpinet.mpi.world.trees import Pattern
+        from mpinet.programs.messages.writing import write_goal
 
         options = self.options
         machine = self.make_machine(transport, watch)
@@ -215,7 +234,11 @@ class Exec(MachineJob):
             options.sends == "synchronous",
             (sys.stderr if getattr(options, "json", False) else sys.stdout) or io.StringIO(),
             None if options.collectives is None else Pattern(options.collectives),
+            None if options.messages is None else float(options.compute or 0),
         )
+        if found.traced is not None:
+            with whole_file(Path(options.messages)) as file:
+                write_goal(found.traced.program, file, found.traced.calls)
         row = {
             "script": self._source.title,
             "processors": found.processors,

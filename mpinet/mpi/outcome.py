@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from mpinet.mpi.traced import Traced, traced
 from mpinet.mpi.world.accounts import Account, books, union
 from mpinet.mpi.world.onesided import Conflict
 from mpinet.mpi.world.world import World
@@ -60,6 +61,8 @@ class Outcome:
         What each kind of call cost on each line.
     conflicts : list of Conflicting
         Accesses to windows that conflict.
+    traced : Traced or None
+        The script as a program of messages, if that was noted, on rank 0.
     """
 
     processors: int
@@ -70,6 +73,7 @@ class Outcome:
     output: str
     accounts: list[Account]
     conflicts: list[Conflicting]
+    traced: Traced | None = None
 
     @property
     def kinds(self) -> list[Account]:
@@ -95,7 +99,8 @@ def outcome(world: World) -> Outcome:
     ]
     steps, output = world.transit.now, world.exits.output
     conflicts = _conflicts(shares, [row for *_, rows in gathered_rows for row in rows])
-    return Outcome(world.size, steps, hops, total, found, output, accounts, conflicts)
+    program = traced(world, shares)
+    return Outcome(world.size, steps, hops, total, found, output, accounts, conflicts, program)
 
 
 def _conflicts(

@@ -39,6 +39,7 @@ def run_script(
     synchronous: bool = False,
     out: TextIO | None = None,
     pattern: Pattern | None = None,
+    compute: float | None = None,
 ) -> Outcome:
     """Run an mpi4py script on every processor (collective).
 
@@ -60,6 +61,9 @@ def run_script(
         Where rank 0 writes what processors print (default: the standard output).
     pattern : Pattern, optional
         What all collectives use (default: what suits the network).
+    compute : float, optional
+        Let the outcome hold the script as a program of messages; of the time that is computed
+        between calls so much counts, 0: none.
 
     Raises
     ------
@@ -72,7 +76,7 @@ def run_script(
     """
     whole = script if isinstance(script, Source) else source.file(script)
     with rare_collections(), descriptors_kept(out or sys.stdout) as apart:
-        world = World(machine, routing, packet, synchronous, apart, pattern)
+        world = World(machine, routing, packet, synchronous, apart, pattern, compute)
         world.accounts.naming = Naming(whole)
         with running.of(world):
             _run(world, whole, arguments)

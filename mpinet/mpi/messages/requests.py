@@ -351,6 +351,7 @@ class Request(Numbered):
         if self._event is None:
             return blank(status)
         finish = self._finish
+        running.mail.completed(self._event)
         self._event, self._finish = None, blank
         return finish(status)
 

@@ -31,10 +31,12 @@ class Running:
     turns: Turns
     mail: Mail
     recorded: Calls | None = None
+    logged: bool = False
 
     def begin(self, world: World) -> None:
         """Make a run the one that calls belong to."""
         self.world, self.turns, self.mail = world, world.turns, world.mail
+        self.logged = world.mail.logged
         self.recorded = world.machine.trace.calls if world.machine.trace else None
 
     @contextmanager
@@ -97,11 +99,15 @@ def {kind}({parameters}):
         account = accounts.at("{kind}", frame)
     here.account = account
     account.calls += 1
+    if running.logged:
+        running.mail.calling(here)
     begin = running.turns.now
     try:
         return method({arguments})
     finally:
         here.account = None
+        if running.logged:
+            running.mail.returned()
         if running.recorded is not None:
             running.recorded.note(here.id, begin, running.turns.now, account.site)
 """

@@ -49,7 +49,11 @@ class Mail:
         What has been sent since the machine's last step.
     to_self : int
         Messages since then that processors have sent to themselves: no progress of the machine.
+    logged : bool
+        Whether what is sent, received and computed is noted (`LoggedMail`).
     """
+
+    logged = False
 
     def __init__(self, turns: Turns, contexts: Contexts, exits: Exits, synchronous: bool):
         self.synchronous = synchronous
@@ -259,6 +263,19 @@ class Mail:
 
     def take(self, message: Message) -> None:
         """Match an unexpected message of the running processor, which `probe` has found."""
+        self._take(message)
+
+    def completed(self, event: Event) -> None:
+        """Notice that the running processor has waited for an event."""
+
+    def calling(self, here: Processor) -> None:
+        """Notice that a processor's script calls."""
+
+    def returned(self) -> None:
+        """Notice that a call returns to its script."""
+
+    def _take(self, message: Message) -> None:
+        """Match an unexpected message of the running processor."""
         here = self._turns.current
         assert here.unexpected is not None
         here.unexpected.take(message)
@@ -271,7 +288,7 @@ class Mail:
         message = self.probe(receive)
         if message is None:
             return False
-        self.take(message)
+        self._take(message)
         receive.message = message
         receive.done = True
         return True

@@ -18,6 +18,7 @@ from mpinet.mpi.world.clock import Clock
 from mpinet.mpi.world.contexts import Contexts
 from mpinet.mpi.world.exits import Exits
 from mpinet.mpi.world.foundation import Foundation
+from mpinet.mpi.world.logged_mail import LoggedMail
 from mpinet.mpi.world.mail import Mail
 from mpinet.mpi.world.mismatch import Calls
 from mpinet.mpi.world.onesided import OneSided
@@ -84,6 +85,9 @@ class World:
         Where rank 0 writes what processors print.
     pattern : Pattern, optional
         What all collectives use (default: what suits the network).
+    compute : float, optional
+        How much of the time between calls counts in the notes of what processors do; default: none
+        are taken.
 
     Attributes
     ----------
@@ -107,6 +111,7 @@ class World:
         synchronous: bool = False,
         out: TextIO = sys.stdout,
         pattern: Pattern | None = None,
+        compute: float | None = None,
     ):
         self.machine = machine
         self.size = size = machine.topology.hosts
@@ -117,7 +122,8 @@ class World:
         self.exits = Exits(machine, out)
         nodes = machine.nodes.tolist()
         self.turns = Turns([node if node < size else None for node in nodes], self.exits)
-        self.mail = Mail(self.turns, self.contexts, self.exits, synchronous)
+        between = self.turns, self.contexts, self.exits, synchronous
+        self.mail = Mail(*between) if compute is None else LoggedMail(*between, compute)
         self.transit = Transit(machine, self.contexts, routing, packet)
         self.clock = Clock(self.turns, self.mail, self.transit)
         self.threads = Threads(self.turns, self.exits)

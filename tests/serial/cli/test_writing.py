@@ -39,6 +39,7 @@ OWN = {
     ("predict broadcast", "--schedule-out"): None,
     ("optimum", "--schedule"): ("optimum broadcast ring:5 --schedule", ".csv"),
     ("schedule export", "--out"): ("schedule export broadcast ring:8 --out", ".xml"),
+    ("exec", "--messages"): None,
     ("schedule generate", "--out"): (
         "schedule generate allreduce:ring,1kB,processors=4 --out",
         ".goal",
@@ -48,7 +49,8 @@ OWN = {
     ("play", "-o"): ("play run.npz -o", ".html"),
     ("verify", "--html"): ("verify GBSN-S2-bsn-size --html", ""),
 }
-"""Options of one command; None where the other command's code is run without writing."""
+"""Options of one command; None where another test writes, as the option cannot stand last, or where
+the other command's code is run without writing."""
 
 REFUSING = {
     ("optimum", "--save"): "optimum broadcast ring:5 --save",  # it has a proof beside it
