@@ -253,7 +253,8 @@ def allreduce(
         Operator on two items; sums are taken modulo 2^64.
     algorithm : str, optional
         Algorithm: ``rarest``, ``trees`` (all ports), ``matching`` or ``cycle`` (one port),
-        ``paths`` (through switches that forward); default: the fewest steps.
+        ``dimensions`` (one after the other, as in recursive doubling), ``paths`` (through switches
+        that forward); default: the fewest steps.
     items : int
         Items of every processor, each of which is combined with those of the others.
     duplex : {'full', 'half'}

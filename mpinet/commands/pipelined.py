@@ -60,7 +60,7 @@ class Pipelined(Collective):
         number = options.items if rooted else options.items * network.hosts
         switches = getattr(options, "switches", None)  # of those that combine
         model = port_model(options)
-        require_spread(network, model, number, rooted, options.algorithm, switches)
+        require_spread(network, model, number, rooted, options.algorithm, switches, twice)
         work = Work(
             lambda machine: moving(machine, root or 0, options),
             lambda share: needs.pipeline(share, number, twice),

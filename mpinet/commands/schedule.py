@@ -430,7 +430,6 @@ class ExportSchedule(Job):
             return taken(self._network, options.collective, self._root, options.algorithm, model)
         root = self._root if options.collective in ("broadcast", "reduce") else None
         machine = Machine(self._network, model, Alone())
-        found = plan(
-            machine, options.collective, options.items, root, options.algorithm, options.switches
-        )
+        whole = options.collective, options.items, root, options.algorithm, options.switches
+        found = plan(machine, *whole, parts=self._format != "msccl")
         return found.algorithm, found.table

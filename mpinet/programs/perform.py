@@ -20,6 +20,7 @@ from mpinet.machine.router import Router
 from mpinet.machine.state import Fields, Located, State
 from mpinet.networks.topology import Topology
 from mpinet.programs import bounds
+from mpinet.programs.arrivals import Arrivals
 from mpinet.programs.bounds import Bound
 from mpinet.programs.pipelines.bounds import steps_and_rate
 from mpinet.programs.reduce import OPERATORS
@@ -33,13 +34,13 @@ from mpinet.programs.schedules.chunks import (
     results,
     starts,
 )
-from mpinet.programs.schedules.timetable import Part, Timetable, no_channel, ports_of
+from mpinet.programs.schedules.timetable import WHOLE, Part, Timetable, no_channel, ports_of
 
 BITS = 64
 """Contributors in a word of a set."""
 
-HEAD = 3
-"""Words of a message before the set: chunk, whether it is added, value."""
+HEAD = 4
+"""Words of a message before the set: chunk, whether it is added, sender, value."""
 
 NEUTRAL = {"sum": 0, "min": 2**64 - 1, "max": 0}
 """Value of those who have contributed nothing."""
@@ -234,7 +235,7 @@ def _take(
     """Note what has come; its error is raised on all ranks."""
 
     def take() -> None:
-        twice = holdings.take(nodes, payload)
+        twice = holdings.take(nodes, payload, step)
         if twice is not None:
             node, chunk, giver = twice
             raise UsageError(
@@ -287,6 +288,10 @@ class ChunkSets:
             if words:
                 bit = np.uint64(1) << (first[0] % BITS).astype(np.uint64)
                 self._givers[place, first[0] // BITS] = bit
+        self._arrivals: Arrivals | None = None
+        if table.since is not None and words:
+            self._arrivals = Arrivals(self._combine, NEUTRAL[operator], words)
+            self._arrivals.note(place, 0, first[0], self._numbers(place), place[:0])
 
     def _key(self, nodes: Ints, chunks: Ints) -> Ints:
         return nodes * self._total + chunks
@@ -295,6 +300,10 @@ class ChunkSets:
         """Find the places of these; all of them are there."""
         return np.searchsorted(self._keys, self._key(nodes, chunks))
 
+    def _numbers(self, places: Ints) -> Ints:
+        """Values and who is in them, as words."""
+        return np.column_stack([self._values[places], self._givers[places]]).view(np.int64)
+
     def messages(self, rows: Timetable) -> Ints:
         """Return what these rows' senders send, shape (k, words)."""
         place = self._find(rows.sender, rows.chunk)
@@ -302,19 +311,26 @@ class ChunkSets:
         found[:, 0] = rows.chunk
         if rows.add is not None:
             found[:, 1] = rows.add
-        found[:, 2] = self._values[place].view(np.int64)
-        found[:, HEAD:] = self._givers[place].view(np.int64)
+        found[:, 2] = rows.sender
+        found[:, HEAD - 1 :] = self._numbers(place)
+        if self._arrivals is not None and rows.since is not None:
+            parts = np.flatnonzero(rows.since != WHOLE)
+            asked = place[parts], rows.since[parts], rows.receiver[parts]
+            found[parts, HEAD - 1 :] = self._arrivals.since(*asked)
         return found
 
-    def take(self, nodes: Ints, payload: Ints) -> tuple[int, int, int] | None:
+    def take(self, nodes: Ints, payload: Ints, step: int) -> tuple[int, int, int] | None:
         """Keep what came, copies first; processor, chunk, giver of a sum that counts one twice."""
         payload = np.ascontiguousarray(payload)
         place = self._find(nodes, payload[:, 0])
-        values = np.ascontiguousarray(payload[:, 2]).view(np.uint64)
+        values = np.ascontiguousarray(payload[:, HEAD - 1]).view(np.uint64)
         givers = np.ascontiguousarray(payload[:, HEAD:]).view(np.uint64)
         copies, left = np.flatnonzero(payload[:, 1] == 0), np.flatnonzero(payload[:, 1])
         self._values[place[copies]] = values[copies]
         self._givers[place[copies]] = givers[copies]
+        if self._arrivals is not None:
+            numbers = payload[:, HEAD - 1 :]
+            self._arrivals.note(place, step, payload[:, 2], numbers, place[copies])
         while len(left):
             at, index = np.unique(place[left], return_index=True)
             rows = left[index]
@@ -347,14 +363,23 @@ class ChunkSets:
         nodes, chunks = np.divmod(self._keys, self._total)
         numbers = [nodes, chunks, self._values.view(np.int64)]
         rows = [np.stack(numbers, axis=1), self._givers.view(np.int64)]
-        return {"holdings": Located(np.concatenate(rows, axis=1))}
+        fields: dict[str, Any] = {"holdings": Located(np.concatenate(rows, axis=1))}
+        if self._arrivals is not None:
+            came = self._arrivals.rows
+            ends = np.column_stack([nodes[came[:, 0]], chunks[came[:, 0]]])
+            fields["arrivals"] = Located(np.column_stack([ends, came[:, 1:]]))
+        return fields
 
     def restore(self, found: Mapping[str, Any]) -> None:
         """Go on from what `state` gave on any ranks."""
         rows = found["holdings"]
         place = self._find(rows[:, 0], rows[:, 1])
         self._values[place] = np.ascontiguousarray(rows[:, 2]).view(np.uint64)
-        self._givers[place] = np.ascontiguousarray(rows[:, HEAD:]).view(np.uint64)
+        self._givers[place] = np.ascontiguousarray(rows[:, 3:]).view(np.uint64)
+        if self._arrivals is not None:
+            came = found["arrivals"]
+            at = self._find(came[:, 0], came[:, 1])
+            self._arrivals.rows = np.column_stack([at, came[:, 2:]])
 
 
 def lower_bound(machine: Machine, table: Timetable) -> Bound:

@@ -13,14 +13,17 @@ from fractions import Fraction
 import numpy as np
 
 from mpinet.base.arrays import Flags, Ints
+from mpinet.errors import UsageError
 from mpinet.machine import Machine
 from mpinet.networks.topology import Topology
-from mpinet.programs.bounds import Bound
+from mpinet.programs.bounds import Bound, combining_gossip_bound
 from mpinet.programs.collective import CollectiveResult, require_processor
 from mpinet.programs.perform import play
 from mpinet.programs.pipelines import bounds
 from mpinet.programs.pipelines.arcs import Arcs
+from mpinet.programs.pipelines.dimensions import Exchanged, exchanged
 from mpinet.programs.pipelines.spreading import (
+    DIMENSIONS,
     FORWARD,
     PATHS,
     TREES,
@@ -70,8 +73,8 @@ def broadcast_items(
     items : int
         How many.
     algorithm : str, optional
-        ``"rarest"`` or ``"trees"`` (all ports), ``"matching"`` or ``"cycle"`` (one port); default:
-        what takes the fewest steps.
+        ``"rarest"`` or ``"trees"`` (all ports), ``"matching"`` or ``"cycle"`` (one port),
+        ``"dimensions"`` (allreduce); default: what takes the fewest steps.
     seed : int
         Chooses the items' contents.
 
@@ -185,6 +188,7 @@ def plan(
     root: int | None = None,
     algorithm: str | None = None,
     switches: str = FORWARD,
+    parts: bool = True,
 ) -> Plan:
     """Find who sends what, and what nothing beats (collective).
 
@@ -199,6 +203,8 @@ def plan(
     switches : str
         What switches do in a reduction: ``"forward"`` each message that comes, once, or
         ``"combine"`` several. In what is spread they send on what has come as often as is wanted.
+    parts : bool
+        Whether part of a sum may be sent, as rows of a timetable with `since` do.
 
     Raises
     ------
@@ -216,15 +222,13 @@ def plan(
         require_processor(topology, root)
     number = items * topology.hosts if collective == "gossip" else items
     turning = switches if collective in SUMS else None
-    require_spread(topology, machine.model, number, collective != "gossip", algorithm, turning)
+    rooted, everywhere = collective != "gossip", collective == "allreduce"
+    require_spread(topology, machine.model, number, rooted, algorithm, turning, everywhere)
     arcs = Arcs.of(topology)
     bound, rate = bounds.steps_and_rate(machine, collective, root or 0, items)
     given = (topology, arcs, machine.model)
     if collective == "allreduce":
-        way, back = _there_and_back(machine, arcs, items, bound, algorithm, switches)
-        table = _table(machine, collective, way, items)
-        add = (np.arange(len(table)) < back) & _combines(topology, table, way)
-        return Plan(way.algorithm, replace(table, add=add), items, bound, rate)
+        return _everywhere(machine, arcs, items, (bound, rate), algorithm, switches, parts)
     if collective == "gossip":
         sources = np.repeat(np.arange(topology.hosts), items)
         way = spread(*given, sources, bound, algorithm)
@@ -237,6 +241,59 @@ def plan(
         table = _table(machine, collective, _turned_round(machine, way), items, root)
         table = replace(table, add=_combines(topology, table, way))
     return Plan(way.algorithm, table, items, bound, rate)
+
+
+def _everywhere(
+    machine: Machine,
+    arcs: Arcs,
+    items: int,
+    limits: tuple[Bound, Fraction | None],
+    algorithm: str | None,
+    switches: str,
+    parts: bool,
+) -> Plan:
+    """There and back, or along dimensions: by what takes the fewest steps."""
+    topology, (bound, rate) = machine.topology, limits
+    if algorithm != DIMENSIONS:
+        way, back = _there_and_back(machine, arcs, items, bound, algorithm, switches)
+        table = _table(machine, "allreduce", way, items)
+        add = (np.arange(len(table)) < back) & _combines(topology, table, way)
+        found = Plan(way.algorithm, replace(table, add=add), items, bound, rate)
+        if algorithm or way.steps <= max(bound, items * combining_gossip_bound(machine)):
+            return found
+    along = exchanged(topology, arcs, machine.model, bound)
+    if along is None and algorithm == DIMENSIONS:
+        raise UsageError(
+            f"{topology.name} has no dimensions along which all processors learn every sum on "
+            f"{machine.model.name} port{'s' * (machine.model.send is None)}: give another "
+            "--algorithm, or none."
+        )
+    if algorithm is None and (
+        along is None or along.steps * items >= way.steps or (along.in_parts and not parts)
+    ):
+        return found
+    assert along is not None
+    return Plan(DIMENSIONS, _along(machine, along, items), items, bound, rate)
+
+
+def _along(machine: Machine, along: Exchanged, items: int) -> Timetable:
+    """A timetable in which every step of an exchange is made for one item after the other."""
+    step, sender, receiver, port, since = (np.repeat(row, items) for row in along.rows.T)
+    item = np.tile(np.arange(items), len(along.rows))
+    later = (since - 1) * items + item + 1
+    return Timetable(
+        "allreduce",
+        machine.topology.hosts,
+        (step - 1) * items + item + 1,
+        sender,
+        receiver,
+        item,
+        items,
+        port=port,
+        add=np.ones(len(item), bool),
+        since=np.where(since > 0, later, since) if along.in_parts else None,
+        ports=machine.model.name,
+    )
 
 
 def _combines(topology: Topology, table: Timetable, way: Spread) -> Flags:

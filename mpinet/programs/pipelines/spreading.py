@@ -21,6 +21,7 @@ from mpinet.machine.model import PortModel
 from mpinet.networks.topology import Topology
 from mpinet.programs.busgossip import rows_over_busses
 from mpinet.programs.matchedgossip import matched_rows, needed_rows
+from mpinet.programs.pipelines import dimensions
 from mpinet.programs.pipelines.arcs import Arcs
 from mpinet.programs.pipelines.paths import path_rows
 from mpinet.programs.pipelines.rates import looks_of_ways, ways_to_all
@@ -28,6 +29,9 @@ from mpinet.programs.pipelines.trees import MOST_LOOKS, disjoint_trees, looks_of
 from mpinet.programs.rarest import rarest_rows
 
 RAREST, TREES, MATCHING, CYCLE, PATHS = "rarest", "trees", "matching", "cycle", "paths"
+
+DIMENSIONS = "dimensions"
+"""Way of an allreduce that does not spread: `mpinet.programs.pipelines.dimensions`."""
 
 FORWARD, COMBINE = "forward", "combine"
 """Behaviours of switches in a reduction: send on each message that comes, or make one of several.
@@ -97,8 +101,11 @@ def require_spread(
     rooted: bool,
     algorithm: str | None,
     switches: str | None = None,
+    everywhere: bool = False,
 ) -> None:
     """Raise `UsageError` unless so many items can be brought to all, in this way.
+
+    `everywhere` says that they are combined at all processors, as in an allreduce.
 
     Raises
     ------
@@ -121,6 +128,8 @@ def require_spread(
             f"{items * topology.size:,} pairs; at most {MOST_PAIRS:,} are held."
         )
     names = offered(topology, model, rooted, switches)
+    if everywhere and dimensions.applies(topology):
+        names = [*names, DIMENSIONS]
     if algorithm is not None and algorithm not in names:
         raise UsageError(
             f"{topology.name} has no pipeline {algorithm!r} on {model.name} "

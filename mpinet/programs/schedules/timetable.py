@@ -20,6 +20,9 @@ from mpinet.errors import UsageError
 from mpinet.machine import Machine
 from mpinet.networks.topology import Topology
 
+WHOLE = -1
+"""In place of a step: what is added is all that its sender has."""
+
 ANY_BUS = -1
 """In place of a bus: the link, or the first bus that both ends are on."""
 
@@ -48,6 +51,9 @@ class Timetable:
         The sender's port, where parallel links have to be told apart; -1 for any.
     add : ndarray of bool, shape (k,), optional
         Which rows add the sender's sum to the receiver's instead of copying it.
+    since : ndarray of int64, shape (k,), optional
+        Of rows that add: the sum of what has come to the sender in this step or later, but from the
+        receiver; its own came in step 0. `WHOLE` for all that it has.
     ports : str, optional
         The port model that it is for, ``"one"`` or ``"all"``.
     network, edges_sha256 : str, optional
@@ -65,6 +71,7 @@ class Timetable:
     bus: Ints | None = None
     port: Ints | None = None
     add: Flags | None = None
+    since: Ints | None = None
     ports: str | None = field(default=None, kw_only=True)
     network: str | None = field(default=None, kw_only=True)
     edges_sha256: str | None = field(default=None, kw_only=True)
@@ -83,13 +90,16 @@ class Timetable:
 
     def rows(self, index: Ints | Flags) -> Timetable:
         """Some of the rows."""
-        names = ("step", "sender", "receiver", "chunk", "bus", "port", "add")
+        names = ("step", "sender", "receiver", "chunk", *EXTRA, "add")
         kept: dict[str, Any] = {}
         for name in names:
             column = getattr(self, name)
             kept[name] = None if column is None else column[index]
         return replace(self, **kept)
 
+
+EXTRA = ("bus", "port", "since")
+"""Columns of whole numbers beside the four, which -1 leaves open."""
 
 COLUMNS = {"step": "step", "sender": "from", "receiver": "to", "chunk": "chunk"}
 """The columns of every schedule file, and their names there."""
@@ -105,7 +115,7 @@ def csv_text(timetable: Timetable) -> str:
     lines = ["# mpinet-schedule 1"]
     lines += [f"# {key}: {json.dumps(value)}" for key, value in named if value is not None]
     columns = {name: getattr(table, key) for key, name in COLUMNS.items()}
-    for name in ("bus", "port"):
+    for name in EXTRA:
         if getattr(table, name) is not None:
             columns[name] = getattr(table, name)
     lines.append(",".join([*columns, *(["op"] if table.add is not None else [])]))

@@ -33,6 +33,7 @@ COMMANDS = [
     "gather mesh:3x4 --root 7 --ports all",
     "reduce lens:3,3,3 --ports all --operator max",
     "allreduce torus:3x4 --items 7 --operator sum",
+    "allreduce mesh:4x4 --operator sum",
     "ascend hypercube:6 --operator fft --ports one",
     "descend torus:4x4 --operator bitonic-sort --algorithm routed",
     "embed hypercube:4 torus:5x4 --program ascend --operator fft",

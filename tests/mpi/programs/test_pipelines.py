@@ -72,6 +72,18 @@ def test_everybody_has_every_item_in_the_end(name, ports, algorithm, mapping, co
 
 
 @pytest.mark.parametrize("mapping", MAPPINGS)
+@pytest.mark.parametrize(
+    ("name", "ports", "steps"), [("torus:4x6", "one", 5), ("ring:7", "all", 3)]
+)
+def test_an_allreduce_along_dimensions_is_right_on_any_ranks(name, ports, steps, mapping):
+    topology = mpinet.open(name)
+    machine = machine_of(topology, ports, mapping=mapping_of(topology, mapping))
+    found = allreduce_items(machine, 1, "sum", "dimensions", seed=3)
+    assert found.correct and found.steps == steps
+    assert found.value == combined(sum, topology.hosts)
+
+
+@pytest.mark.parametrize("mapping", MAPPINGS)
 def test_who_misses_a_message_is_counted(mapping):
     topology = mpinet.open("hypercube:3")
     machine = machine_of(topology, "all", mapping=mapping_of(topology, mapping))

@@ -28,7 +28,7 @@ from mpinet.programs.schedules.files.schedulefile import (
     ScheduleFile,
     require_purpose,
 )
-from mpinet.programs.schedules.timetable import ANY_BUS, COLUMNS, HEADER, Timetable
+from mpinet.programs.schedules.timetable import ANY_BUS, COLUMNS, EXTRA, HEADER, WHOLE, Timetable
 
 MOST_BYTES = 2**28
 """The largest file that is read, also once it is unpacked."""
@@ -36,7 +36,7 @@ MOST_BYTES = 2**28
 MOST_NODES = 2**25
 """Numbers of processors and switches are up to here."""
 
-OPTIONAL = ("bus", "port", "op")
+OPTIONAL = (*EXTRA, "op")
 """Columns that a schedule file may have beside the four."""
 
 
@@ -157,7 +157,7 @@ def _numbers(line: str, names: list[str], number: int) -> list[int]:
                 raise UsageError(f"line {number}: op is c (copy) or a (add), not {quoted(word)}.")
             found.append(int(word == "a"))
             continue
-        digits = word.removeprefix("-") if name in ("bus", "port") else word
+        digits = word.removeprefix("-") if name in EXTRA else word
         if not (digits.isascii() and digits.isdigit() and len(digits) <= 18):
             raise UsageError(f"line {number}: {name} is a whole number, not {quoted(word)}.")
         found.append(int(word))
@@ -234,6 +234,7 @@ def timetable_of(
         bus=columns.get("bus"),
         port=columns.get("port"),
         add=None if add is None else add.astype(bool),
+        since=columns.get("since"),
         ports=header.get("ports"),
         network=_text(header, "network"),
         edges_sha256=_text(header, "edges_sha256"),
@@ -272,7 +273,23 @@ def _require_rows(table: Timetable, where: Any) -> None:
     if table.collective not in SUMS and table.add is not None and table.add.any():
         row = int(np.flatnonzero(table.add)[0])
         raise UsageError(f"{where(row)}: a {table.collective} has nothing to add: op is c.")
+    _require_since(table, where)
     _require_once(table, where)
+
+
+def _require_since(table: Timetable, where: Any) -> None:
+    """Raise `UsageError` where a row sends part of a sum, and cannot."""
+    if table.since is None:
+        return
+    wrong = (table.since < WHOLE) | (table.since >= table.step)
+    copies = np.ones(len(table), bool) if table.add is None else ~table.add
+    rows = np.flatnonzero(wrong | (copies & (table.since != WHOLE)))
+    if len(rows):
+        row = int(rows[0])
+        raise UsageError(
+            f"{where(row)}: since is a step before {table.step[row]} of a row that adds (op a), "
+            f"0 with the sender's own, or {WHOLE} for all, not {table.since[row]}."
+        )
 
 
 def _require_once(table: Timetable, where: Any) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from mpinet.errors import UsageError
 from mpinet.programs.schedules.chunks import OWNED, count_chunks
 from mpinet.programs.schedules.files.msccl import NAMES
-from mpinet.programs.schedules.timetable import COLUMNS, HEADER, Timetable, csv_text
+from mpinet.programs.schedules.timetable import COLUMNS, EXTRA, HEADER, WHOLE, Timetable, csv_text
 
 
 def as_csv(table: Timetable) -> bytes:
@@ -28,7 +28,7 @@ def as_npz(table: Timetable) -> bytes:
     table, file = table.ordered(), io.BytesIO()
     header = {key: getattr(table, key) for key in HEADER if getattr(table, key) is not None}
     arrays = {name: getattr(table, key) for key, name in COLUMNS.items()}
-    arrays |= {key: getattr(table, key) for key in ("bus", "port") if _has(table, key)}
+    arrays |= {key: getattr(table, key) for key in EXTRA if _has(table, key)}
     if table.add is not None:
         arrays["op"] = np.where(table.add, "a", "c")
     np.savez_compressed(file, header=np.array(json.dumps(header)), **arrays)
@@ -126,9 +126,15 @@ def as_msccl(table: Timetable) -> bytes:
     Raises
     ------
     UsageError
-        Switches send or receive, or there is more than the executor takes.
+        Switches send or receive, parts of sums are sent, or there is more than the executor takes.
     """
     _require_hosts(table, "MSCCL-XML")
+    if table.since is not None and (table.since != WHOLE).any():
+        raise UsageError(
+            "In this schedule processors send parts of their sums (since), and MSCCL-XML that is "
+            "written has one place for a sum: write .csv, .npz or .goal, or take another "
+            "--algorithm."
+        )
     table = table.ordered()
     blocks: dict[Block, list[Step]] = defaultdict(list)
     numbers: dict[Block, int] = {}

@@ -1,0 +1,77 @@
+"""What has come to processors by when: parts of their sums, each with those who are in it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mpinet.base.arrays import Ints
+
+
+class Arrivals:
+    """Contributions to sums, in the order in which they came.
+
+    Parameters
+    ----------
+    combine : ufunc
+        Operator on two 64-bit numbers.
+    neutral : int
+        What nobody contributes.
+    words : int
+        Words of a set of those who are in a sum.
+
+    Attributes
+    ----------
+    rows : ndarray of int64, shape (k, 4 + words)
+        Of each: the place of its sum, the step (0: what was there first), who sent it, its value,
+        who is in it.
+    """
+
+    def __init__(self, combine: np.ufunc, neutral: int, words: int):
+        self._combine, self._neutral = combine, neutral
+        self.rows = np.empty((0, 4 + words), np.int64)
+
+    def note(self, places: Ints, step: int, senders: Ints, numbers: Ints, copied: Ints) -> None:
+        """Note what has come in a step; copies are all that is there from now on.
+
+        Parameters
+        ----------
+        places, senders : ndarray of int64, shape (m,)
+            Of the sums, and who sent them.
+        step : int
+            The step.
+        numbers : ndarray of int64, shape (m, 1 + words)
+            Value, and who is in it.
+        copied : ndarray of int64, shape (c,)
+            Which of the places were copied to.
+        """
+        steps = np.full(len(places), step)
+        new = np.column_stack([places, steps, senders, numbers])
+        kept = self.rows[~np.isin(self.rows[:, 0], copied)]
+        self.rows = np.concatenate([kept, new])
+
+    def since(self, places: Ints, steps: Ints, receivers: Ints) -> Ints:
+        """Combine what came to places in these steps or later, but for what receivers have sent.
+
+        Parameters
+        ----------
+        places, steps, receivers : ndarray of int64, shape (m,)
+            A message each.
+
+        Returns
+        -------
+        ndarray of int64, shape (m, 1 + words)
+            Value, and who is in it.
+        """
+        by_place = self.rows[np.argsort(self.rows[:, 0], kind="stable")]
+        first = np.searchsorted(by_place[:, 0], places)
+        count = np.searchsorted(by_place[:, 0], places, side="right") - first
+        message = np.repeat(np.arange(len(places)), count)
+        offset = np.arange(len(message)) - np.repeat(np.cumsum(count) - count, count)
+        came = by_place[np.repeat(first, count) + offset]
+        wanted = (came[:, 1] >= steps[message]) & (came[:, 2] != receivers[message])
+        message, came = message[wanted], np.ascontiguousarray(came[wanted])
+        values = np.full(len(places), self._neutral, np.uint64)
+        self._combine.at(values, message, np.ascontiguousarray(came[:, 3]).view(np.uint64))
+        givers = np.zeros((len(places), came.shape[1] - 4), np.int64)
+        np.bitwise_or.at(givers, message, came[:, 4:])
+        return np.column_stack([values.view(np.int64), givers])

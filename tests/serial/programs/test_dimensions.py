@@ -1,0 +1,133 @@
+"""Allreduces along dimensions, followed by sets in plain Python, beside what nobody beats."""
+
+from dataclasses import replace
+from math import ceil, log2
+
+import networkx
+import numpy as np
+import pytest
+from serial.programs.bruteforce import SMALL, fewest_to_combine
+
+import mpinet
+from mpinet import Machine
+from mpinet.cli.session import Session
+from mpinet.errors import UsageError
+from mpinet.machine.model import PortModel
+from mpinet.networks.graph import from_networkx
+from mpinet.programs.perform import perform, play
+from mpinet.programs.pipelines.arcs import Arcs
+from mpinet.programs.pipelines.collectives import allreduce_items, plan
+from mpinet.programs.pipelines.dimensions import exchanged
+
+OPTIMA = {
+    **{f"hypercube:{d}": (d, d) for d in (2, 3, 5)},
+    **{f"complete:{n}": (ceil(log2(n)), 1) for n in (3, 5, 6, 7, 8, 9, 11, 12, 17)},
+    **{f"ring:{n}": (n // 2, n // 2) for n in (4, 6, 8, 14)},
+    **{f"ring:{n}": (n - 1, n // 2) for n in (5, 9)},
+    "torus:8x8": (8, 8),
+    "torus:4x5": (2 + 4, 2 + 2),
+    "torus:2x3x4": (1 + 2 + 2, 1 + 1 + 2),
+    "mesh:4x6": (3 + 5, 3 + 5),
+    "mesh:3x5": (3 + 5, 2 + 4),  # with one port an odd path waits once
+    "cq:4": (4, 4),
+    "ring:4*complete:5": (2 + 3, 2 + 1),
+    "petersen": (None, 2),
+}
+"""Steps with one port and with all; None: no dimensions."""
+
+
+def followed(table, one_port, size):
+    """Who is in everybody's sum in the end; no message may bring anybody a second time."""
+    came = [[(0, node, {node})] for node in range(size)]
+    rows = list(zip(table.step, table.sender, table.receiver, strict=True))
+    since = np.full(len(rows), -1) if table.since is None else table.since
+    for step in range(1, table.last + 1):
+        now, new = [at for at, row in enumerate(rows) if row[0] == step], []
+        for end in (1, 2) if one_port else ():
+            ends = [rows[at][end] for at in now]
+            assert len(set(ends)) == len(ends)
+        for at in now:
+            _, u, v = rows[at]
+            from_others = [w for s, giver, w in came[u] if s >= since[at] and giver != v]
+            sent = [who for _, _, who in came[u]] if since[at] < 0 else from_others
+            new.append((v, (step, u, set().union(*sent))))
+        for v, arrival in new:
+            assert arrival[2] and not any(arrival[2] & who for _, _, who in came[v])
+            came[v].append(arrival)
+    return [set().union(*(who for _, _, who in each)) for each in came]
+
+
+@pytest.mark.parametrize("name", OPTIMA)
+def test_one_item_takes_the_steps_of_the_known_algorithms(name):
+    topology = mpinet.open(name)
+    for ports, steps in zip(("one", "all"), OPTIMA[name], strict=True):
+        machine = Machine(topology, ports)
+        if steps is None:
+            with pytest.raises(UsageError, match="petersen has no dimensions"):
+                plan(machine, "allreduce", 1, algorithm="dimensions")
+            continue
+        found = plan(machine, "allreduce", 1, algorithm="dimensions")
+        assert found.table.last == steps >= found.bound
+        everybody = set(range(topology.size))
+        held = followed(found.table, ports == "one", topology.size)
+        assert all(who == everybody for who in held)
+        assert allreduce_items(machine, 1, "sum").correct
+
+
+@pytest.mark.parametrize("ports", ["one", "all"])
+def test_dimensions_are_optimal_on_small_graphs_where_there_are_any(ports):
+    model, met = PortModel.named(ports), []
+    for graph in SMALL:
+        topology = from_networkx(graph)
+        found = exchanged(topology, Arcs.of(topology), model, 0)
+        if found is not None:
+            met.append(found.steps == fewest_to_combine(graph, 1, ports == "one"))
+    assert len(met) >= 5 and all(met)
+
+
+@pytest.mark.parametrize("name", ["torus:4x4", "complete:6", "hypercube:3"])
+def test_several_items_go_through_each_step_one_after_the_other(name):
+    machine = Machine(name, "one")
+    single = plan(machine, "allreduce", 1, algorithm="dimensions").table.last
+    found = plan(machine, "allreduce", 3, algorithm="dimensions")
+    assert found.table.last == 3 * single
+    assert perform(Machine(name, "one"), found.table).correct
+
+
+def test_what_counts_somebody_twice_is_refused():
+    table = plan(Machine("ring:8", "one"), "allreduce", 1, algorithm="dimensions").table
+    assert play(Machine("ring:8", "one"), table)[1].short() == 0
+    with pytest.raises(UsageError, match="adds to chunk 0 what it has in it already"):
+        play(Machine("ring:8", "one"), replace(table, since=None))
+    late = replace(table, since=np.where(table.since > 0, table.since + 2, table.since))
+    assert play(Machine("ring:8", "one"), late)[1].short() == 8
+
+
+def test_a_graph_of_two_triangles_has_no_dimensions_for_one_port():
+    barbell = from_networkx(networkx.barbell_graph(3, 0))
+    with pytest.raises(UsageError, match="no dimensions"):
+        plan(Machine(barbell, "one"), "allreduce", 1, algorithm="dimensions")
+    with pytest.raises(UsageError, match="has no pipeline 'dimensions'"):
+        plan(Machine("fattree:2,2", "one"), "allreduce", 1, algorithm="dimensions")
+
+
+def test_parts_of_sums_are_written_and_read_and_checked(tmp_path, capsys):
+    file = tmp_path / "s.csv"
+    for ending in ("csv", "npz"):
+        other = file.with_suffix(f".{ending}")
+        line = f"schedule export allreduce torus:6x6 --out {other}"
+        assert Session(line.split()).run() == 0
+        assert Session(["schedule", "run", str(other), "--on", "torus:6x6", "--json"]).run() == 0
+        assert '"steps": 6' in capsys.readouterr().out
+    lines = file.read_text().splitlines()
+    header = next(line for line in lines if line.startswith("step,"))
+    assert header == "step,from,to,chunk,port,since,op"
+    wrong = [line.replace(",1,a", ",2,a") if line.startswith("2,") else line for line in lines]
+    wrong = wrong if wrong != lines else [*lines[:-1], lines[-1].rsplit(",", 2)[0] + ",9,a"]
+    file.write_text("\n".join(wrong))
+    assert Session(["schedule", "check", str(file), "--on", "torus:6x6"]).run() == 2
+    assert "since is a step before" in capsys.readouterr().err
+    line = f"schedule export allreduce torus:6x6 --out {tmp_path / 's.xml'}"
+    assert Session(line.split()).run() == 0
+    assert Session([*line.split(), "--algorithm", "dimensions"]).run() == 2
+    assert "parts of their sums" in capsys.readouterr().err
