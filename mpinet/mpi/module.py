@@ -21,6 +21,7 @@ from mpinet.mpi.communicators.topology_communicators import (
     Graphcomm,
     Topocomm,
 )
+from mpinet.mpi.files.file import File
 from mpinet.mpi.messages import bsend_buffers
 from mpinet.mpi.messages.grequests import Grequest
 from mpinet.mpi.messages.matched_probes import MESSAGE_NO_PROC, MESSAGE_NULL, Message
@@ -79,6 +80,7 @@ CLASSES: dict[str, type[Any]] = {
     "Comm": Comm,
     "Distgraphcomm": Distgraphcomm,
     "Errhandler": Errhandler,
+    "File": File,
     "Graphcomm": Graphcomm,
     "Grequest": Grequest,
     "Group": Group,
@@ -97,8 +99,7 @@ for _name, _cls in CLASSES.items():
     _cls.__module__ = REAL.__name__
     refuse_rest(_cls, getattr(REAL, _name))
 
-for _name in ("File", "Session"):
-    CLASSES[_name] = refused(getattr(REAL, _name))
+CLASSES["Session"] = refused(REAL.Session)
 
 
 def _of_c(name: str) -> Callable[[Any], int]:

@@ -10,7 +10,7 @@ from mpinet.mpi.constants import instance_of, serialized
 from mpinet.mpi.real import REAL
 
 WITHOUT = {
-    "no parallel files": "File Register_datarep",
+    "no representation of data in files but its own": "Register_datarep",
     "no sessions": "Session Create_from_session_pset",
     "no processors but its own": "Spawn Spawn_multiple",
     "no ports": "Accept Close_port Connect Lookup_name Open_port Publish_name Unpublish_name",

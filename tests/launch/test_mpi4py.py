@@ -19,7 +19,7 @@ DRIVERS = Path(__file__).parent / "drivers"
 TIME_LIMIT = 500 if os.environ.get("MPINET_LONG") else 300  # seconds; below pytest's own
 MACHINES = {"hypercube:2": 4, "torus:3x3": 9}
 
-ELSEWHERE = re.compile(r"MPI\.File|\.Spawn|\.Get_parent|cupy|cuda|>>>")
+ELSEWHERE = re.compile(r"\.Spawn|\.Get_parent|cupy|cuda|>>>")
 """What programs use that mpinet does not emulate, and what is no program."""
 
 TIMES = ("wall clock time", "all tasks")
@@ -38,12 +38,13 @@ QUICK = [
 
 SLOW = ["mpi-ref-v1/ex-2.32.py", "mandelbrot/mandelbrot.py"]
 
-UNIT_TESTS = "test_p2p_obj test_cco_obj test_request test_status test_op test_win".split()
+UNIT_TESTS = "test_p2p_obj test_cco_obj test_request test_status test_op test_win test_file".split()
 
 LONG_UNIT_TESTS = [
     *(f"test_rma.TestRMA{on}" for on in ("Self", "World")),
     *(f"test_rma_nb.TestRMA{on}" for on in ("Self", "World")),
     "test_util_sync",
+    *(f"test_io.TestIO{what}{on}" for what in ("Basic", "View") for on in ("Self", "World")),
     *(f"test_p2p_buf.TestP2PBuf{on}" for on in ("Self", "World", "SelfDup", "WorldDup")),
     *(f"test_cco_buf.TestCCOBuf{on}" for on in ("Self", "World", "SelfDup", "WorldDup")),
     *(f"test_cco_buf.TestCCOBufInplace{on}" for on in ("Self", "World")),
@@ -127,8 +128,8 @@ def tutorial(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return files
 
 
-def test_the_tutorial_has_twelve_programs(tutorial):
-    assert len(tutorial) == 12
+def test_the_tutorial_has_fourteen_programs(tutorial):
+    assert len(tutorial) == 14
 
 
 @pytest.mark.parametrize(("ranks", "network"), in_turn_on([1, 3], MACHINES))
@@ -208,8 +209,9 @@ def test_the_runner_of_the_unit_tests_runs(ranks):
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3])
-def test_programs_of_windows_print_the_same_lines(ranks):
-    script = DRIVERS / "windows.py"
+@pytest.mark.parametrize(("name", "lines"), [("windows", 7), ("files", 6)])
+def test_programs_of_windows_and_files_print_the_same_lines(name, lines, ranks):
+    script = DRIVERS / f"{name}.py"
     shown = emulated("hypercube:2", ranks, script)
-    assert len(shown) == 4 * 7
+    assert len(shown) == 4 * lines
     assert shown == really(4, script)

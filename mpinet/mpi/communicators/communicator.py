@@ -10,6 +10,7 @@ local and a remote group. All else is in the files of the bases; the constructor
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from hashlib import sha256
 from threading import Lock
 from typing import Any, NoReturn
 
@@ -20,7 +21,6 @@ from mpinet.mpi.communicators.context_ids import (
     agreed_and_gathered,
     agreed_id,
     agreement,
-    new_context_id,
     next_agreement,
 )
 from mpinet.mpi.communicators.creation import (
@@ -64,6 +64,7 @@ from mpinet.mpi.world.contexts import (
 from mpinet.mpi.world.endpoint import CommState
 from mpinet.mpi.world.failure import Aborted
 from mpinet.mpi.world.handles import handle_of, thing_of
+from mpinet.mpi.world.host import host
 from mpinet.mpi.world.processor import Processor
 from mpinet.mpi.world.ranks import RankTable, rank_table
 
@@ -234,12 +235,14 @@ class Comm(
 
     @call
     def Split_type(self, split_type: int, key: int = 0, info: Any = REAL.INFO_NULL) -> Any:
-        """A communicator of the members who share a kind of hardware.
+        """A communicator of the members who share a kind of hardware, by key.
 
-        Processors of a message-passing machine share memory with nobody: each is alone. Of other
-        hardware nothing is known, for which MPI has the null communicator. Local: sends no message.
+        Those share memory whose ranks are on one host, as `Win.Allocate_shared` has it. Of other
+        hardware nothing is known, for which MPI has the null communicator.
         """
-        return opened_alone() if self._shares_memory(split_type, info) else Intracomm()
+        if not self._shares_memory(split_type, info):
+            return self.Split(UNDEFINED, key)
+        return self.Split(int(sha256(host().encode()).hexdigest()[:7], 16), key)
 
     def _shares_memory(self, split_type: int, info: Any) -> bool:
         """Tell if a call splits by shared memory.
@@ -490,11 +493,6 @@ class Intercomm(Leaders, InterCollectives, Comm):
             return Intercomm()
         return self._between((*agreed, color), split_groups(self._sides, rows, color))
 
-    def Split_type(self, split_type: int, key: int = 0, info: Any = REAL.INFO_NULL) -> Any:
-        """The null communicator: no member shares hardware with one of the other group."""
-        self._shares_memory(split_type, info)
-        return Intercomm()
-
     def _naming(self) -> Callable[[], Hashable]:
         agree = self._agreeing((), of_all=False)
         return lambda: (*agree()[0], 0)
@@ -526,13 +524,6 @@ def known_as(context: int) -> Any:
     if comm.Is_inter():
         return comm_object(Intercomm, context)
     return comm_object(KINDS.get(comm.topology, Intracomm), context)
-
-
-def opened_alone() -> Any:
-    """A new communicator of the running processor alone."""
-    return new_comm(
-        Intracomm, (*new_context_id(), 0), lambda: (rank_table([running.turns.current.id]),)
-    )
 
 
 def _known_color(color: int) -> int:

@@ -26,6 +26,12 @@ def blank(status: Any) -> None:
         _set(status, ANY_SOURCE, ANY_TAG, 0)
 
 
+def fill_bytes(status: Any, nbytes: int) -> None:
+    """Let a status, if there is one, tell of so many bytes that nobody has sent."""
+    if status is not None:
+        _set(status, ANY_SOURCE, ANY_TAG, nbytes)
+
+
 def tell(status: Any, receive: Receive | None) -> None:
     """Let a status, if there is one, tell of a receive that is done; None: one from `PROC_NULL`.
 

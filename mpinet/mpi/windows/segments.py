@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import mmap
 import os
-import socket
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,12 +16,10 @@ from mpinet.errors import UsageError
 from mpinet.mpi.collectives import algorithms
 from mpinet.mpi.collectives.collective import Collective
 from mpinet.mpi.world.calls import running
+from mpinet.mpi.world.host import host
 
 TOLD = 128
 """Bytes of what is told of a segment, which do not depend on the ranks."""
-
-BOOT = Path("/proc/sys/kernel/random/boot_id")
-"""Tells hosts apart, also those that have one name."""
 
 
 def shared_segment(part: Collective, nbytes: int) -> Any:
@@ -68,20 +64,15 @@ def _made(length: int) -> tuple[tuple[int, mmap.mmap], bytes]:
     """A new segment: its file and its memory; and what is told of it."""
     file = os.memfd_create("mpinet")
     os.ftruncate(file, length)
-    text = f"{_host()} {os.getpid()} {file}"
+    text = f"{host()} {os.getpid()} {file}"
     return (file, mmap.mmap(file, length)), text.encode()
-
-
-def _host() -> str:
-    """Return what tells this host from others."""
-    return BOOT.read_text().strip() if BOOT.exists() else socket.gethostname()
 
 
 def _mapped(told: list[str], length: int) -> mmap.mmap:
     """The memory of a segment that another rank has made."""
-    host, process, number = told
+    place, process, number = told
     try:
-        if host != _host():
+        if place != host():
             raise OSError("another host")
         file = os.open(f"/proc/{process}/fd/{number}", os.O_RDWR)
     except OSError:

@@ -17,6 +17,7 @@ from mpinet.mpi.world.accounts import Accounts
 from mpinet.mpi.world.clock import Clock
 from mpinet.mpi.world.contexts import Contexts
 from mpinet.mpi.world.exits import Exits
+from mpinet.mpi.world.filing import Filing
 from mpinet.mpi.world.foundation import Foundation
 from mpinet.mpi.world.logged_mail import LoggedMail
 from mpinet.mpi.world.mail import Mail
@@ -56,6 +57,8 @@ class Totals(NamedTuple):
         Lines printed and failures.
     asked : int
         How often processors have asked for the time.
+    filed : int
+        What processors want of files.
     """
 
     sent: int
@@ -66,6 +69,7 @@ class Totals(NamedTuple):
     running: int
     unsettled: int
     asked: int
+    filed: int
 
 
 class World:
@@ -101,6 +105,8 @@ class World:
         Messages under way.
     one_sided : OneSided
         Locks and conflicts of windows.
+    filing : Filing
+        What they want of files.
     """
 
     def __init__(
@@ -127,6 +133,7 @@ class World:
         self.transit = Transit(machine, self.contexts, routing, packet)
         self.clock = Clock(self.turns, self.mail, self.transit)
         self.threads = Threads(self.turns, self.exits)
+        self.filing = Filing(machine, self.turns)
         self._foundation = Foundation()
         self.trees = Trees(machine, self._foundation, pattern)
 
@@ -168,6 +175,7 @@ class World:
         """Stop those who have not come to their end, and give back what scripts have hidden."""
         self.threads.end()
         self.turns.close()
+        self.filing.close()
         self._foundation.uncover()
 
     def _round(self) -> bool:
@@ -199,12 +207,16 @@ class World:
             running=self.turns.running,
             unsettled=self.exits.unsettled,
             asked=self.clock.asked,
+            filed=len(self.filing.wanted),
         )
 
     def _step(self, total: Totals) -> bool:
         """Do what is next, and return whether there will be more to do."""
         if total.wanted:  # somebody needs a broadcast tree: no step
             self.turns.ready += self.trees.grow()
+            return True
+        if total.filed:  # nor for files
+            self.filing.settle()
             return True
         if not total.under_way:
             return self._nothing_moves(total)
