@@ -32,9 +32,6 @@ class When(str):
     """
 
 
-Maybe = Annotated[T, When("in some results")]
-"""A field that is not in every result."""
-
 Count: TypeAlias = Annotated[int, ("minimum", 0)]
 Positive: TypeAlias = Annotated[int, ("minimum", 1)]
 Hash: TypeAlias = Annotated[str, ("pattern", "^[0-9a-f]{64}$")]

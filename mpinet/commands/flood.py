@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from mpinet.commands.fields import Count
+from mpinet.commands.fields import Count, hints_of
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.machinejob import MachineJob
 from mpinet.commands.opening import Network, require_all_port, topology_of
@@ -81,7 +81,7 @@ class Flood(MachineJob):
         machine = self.make_machine(transport, watch)
         found = flood(machine, self._root)
         self.note_crossing(machine)
-        return {name: getattr(found, name) for name in FIELDS}
+        return {name: getattr(found, name) for name in hints_of(FloodResult)}
 
     def needs(self, ranks: int) -> int:
         """Bytes of the marks of all processors, and of the largest wave."""
@@ -99,6 +99,3 @@ class Flood(MachineJob):
     def show(self, result: Row) -> str:
         """Format the counts."""
         return f"flood of {self.topology} from {self._root}\n{fields(result)}"
-
-
-FIELDS = ("steps", "messages", "informed", "eccentricity")

@@ -91,7 +91,7 @@ def form_in(options: argparse.Namespace) -> Form | None:
     Raises
     ------
     UsageError
-        A message has one end alone.
+        A message has one end alone, or a rank is to be played of what runs on none.
     """
     form = FORMS.get(getattr(options, "predicted", options.command))
     if form is None:
@@ -105,6 +105,11 @@ def form_in(options: argparse.Namespace) -> Form | None:
         raise UsageError(
             "The way of one message has two ends, as in: "
             f"mpinet route {options.topology} {options.source} DST"
+        )
+    if form.options is OneMessage and options.command != "route":
+        raise UsageError(
+            f"{options.command} plays a rank of a machine, and the way of one message needs none: "
+            f"mpinet path {options.topology} {options.source} {options.target} tells it."
         )
     return form
 

@@ -46,7 +46,8 @@ def _sizes(network: Topology) -> dict[str, Any]:
         figures["degree"] = int(np.bincount(links.ravel()).max(initial=0))
     else:
         figures["ports"] = network.ports
-    return figures | {name: value for name, value in network.stated.items() if name == "diameter"}
+    stated = network.stated.get("diameter")
+    return figures if stated is None else figures | {"stated diameter": stated}
 
 
 def _state(machine: Machine) -> dict[str, Any]:

@@ -450,6 +450,8 @@ def test_out_files_hold_what_json_prints_also_when_a_person_is_shown_it(tmp_path
         ("predict broadcast ring:6 --ranks 4 --schedule", "--schedule does not apply"),
         ("predict ascend ring:8 --operator sum --ranks 2", "no such case"),
         ("predict show ring:8 --ranks 2", "invalid choice: 'show'"),
+        ("predict route ring:8 0 5 --ranks 2", "mpinet path ring:8 0 5 tells it"),
+        ("predict route ring:8 0 --ranks 2", "has two ends, as in"),
         ("gossip mesh:3x3 --algorithm cycle", "no gossip 'cycle'"),
         ("reduce lens:2,2,2 --items 2 --algorithm trees", "has no pipeline 'trees' on one port"),
         ("broadcast ring:6 --items 0", "moves 1 to 1,048,576 items, not 0"),

@@ -19,6 +19,7 @@ def told(page: str) -> dict[str, str]:
         ("torus:4x4", {"processors": "16", "links": "32", "degree": "4"}),
         ("fattree:2,2", {"processors": "4", "switches": "4", "links": "8", "degree": "4"}),
         ("lens:3,3,2", {"processors": "8"}),
+        ("clens:3,4", {"processors": "64", "stated diameter": "6"}),  # it is 5
         ("ring:3*ring:4", {"processors": "12", "links": "24", "degree": "4"}),
     ],
 )
@@ -27,6 +28,7 @@ def test_a_small_networks_card_has_its_picture_and_its_sizes(name, figures):
     page = network._repr_html_()
     assert page.startswith("<svg") and page.count("<circle") >= network.hosts
     assert figures.items() <= told(page).items()
+    assert "diameter" not in told(page)
 
 
 def test_a_large_networks_card_has_no_picture_and_is_made_without_its_wiring():
