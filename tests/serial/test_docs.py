@@ -124,9 +124,26 @@ def test_the_map_of_the_rooms_names_files_that_are_there():
 
 def test_an_afternoons_reading_is_at_most_3000_lines():
     reading = TEXTS["docs/architecture.md"].split("An afternoon's reading\n")[1]
-    files = re.findall(r"^\d+\. `([\w/.]+)`", reading, re.MULTILINE)
-    assert len(files) == 10
+    items = re.findall(r"^\d+\. .*", reading, re.MULTILINE)
+    files = [file for item in items for file in re.findall(r"`([\w/.]+/[\w.]+)`", item)]
+    assert len(items) == 10 and len(files) == 15
     assert sum(TEXTS[file].count("\n") for file in files) <= 3000
+
+
+def test_every_way_says_what_is_traded_away_and_names_modules_that_are_there():
+    ways = re.split(r"^### ", section("architecture", 5), flags=re.MULTILINE)[1:]
+    for way in ways:
+        assert way.count("Traded away: ") == 1, way.splitlines()[0]
+        block = way.split("```")[1]
+        places = re.findall(r"^ *(\w+(?:/\w+)+)", block, re.MULTILINE)
+        there = [(CHECKOUT / "mpinet" / place) for place in places]
+        assert [
+            path for path in there if not (path.is_dir() or path.with_suffix(".py").exists())
+        ] == []
+    kinds = ("route", "broadcast", "exec", "checkpoint", "certificate", "recording", "load")
+    assert all(
+        any(kind in way.splitlines()[0] for way in ways) for kind in (*kinds, "replay", "sweep")
+    )
 
 
 def test_every_room_is_on_the_page():
