@@ -18,6 +18,7 @@ GROUPS = {
         "route": "route messages over the machine, or tell the way of one",
         "load": "measure latency and throughput under traffic that goes on all the time",
         "replay": "play a program of messages in time: how long, on which machine",
+        "tune": "find the algorithm of a collective that takes least time, size by size",
         "flood": "flood the machine from one node",
         "broadcast": "broadcast one-port from one processor (bcast)",
         "gossip": "bring every processor's item to all processors (allgather)",
@@ -157,4 +158,5 @@ if TYPE_CHECKING:  # `FUNCTIONS` for checkers
     from mpinet.commands.template import template as template
     from mpinet.commands.topologies import topologies as topologies
     from mpinet.commands.trace import trace as trace
+    from mpinet.commands.tune import tune as tune
     from mpinet.commands.verify import verify as verify

@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 import argparse
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from mpinet.base.units import byte_time, duration
 from mpinet.commands.fields import Count, Fields, When
 from mpinet.commands.job import Job, Watch
-from mpinet.commands.opening import Network, mapping_of, routing_of, topology_of
-from mpinet.commands.options import Common, OnHosts, RoutingName, Unsaved
+from mpinet.commands.opening import mapping_of
+from mpinet.commands.options import Common, Unsaved
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, Unpack, command
-from mpinet.errors import UsageError
+from mpinet.commands.timing import InTime, Timed, timed_of
 from mpinet.machine.timed.program import Program
-from mpinet.networks import open as open_topology
-from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row
 from mpinet.report.tables import fields
 
 if TYPE_CHECKING:
-    from mpinet.machine.timed.costs import Costs
+    from mpinet.base.arrays import Ints
+    from mpinet.machine import Machine
     from mpinet.machine.transport import Local
-    from mpinet.networks.routing import Routing
-
-Time = Annotated[int | str, Typed(metavar="TIME")]
-Times = Annotated[str | int, Typed(metavar="TIME[,TIME..]")]
 
 Goal = Annotated[
     str | Path | Program,
@@ -77,21 +72,7 @@ class ReplayResult(Result):
 @command(Unsaved, Common)
 def replay(
     program: Goal,
-    *,
-    on: Annotated[Network | None, Typed(metavar="TOPO")] = None,
-    flat: Annotated[int | str | None, Typed(metavar="TIME")] = None,
-    routing: RoutingName = None,
-    mode: Literal["cut", "store", "ideal"] = "cut",
-    overhead: Time = 0,
-    overhead_byte: Time = 0,
-    gap: Time = 0,
-    gap_byte: Time = 0,
-    eager: Annotated[int | None, Typed(metavar="BYTES")] = None,
-    latency: Times = 1,
-    time_byte: Times = 0,
-    unit: Literal["s", "ms", "us", "ns", "ps", "fs"] = "ns",
-    duplex: Literal["full", "half"] = "full",
-    **options: Unpack[OnHosts],
+    **options: Unpack[InTime],
 ) -> ReplayResult:
     """Play a program of messages in time (collective).
 
@@ -102,32 +83,6 @@ def replay(
         collective of the textbooks by its name,
         COLLECTIVE:ALGORITHM,BYTES[,processors=P][,segment=BYTES][,root=R]; default: all processors
         of the network.
-    on : str, optional
-        Network whose first processors are those of the program.
-    flat : int or str, optional
-        Latency between any two processors, in place of a network.
-    mode : {'cut', 'store', 'ideal'}
-        How messages go over several links: cut-through, store and forward, or cut-through on links
-        that are always free.
-    overhead : int or str
-        CPU time of a message, at its sender and at its receiver.
-    overhead_byte : int or str
-        CPU time of each of a message's bytes but the first, or a rate such as 25GB/s.
-    gap : int or str
-        NIC time of a message.
-    gap_byte : int or str
-        NIC time of each of a message's bytes but the first, or a rate.
-    eager : int, optional
-        Largest message whose sender does not wait for the receiver; default: no sender waits.
-    latency : int or str
-        Latency of links, by class (see ``docs/reference/time.md``): the last serves all further
-        classes.
-    time_byte : int or str
-        Time per byte on links, or a rate, by class.
-    unit : {'ns', 's', 'ms', 'us', 'ps', 'fs'}
-        Unit of time of plain numbers, of the program and of the result.
-    duplex : {'full', 'half'}
-        Whether each direction of a link is by itself (full), or both share it (half).
 
     Examples
     --------
@@ -147,22 +102,17 @@ def replay(
 
 def prepare(options: argparse.Namespace) -> Job:
     """Read the program; refuse costs and networks that do not fit it."""
-    if (options.on is None) == (options.flat is None):
-        raise UsageError("Give either --on TOPO, a network, or --flat TIME, a latency without one.")
-    if options.flat is None:
-        topology = topology_of(argparse.Namespace(topology=options.on))
-        program = _program(options.program, topology.hosts)
-        routing = routing_of(topology, options.routing, options.seed)
-        _require_fitting(program, topology)
-    else:
-        program = _program(options.program)
-        topology, routing = open_topology(f"complete:{max(2, program.processors)}"), None
-        for name in ("routing", "duplex"):
-            if getattr(options, name) not in (None, "full"):
-                raise UsageError(f"--{name} does not apply: with --flat there are no links.")
-    costs = _costs(options)
-    costs.window(routing is None, costs.eager is not None and program.largest > costs.eager)
-    return Replay(options, topology, routing, program, costs)
+    from mpinet.programs.messages.placing import places_of
+
+    timed = timed_of(options)
+    topology = timed.topology
+    program = _program(options.program, topology.hosts if topology else None)
+    places = None
+    if topology is not None:
+        places = places_of(options.place, topology, program.processors, options.seed)
+    answers = timed.costs.eager is not None and program.largest > timed.costs.eager
+    timed.costs.window(topology is None, answers)
+    return Replay(options, timed, program, places)
 
 
 def _program(program: str | Path | Program, processors: int | None = None) -> Program:
@@ -177,31 +127,56 @@ def _program(program: str | Path | Program, processors: int | None = None) -> Pr
     return read_goal(Path(program))
 
 
-def _require_fitting(program: Program, topology: Topology) -> None:
-    if program.processors > topology.hosts:
-        raise UsageError(
-            f"{program.name} is for {program.processors} processors, and {topology.name} has "
-            f"{topology.hosts}."
-        )
+def played(
+    timed: Timed,
+    program: Program,
+    places: Ints | None,
+    options: argparse.Namespace,
+    transport: Local,
+    watch: Watch,
+) -> tuple[Row, Machine]:
+    """Play a program in time, its processors at their places (collective).
+
+    Returns
+    -------
+    result : dict
+        The result, with the program's own numbers of processors.
+    machine : Machine
+        The machine on which it was played.
+    """
+    from mpinet.machine import Machine
+    from mpinet.machine.timed.results import result_of
+    from mpinet.machine.timed.run import TimedRun
+    from mpinet.programs.messages.placing import placed
+
+    network = timed.hosting(program.processors)
+    mapping = mapping_of(options, network, transport)
+    machine = Machine(network, "all", transport, mapping, watch=watch)
+    moved = placed(program, places, network.hosts)
+    result = result_of(TimedRun(machine, moved, timed.costs, timed.routing).run())
+    return (result if places is None else _renamed(result, places.tolist())), machine
 
 
-def _costs(options: argparse.Namespace) -> Costs:
-    """Read what processors and links take, in whole units."""
-    from mpinet.machine.timed.costs import Costs
-
-    unit = options.unit
-    return Costs(
-        duration(options.overhead, unit),
-        byte_time(options.overhead_byte, unit),
-        duration(options.gap, unit),
-        byte_time(options.gap_byte, unit),
-        options.eager,
-        tuple(duration(text, unit) for text in str(options.latency).split(",")),
-        tuple(byte_time(text, unit) for text in str(options.time_byte).split(",")),
-        duration(options.flat or 0, unit),
-        options.mode,
-        options.duplex == "half",
-    )
+def _renamed(result: Row, places: list[int]) -> Row:
+    """Return a result with the numbers that processors have in the program."""
+    numbers = {node: number for number, node in enumerate(places)}
+    stuck = [
+        one
+        | {
+            "processor": numbers[one["processor"]],
+            "waits_for": re.sub(
+                r"processor (\d+)",
+                lambda found: f"processor {numbers[int(found[1])]}",
+                one["waits_for"],
+            ),
+        }
+        for one in result["stuck_operations"]
+    ]
+    return result | {
+        "ends": [result["ends"][node] for node in places],
+        "stuck_operations": stuck,
+        "first_stuck": [stuck[0]["processor"], stuck[0]["operation"]] if stuck else [],
+    }
 
 
 class Replay(Job):
@@ -210,17 +185,12 @@ class Replay(Job):
     unit = "windows"
 
     def __init__(
-        self,
-        options: argparse.Namespace,
-        network: Topology,
-        routing: Routing | None,
-        program: Program,
-        costs: Costs,
+        self, options: argparse.Namespace, timed: Timed, program: Program, places: Ints | None
     ):
         super().__init__()
-        self.topology = None if routing is None else network.name
-        self._options, self._network, self._routing = options, network, routing
-        self._program, self._costs = program, costs
+        self.topology = timed.topology.name if timed.topology else None
+        self._options, self._timed = options, timed
+        self._program, self._places = program, places
 
     @property
     def title(self) -> str:
@@ -229,15 +199,11 @@ class Replay(Job):
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Play."""
-        from mpinet.machine import Machine
-        from mpinet.machine.timed.results import result_of
-        from mpinet.machine.timed.run import TimedRun
-
-        mapping = mapping_of(self._options, self._network, transport)
-        machine = Machine(self._network, "all", transport, mapping, watch=watch)
-        run = TimedRun(machine, self._program, self._costs, self._routing).run()
+        found, machine = played(
+            self._timed, self._program, self._places, self._options, transport, watch
+        )
         self.note_crossing(machine)
-        return result_of(run)
+        return found
 
     def shortfall(self, result: Row) -> str:
         """Return the sentence on operations that never end, with both ends of the first ones."""
@@ -252,7 +218,7 @@ class Replay(Job):
 
     def show(self, result: Row) -> str:
         """Format the counts, the last processor, and the busiest links."""
-        where = self.topology or f"processors {self._costs.flat} {self._options.unit} apart"
+        where = self._timed.where
         hidden = ("ends", "busiest_links", "first_stuck", "stuck_operations")
         shown = {name: value for name, value in result.items() if name not in hidden}
         text = f"{self._program.name} on {where}, in {self._options.unit}\n{fields(shown)}"

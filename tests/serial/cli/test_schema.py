@@ -53,6 +53,7 @@ LINES = [
     "certify {folder}/width.json",
     "schedule export gossip ring:6 --out {folder}/gossip.csv",
     "schedule export gossip ring:6 --items 2 --out {folder}/gossip2.csv",
+    "tune allgather --on ring:6 --bytes 60",
     "schedule generate allreduce:ring,1kB,processors=4 --out {folder}/ring.goal",
     "schedule run {folder}/ring.csv --on ring:6",
     "gossip ring:6",

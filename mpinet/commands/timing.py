@@ -1,0 +1,167 @@
+"""Options of runs in time: the network or none, what processors and links take, who is where."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+
+from mpinet.base.units import byte_time, duration
+from mpinet.commands.opening import Network, routing_of, topology_of
+from mpinet.commands.options import OnHosts, RoutingName
+from mpinet.commands.signature import Typed
+from mpinet.errors import UsageError
+from mpinet.networks import open as open_topology
+from mpinet.networks.topology import Topology
+
+if TYPE_CHECKING:
+    from mpinet.machine.timed.costs import Costs
+    from mpinet.networks.routing import Routing
+
+Time = int | str
+Times = str | int
+
+
+class InTime(OnHosts, total=False):
+    """Time."""
+
+    on: Annotated[
+        Network | None,
+        Typed("Network whose processors are those of the program.", None, metavar="TOPO"),
+    ]
+    flat: Annotated[
+        Time | None,
+        Typed("Latency between any two processors, in place of a network.", None, metavar="TIME"),
+    ]
+    routing: Annotated[RoutingName, Typed("Routing of messages.", None)]
+    mode: Annotated[
+        Literal["cut", "store", "ideal"],
+        Typed(
+            "How messages go over several links: cut-through, store and forward, or cut-through on "
+            "links that are always free.",
+            "cut",
+        ),
+    ]
+    overhead: Annotated[
+        Time,
+        Typed("CPU time of a message, at its sender and at its receiver.", 0, metavar="TIME"),
+    ]
+    overhead_byte: Annotated[
+        Time,
+        Typed(
+            "CPU time of each of a message's bytes but the first, or a rate such as 25GB/s.",
+            0,
+            metavar="TIME",
+        ),
+    ]
+    gap: Annotated[Time, Typed("NIC time of a message.", 0, metavar="TIME")]
+    gap_byte: Annotated[
+        Time,
+        Typed("NIC time of each of a message's bytes but the first, or a rate.", 0, metavar="TIME"),
+    ]
+    eager: Annotated[
+        int | None,
+        Typed(
+            "Largest message whose sender does not wait for the receiver; default: none waits.",
+            None,
+            metavar="BYTES",
+        ),
+    ]
+    latency: Annotated[
+        Times,
+        Typed(
+            "Latency of links, by class (see ``docs/reference/time.md``): the last serves all "
+            "further classes.",
+            1,
+            metavar="TIME[,TIME..]",
+        ),
+    ]
+    time_byte: Annotated[
+        Times,
+        Typed("Time per byte on links, or a rate, by class.", 0, metavar="TIME[,TIME..]"),
+    ]
+    unit: Annotated[
+        Literal["s", "ms", "us", "ns", "ps", "fs"],
+        Typed("Unit of time of plain numbers, of the program and of the result.", "ns"),
+    ]
+    duplex: Annotated[
+        Literal["full", "half"],
+        Typed(
+            "Whether each direction of a link is by itself (full), or both share it (half).",
+            "full",
+        ),
+    ]
+    place: Annotated[
+        str,
+        Typed(
+            "Processors of the network for those of the program: identity, random (by the seed), "
+            "snake (along the rows of a mesh or torus, there and back), cycle (along a Hamiltonian "
+            "cycle), or a file with a processor a line.",
+            "identity",
+            metavar="HOW",
+        ),
+    ]
+
+
+class Timed(NamedTuple):
+    """Network that messages go through, and what they take.
+
+    Attributes
+    ----------
+    topology : Topology or None
+        None: there is none, and every two processors are as far apart.
+    routing : Routing or None
+        How messages find their ways.
+    costs : Costs
+        What processors and links take.
+    """
+
+    topology: Topology | None
+    routing: Routing | None
+    costs: Costs
+
+    def hosting(self, processors: int) -> Topology:
+        """Return the network whose processors are hosted; without one, a complete graph's."""
+        return self.topology or open_topology(f"complete:{max(2, processors)}")
+
+    @property
+    def where(self) -> str:
+        """Words for it."""
+        return self.topology.name if self.topology else f"processors {self.costs.flat} apart"
+
+
+def timed_of(options: argparse.Namespace) -> Timed:
+    """Open the network, and read what processors and links take, in whole units.
+
+    Raises
+    ------
+    UsageError
+        Options contradict each other.
+    """
+    if (options.on is None) == (options.flat is None):
+        raise UsageError("Give either --on TOPO, a network, or --flat TIME, a latency without one.")
+    costs = _costs(options)
+    if options.flat is None:
+        topology = topology_of(argparse.Namespace(topology=options.on))
+        return Timed(topology, routing_of(topology, options.routing, options.seed), costs)
+    for name in ("routing", "duplex", "place"):
+        if getattr(options, name) not in (None, "full", "identity"):
+            raise UsageError(f"--{name} does not apply: with --flat there are no links.")
+    return Timed(None, None, costs)
+
+
+def _costs(options: argparse.Namespace) -> Costs:
+    from mpinet.machine.timed.costs import Costs
+
+    unit = options.unit
+    return Costs(
+        duration(options.overhead, unit),
+        byte_time(options.overhead_byte, unit),
+        duration(options.gap, unit),
+        byte_time(options.gap_byte, unit),
+        options.eager,
+        tuple(duration(text, unit) for text in str(options.latency).split(",")),
+        tuple(byte_time(text, unit) for text in str(options.time_byte).split(",")),
+        duration(options.flat or 0, unit),
+        options.mode,
+        options.duplex == "half",
+    )

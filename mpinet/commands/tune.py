@@ -1,0 +1,251 @@
+"""``mpinet tune``: which algorithm of a collective takes least time, for which size."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from mpinet.base.memory import bytes_of
+from mpinet.base.numerals import quoted
+from mpinet.commands.fields import Count, Fields, Positive
+from mpinet.commands.job import Job, Watch
+from mpinet.commands.options import Common, Unsaved
+from mpinet.commands.perform import perform
+from mpinet.commands.result import ListResult
+from mpinet.commands.signature import Typed, Unpack, command
+from mpinet.commands.timing import InTime, Timed, timed_of
+from mpinet.errors import UsageError
+from mpinet.report.rows import Row
+from mpinet.report.tables import table
+
+if TYPE_CHECKING:
+    from mpinet.machine.transport import Local
+    from mpinet.programs.messages.bounds import Demand
+
+Collective = Literal["broadcast", "reduce", "allreduce", "allgather", "reduce-scatter", "alltoall"]
+
+MOST_SIZES = 1000
+
+FACTOR = 10
+"""Factor between two sizes of a range."""
+
+
+class TuneRow(Fields):
+    """Time of an algorithm for a size, beside a bound that no program beats."""
+
+    bytes: Positive
+    algorithm: str
+    time: Count
+    best: Annotated[bool, "whether no other algorithm takes less time"]
+    lower_bound: Count
+    lower_by: Annotated[str, "distance, growth, ends or cut"]
+
+
+class TuneResult(ListResult[TuneRow]):
+    """Result of ``tune``."""
+
+
+@command(Unsaved, Common)
+def tune(
+    collective: Collective,
+    *,
+    bytes: Annotated[str | int, Typed(metavar="BYTES[,BYTES..|..BYTES]")] = "1..1MB",
+    algorithms: Annotated[str | Sequence[str] | None, Typed(read=str, metavar="NAME,..")] = None,
+    processors: Annotated[int | None, Typed(metavar="P")] = None,
+    segment: Annotated[int | str | None, Typed(metavar="BYTES")] = None,
+    **options: Unpack[InTime],
+) -> TuneResult:
+    """Find the algorithm of a collective that takes least time, size by size (collective).
+
+    Parameters
+    ----------
+    collective : {'broadcast', 'reduce', 'allreduce', 'allgather', 'reduce-scatter', 'alltoall'}
+        Collective.
+    bytes : str or int
+        Sizes of a processor's longest vector, such as ``1kB,1MB``, or ``1..1GB``: every power of
+        ten between, and both ends.
+    algorithms : str or sequence of str, optional
+        Algorithms, joined by commas; default: all that there are for so many processors.
+    processors : int, optional
+        Processors that take part; default: all of the network.
+    segment : int or str, optional
+        Most bytes of a vector that go through an algorithm together; default: all.
+
+    Returns
+    -------
+    Result
+        A row per size and algorithm.
+
+    Examples
+    --------
+    ``mpinet tune allreduce --on torus:4x4 --bytes 1..1MB --overhead 500 --latency 100``
+
+    ``mpinet tune broadcast --flat 1us --processors 64 --gap-byte 10GB/s --unit ps``
+
+    >>> import mpinet
+    >>> found = mpinet.tune("allreduce", on="ring:8", bytes="8,8kB", latency=100, time_byte=1)
+    >>> [row.algorithm for row in found if row.best]
+    ['recursive-doubling', 'bine-doubling', 'ring']
+    """
+    return perform(tune, locals())
+
+
+def prepare(options: argparse.Namespace) -> Job:
+    """Read the sizes, and which algorithms there are."""
+    import numpy as np
+
+    from mpinet.programs.messages.bounds import Demand
+    from mpinet.programs.messages.placing import places_of
+    from mpinet.programs.messages.textbook import ALGORITHMS
+
+    timed = timed_of(options)
+    count = options.processors
+    if count is None:
+        if timed.topology is None:
+            raise UsageError("--flat has no processors of its own: give --processors P.")
+        count = timed.topology.hosts
+    if not 1 <= count <= 1 << 20:
+        raise UsageError(f"--processors is 1..2^20, not {count}.")
+    places = None
+    if timed.topology is not None:
+        places = places_of(options.place, timed.topology, count, options.seed)
+    known = ALGORITHMS[options.collective]
+    names = _names(options.algorithms, known)
+    segment = None if options.segment is None else bytes_of(options.segment)
+    timed.costs.window(timed.topology is None, timed.costs.eager is not None)
+    where = np.arange(count) if places is None else places
+    demands = [Demand(options.collective, size, where) for size in sizes_of(options.bytes)]
+    return Tune(options, timed, names, demands, segment)
+
+
+def sizes_of(text: str | int) -> list[int]:
+    """Read sizes: ``1kB,1MB``, or ``1..1GB`` with every power of ten between.
+
+    Raises
+    ------
+    UsageError
+        They are no sizes.
+
+    Examples
+    --------
+    >>> sizes_of("5..3kB,1MB")
+    [5, 10, 100, 1000, 3000, 1000000]
+    """
+    sizes = []
+    for part in str(text).split(","):
+        first, dots, last = part.partition("..")
+        least, most = bytes_of(first), bytes_of(last if dots else first)
+        if most < least:
+            raise UsageError(f"--bytes: {quoted(part)} ends before it begins.")
+        power = 1
+        sizes.append(least)
+        while power < most:
+            if power > least:
+                sizes.append(power)
+            power *= FACTOR
+        if most > least:
+            sizes.append(most)
+    if len(sizes) > MOST_SIZES:
+        raise UsageError(f"--bytes: {len(sizes)} sizes are more than {MOST_SIZES}.")
+    return sizes
+
+
+def _names(given: str | Sequence[str] | None, known: Iterable[str]) -> list[str] | None:
+    """Return the algorithms that were asked for; None: all."""
+    if given is None:
+        return None
+    names = given.split(",") if isinstance(given, str) else [*given]
+    for name in names:
+        if name not in known:
+            raise UsageError(f"--algorithms: there are {', '.join(known)}, not {quoted(name)}.")
+    return names
+
+
+class Tune(Job):
+    """A collective by all its algorithms, at some sizes."""
+
+    unit = "runs"
+
+    def __init__(
+        self,
+        options: argparse.Namespace,
+        timed: Timed,
+        names: list[str] | None,
+        demands: list[Demand],
+        segment: int | None,
+    ):
+        super().__init__()
+        self.topology = timed.topology.name if timed.topology else None
+        self._options, self._timed, self._segment = options, timed, segment
+        self._names, self._demands = names, demands
+
+    @property
+    def title(self) -> str:
+        """Name of the run in sentences."""
+        return f"{self._options.collective} by its algorithms"
+
+    def run(self, transport: Local, watch: Watch) -> list[Row]:
+        """Play every algorithm at every size (collective)."""
+        from mpinet.programs.messages.bounds import lower_bound
+
+        rows: list[Row] = []
+        for number, demand in enumerate(self._demands):
+            watch(number, len(self._demands))
+            times = self._times(demand, transport)
+            bound = lower_bound(demand, self._timed.topology, self._timed.costs)
+            rows += [
+                {
+                    "bytes": demand.size,
+                    "algorithm": name,
+                    "time": time,
+                    "best": time == min(times.values()),
+                    "lower_bound": bound.time,
+                    "lower_by": bound.by,
+                }
+                for name, time in times.items()
+            ]
+        return rows
+
+    def _times(self, demand: Demand, transport: Local) -> dict[str, int]:
+        """Return the time of each algorithm; those for powers of two only where they apply."""
+        from mpinet.commands.replay import played
+        from mpinet.programs.messages.named import made
+        from mpinet.programs.messages.textbook import ALGORITHMS
+
+        count, times = len(demand.places), dict[str, int]()
+        identity = (demand.places == range(count)).all()
+        for name in self._names or ALGORITHMS[demand.collective]:
+            try:
+                what = made(demand.collective, name, demand.size, count, self._segment)
+            except UsageError:
+                if self._names is not None or not count & (count - 1):
+                    raise
+                continue
+            places = None if identity else demand.places
+            found, _ = played(
+                self._timed, what.program, places, self._options, transport, lambda *done: None
+            )
+            times[name] = found["time"]
+        return times
+
+    def show(self, result: list[Row]) -> str:
+        """Format a line per size: the times of all algorithms, the best one, the bound."""
+        names = [*dict.fromkeys(row["algorithm"] for row in result)]
+        sizes = [*dict.fromkeys(row["bytes"] for row in result)]
+        lines = []
+        for size in sizes:
+            here = {row["algorithm"]: row for row in result if row["bytes"] == size}
+            best = ", ".join(name for name, row in here.items() if row["best"])
+            bound = next(iter(here.values()))
+            lines.append(
+                [
+                    size,
+                    *(here[name]["time"] for name in names),
+                    bound["lower_bound"],
+                    bound["lower_by"],
+                    best,
+                ]
+            )
+        heading = f"{self._options.collective} on {self._timed.where}, in {self._options.unit}"
+        return f"{heading}\n{table(lines, ['bytes', *names, 'bound', 'by', 'best'])}"

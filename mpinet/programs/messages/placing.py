@@ -1,0 +1,147 @@
+"""Placements: which processor of a network is which of a program."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from mpinet.base.arrays import Ints
+from mpinet.base.files import read_bytes
+from mpinet.base.numerals import quoted
+from mpinet.draws import uniform_permutation
+from mpinet.errors import FileError, NodeError, UsageError
+from mpinet.machine.timed.layout import CALC, RECV
+from mpinet.machine.timed.program import Program, ranges
+from mpinet.networks.classic.grid import Grid
+from mpinet.networks.topology import Topology
+
+NAMES = ("identity", "random", "snake", "cycle")
+
+MOST_TEXT = 1 << 30
+
+
+def places_of(how: str, topology: Topology, processors: int, seed: int = 0) -> Ints | None:
+    """Return the processor of the network for each one of a program; None: that of its number.
+
+    Parameters
+    ----------
+    how : str
+        One of `NAMES`, or a file with a processor a line, by number or address.
+    topology : Topology
+        The network.
+    processors : int
+        Processors of the program.
+    seed : int
+        What a random placement is drawn by.
+
+    Raises
+    ------
+    UsageError
+        The network has no such order, or fewer processors.
+    FileError
+        The file cannot be read, or has other lines.
+    """
+    if processors > topology.hosts:
+        raise UsageError(
+            f"The program is for {processors} processors, and {topology.name} has {topology.hosts}."
+        )
+    if how == "identity":
+        return None
+    if how == "random":
+        order = uniform_permutation(topology.hosts, seed)
+    elif how == "snake":
+        order = snake(topology)
+    elif how == "cycle":
+        order = along_cycle(topology)
+    else:
+        order = _listed(Path(how), topology, processors)
+    return order[:processors]
+
+
+def snake(topology: Topology) -> Ints:
+    """Return a mesh's or torus's processors along its rows, every other one backwards.
+
+    Examples
+    --------
+    >>> from mpinet.networks import open
+    >>> snake(open("mesh:2x3")).tolist()
+    [0, 1, 2, 5, 4, 3]
+    """
+    if not isinstance(topology, Grid):
+        raise UsageError(f"--place snake is for meshes and tori, not for {topology.name}.")
+    order = np.zeros(1, np.int64)
+    for side, stride in zip(reversed(topology.sides), reversed(topology.strides), strict=True):
+        rows = [order if row % 2 == 0 else order[::-1] for row in range(side)]
+        order = np.concatenate([row * stride + nodes for row, nodes in enumerate(rows)])
+    return order
+
+
+def along_cycle(topology: Topology) -> Ints:
+    """Return a network's processors along its Hamiltonian cycle, from 0."""
+    cycle = topology.cycle()
+    if cycle is None:
+        raise UsageError(f"--place cycle: no Hamiltonian cycle of {topology.name} is known.")
+    nodes = np.arange(topology.hosts)
+    following = topology.neighbor(nodes, cycle.successor(nodes)).tolist()
+    order, node = [0], following[0]
+    while node:
+        order.append(node)
+        node = following[node]
+    return np.array(order, np.int64)
+
+
+def _listed(file: Path, topology: Topology, processors: int) -> Ints:
+    """Read a processor a line."""
+    try:
+        text = read_bytes(file, MOST_TEXT).decode(errors="replace")
+    except OSError as error:
+        raise FileError(
+            f"--place is {', '.join(NAMES)} or a file: cannot read {file}: {error.strerror}."
+        ) from None
+    words = [line.partition("#")[0].strip() for line in text.splitlines()]
+    try:
+        order = [topology.find(word) for word in words if word]
+    except NodeError as error:
+        raise FileError(f"{file}: {error}") from None
+    if len(order) < processors:
+        raise FileError(f"{file}: it places {len(order)} processors, and there are {processors}.")
+    seen = set[int]()
+    for number, node in enumerate(order):
+        if node >= topology.hosts:
+            raise FileError(f"{file}: {node} is a switch of {topology.name}.")
+        if node in seen:
+            raise FileError(f"{file}: {quoted(str(node))}, in place {number}, is taken already.")
+        seen.add(node)
+    return np.array(order, np.int64)
+
+
+def placed(program: Program, places: Ints | None, processors: int) -> Program:
+    """Return a program whose processors are others.
+
+    Parameters
+    ----------
+    program : Program
+        The program.
+    places : ndarray of int64, shape (program.processors,)
+        The new number of each processor, all different; None: nothing changes.
+    processors : int
+        Processors of the new program, more than the largest of these.
+    """
+    if places is None:
+        return program
+    counts = np.zeros(processors, np.int64)
+    counts[places] = np.diff(program.first)
+    starts = np.zeros(processors, np.int64)
+    starts[places] = program.first[:-1]
+    rows = ranges(starts, counts)
+    needed = np.diff(program.needs_first)[rows]
+    needs = program.needs[ranges(program.needs_first[rows], needed)]
+    kind, peer = program.kind[rows], program.peer[rows]
+    named = (kind != CALC) & ((kind != RECV) | (peer >= 0))
+    moved = np.where(named, places[np.where(named, peer, 0)], peer)
+    return Program(
+        np.concatenate([[0], np.cumsum(counts)]),
+        kind, program.amount[rows], moved.astype(np.int32), program.cpu[rows], program.tag[rows],
+        np.concatenate([[0], np.cumsum(needed)]), needs, program.lines[rows], program.name,
+    )  # fmt: skip
