@@ -19,7 +19,7 @@ MAPPED = [
     f"replay {GOAL} --on ring:9 --mode store --duplex half --time-byte 1 --latency 20",
     f"replay {GOAL} --flat 1us --overhead 1500 --gap-byte 1GB/s",
     "replay allreduce:double-tree,900,segment=300 --on torus:3x3 --time-byte 2 --overhead 5",
-    "tune allreduce --on mesh:3x2 --bytes 60,6kB --place random --seed 3 --overhead 5 --time-byte 1",
+    "tune allreduce --on mesh:3x2 --bytes 60,6kB --place random --seed 3 --time-byte 1",
     "show ccc:4 --distances",
     "show fattree:3,2 --distances",
     "flood debruijn:6 --root 5",

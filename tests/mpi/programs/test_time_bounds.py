@@ -47,7 +47,6 @@ def test_bounds_are_reached_where_nothing_is_in_the_way():
     assert _both("allgather", "ring", "ring:8", "800kB", **one) == (7 * 100_001, 350_001)
     chain = _both("broadcast", "linear", "complete:2", 1000, overhead=3, **one)
     assert chain == (3 + 1000 + 1 + 3, 1007)
-    assert _both("broadcast", "linear", "complete:9", 1, overhead=3, gap=40, **one) == (287, 287)
     # The optimal broadcast of LogP with P = 8, L = 6, g = 4, o = 2: 24 (Karp et al. 1993).
     demand = Demand("broadcast", 1, np.arange(8))
     assert lower_bound(demand, None, Costs(2, gap=4, flat=6)) == (24, "growth")
