@@ -27,6 +27,7 @@ from mpinet.measure.deadlock import (
     has_dependency_cycle,
     is_counted,
     is_followed,
+    settled,
 )
 from mpinet.networks.classes import ChannelClasses, no_classes
 from mpinet.networks.routing import Routing
@@ -95,7 +96,12 @@ class Setting:
     @cached_property
     def _way(self) -> Routing:
         """The routing, around dead nodes and links where it can."""
-        return self.routing.around(self.faults.dead, self.faults.cut)
+        return self._settled.around(self.faults.dead, self.faults.cut)
+
+    @cached_property
+    def _settled(self) -> Routing:
+        """The routing, with classes that had to be counted (collective)."""
+        return settled(self.topology, self.routing)
 
     @cached_property
     def _own_classes(self) -> ChannelClasses:
@@ -188,7 +194,7 @@ class Setting:
         window = window or self.window
         run = OpenLoop(
             machine,
-            self.routing,
+            self._settled,
             self.channel_classes,
             self.router,
             self.at(rate),

@@ -65,12 +65,14 @@ def saturation_bound(
     >>> saturation_bound(torus, torus.routing("parity"), pattern_of(torus, "uniform"))
     1.0
     """
+    if routing.adaptive and not routing.shortest:
+        return None
     parts = shares(topology, pattern, seed)
     base = routing.base
     walked = sum(part.pairs for part in parts or ()) if base is None else topology.hosts**2
     if parts is None or walked > most:
         return None
-    if base is None and (routing.numbered or (routing.adaptive and not routing.shortest)):
+    if routing.numbered if base is None else topology.waypoint is not None:
         return None
     # Loads are sums of whole numbers times a part's weight: fractions keep them exact.
     heights: dict[tuple[int, ...], Fraction] = {}

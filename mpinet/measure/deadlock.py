@@ -94,7 +94,7 @@ def channel_dependency_cycle(
     True
     """
     network = open_topology(topology)
-    chosen = as_routing(network, routing)
+    chosen = settled(network, as_routing(network, routing))
     counted = counted_classes(network, chosen, classes)
     return shortest_dependency_cycle(network, chosen, counted, pairs)
 
@@ -155,6 +155,13 @@ def dependencies(
     return heads, network.neighbor(nodes, ports) * network.ports * count + then
 
 
+def settled(topology: Topology, routing: Routing) -> Routing:
+    """A routing with the classes of its base, if it has to wait for their number (collective)."""
+    if routing.settle is None or routing.base is None:
+        return routing
+    return routing.settle(counted_classes(topology, routing.base))
+
+
 def counted_classes(
     topology: Topology, routing: Routing, name: str | None = None
 ) -> ChannelClasses:
@@ -173,8 +180,9 @@ def counted_classes(
     UsageError
         There are no such classes, or nobody knows how many.
     """
+    routing = settled(topology, routing)
     if routing.base is not None and name in (None, "own"):
-        return phased(routing, counted_classes(topology, routing.base))
+        return phased(topology, routing, counted_classes(topology, routing.base))
     classes = open_classes(topology, routing, name)
     if classes.count == LONGEST:
         longest = _longest(topology, routing, classes.name)

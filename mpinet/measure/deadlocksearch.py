@@ -23,7 +23,7 @@ from mpinet.machine import Machine
 from mpinet.machine.traffic.parameters import Buffering, Generation, Window
 from mpinet.machine.traffic.run import OpenLoop
 from mpinet.machine.transport import alone
-from mpinet.measure.deadlock import counted_classes, shortest_dependency_cycle
+from mpinet.measure.deadlock import counted_classes, settled, shortest_dependency_cycle
 from mpinet.measure.pairs import Pairs, as_routing
 from mpinet.networks.catalogue import open_topology
 from mpinet.networks.classes import ChannelClasses
@@ -142,7 +142,7 @@ def find_deadlock(
     {'step': 0, 'source': 0, 'target': 2, 'flits': 8}
     """
     network = open_topology(topology)
-    chosen = _routing(network, routing, seed)
+    chosen = settled(network, _routing(network, routing, seed))
     counted = counted_classes(network, chosen, classes)
     vcs = counted.count if vcs is None else vcs
     if buffers < 1 or vcs % counted.count:

@@ -112,13 +112,16 @@ def _without(rows: Table, known: Table) -> Table:
 
 
 def _starts(topology: Topology, routing: Routing, pairs: Any) -> Table:
-    """The states in which messages begin."""
+    """The states in which messages begin, whatever they draw where the outcomes are known."""
     parts = []
     for sources, targets in Pairs(topology, pairs).parts():
-        states = np.full((len(sources), HEADER + routing.words), -1, np.int64)
-        states[:, HEADER:] = 0
-        begin(routing.start.native, routing.params, sources, targets, states)
-        parts.append(np.unique(states, axis=0))
+        for outcome in range(max(1, routing.outcomes)):
+            states = np.full((len(sources), HEADER + routing.words), -1, np.int64)
+            states[:, HEADER:] = 0
+            if routing.outcomes:
+                states[:, -1] = -1 - outcome
+            begin(routing.start.native, routing.params, sources, targets, states)
+            parts.append(np.unique(states, axis=0))
     return np.unique(np.concatenate(parts), axis=0)
 
 

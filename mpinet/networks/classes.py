@@ -192,9 +192,9 @@ def own_choices(topology: Topology, routing: Routing) -> Choices:
 
     params, count = np.asarray(routing.params), routing.classes
     rule = one_class if routing.adaptive else routing.channel_class
-    if routing.base is not None:
+    if routing.base is not None and not routing.adaptive:
         base = routing.base
-        return {"own": lambda: phased(routing, open_classes(topology, base))}
+        return {"own": lambda: phased(topology, routing, open_classes(topology, base))}
     if rule is None:
         return {}
     return {"own": lambda: ChannelClasses("own", rule, params, count)}

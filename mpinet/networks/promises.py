@@ -13,6 +13,7 @@ import numpy as np
 from mpinet.base.arrays import Ints
 from mpinet.compiled import Mapped
 from mpinet.errors import RoutingError, Stuck, UsageError, WiringError
+from mpinet.networks.adaptive import words_seen
 from mpinet.networks.routing import ARRIVED, STUCK, Routing, path
 from mpinet.networks.schedule import SPAN, Schedule
 from mpinet.networks.topology import Topology
@@ -64,7 +65,7 @@ def check_routings(topology: Topology, random: np.random.Generator) -> int:
                 continue
             if routing.shortest and distances.known:
                 _check_shortest(topology, routing, source, target, len(ports), distances)
-        if routing.adaptive:
+        if routing.adaptive and routing.settle is None:
             _check_adaptive(topology, routing, pairs, distances)
         routed += len(pairs) if place < counted else 0
     return routed
@@ -89,7 +90,7 @@ def _check_adaptive(
         ways, header = _candidates(topology, routing, state, target)
         for port, group in ways:
             other = topology.neighbor(state[0], port)
-            if group >= routing.escape_classes or routing.escape is None:
+            if group >= routing.escape_classes or (routing.escape is None and routing.shortest):
                 _check_closer(topology, routing, (state[0], other, target), distances)
             back = topology.reverse_port(state[0], port)
             fresh.append(((other, back, group, *header.tolist()), target))
@@ -167,8 +168,10 @@ def _check_choices(
     """The choice is one of the candidates, or none, whichever have room."""
     ways, count = np.array(pairs, np.int64), len(pairs)
     full = np.full(count, 4, np.int64)
+    queues = np.zeros(words_seen(routing.sees, topology.size, topology.ports), np.int64)
     for credits in [full, *np.eye(count, dtype=np.int64)]:
-        way = int(routing.choose(node, header.copy(), ways, credits, routing.params))
+        seen = np.concatenate([queues, credits])
+        way = int(routing.choose(node, header.copy(), ways, seen, routing.params))
         if not -1 <= way < count:
             raise RoutingError(
                 f"Routing {routing.name} on {topology.name} chose {way} at node {node}, where "

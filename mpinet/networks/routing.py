@@ -17,9 +17,10 @@ import numpy as np
 from mpinet.base.arrays import Ints
 from mpinet.compiled import Rule, inlined, rule
 from mpinet.errors import RoutingError, Stuck, TooLarge, UsageError
-from mpinet.networks.adaptive import most_room
+from mpinet.networks.adaptive import CREDITS, most_room
 
 if TYPE_CHECKING:
+    from mpinet.networks.classes import ChannelClasses
     from mpinet.networks.topology import Topology
 
 ARRIVED = -1
@@ -81,17 +82,25 @@ class Routing:
     choose : Rule
         ``choose(node, header, candidates, credits, params)``: the row of the candidate to take, or
         -1 to wait. ``credits[i]`` are those of the virtual channel that candidate i would get, 0
-        where it can have none in this step.
+        where it can have none in this step; the last ones of what it is told (`sees`).
+    sees : int
+        What `choose` is told: `CREDITS` (of the candidates), before these `QUEUES` (of the node's
+        ports) or `ALL_QUEUES` (of all nodes'); see `mpinet.networks.adaptive`.
     escape : int, optional
         The classes below it are those of the escape: from everywhere they lead to the target
         without a cycle of dependencies. Default: all.
     numbered : bool
         Whether `start` finds the message's number in the header's last word (0 where there are no
         messages), for routings that draw.
+    outcomes : int
+        How many outcomes a draw has; a number -1 - k stands for the k-th. 0: that is not known.
     diameters : int
         Paths that are not all shortest have at most so many times the diameter in hops; 0: unknown.
     base : Routing, optional
         Makes it a routing by a drawn processor (`mpinet.networks.valiant`): that of both ways.
+    settle : callable, optional
+        ``settle(classes)``: this routing with the classes of its base, whose number has to be
+        counted first (`mpinet.measure.deadlock.settled`).
 
     Examples
     --------
@@ -121,10 +130,13 @@ class Routing:
     classes: int = 1
     candidates: Rule | None = None
     choose: Rule = most_room
+    sees: int = CREDITS
     escape: int | None = None
     numbered: bool = False
+    outcomes: int = 0
     diameters: int = 0
     base: Routing | None = None
+    settle: Callable[[ChannelClasses], Routing] | None = None
 
     @property
     def adaptive(self) -> bool:

@@ -120,13 +120,14 @@ class Terminals(Topology):
 
     @property
     def load_routings(self) -> dict[str, Callable[[int], Routing]]:
-        """Valiant's by a drawn router, and the network's own for open-loop traffic."""
+        """Those of any network, and the network's own for open-loop traffic."""
+        common = super().load_routings
         own = {
             name: partial(self._routing, make)
             for name, make in self.network.load_routings.items()
-            if name != "valiant"
+            if name not in common
         }
-        return super().load_routings | own
+        return common | own
 
     def _routing(self, make: Callable[..., Routing], *seed: int) -> Routing:
         return self._between(make(*seed))
@@ -155,6 +156,7 @@ class Terminals(Topology):
             made |= {
                 "candidates": terminal_candidates(own.candidates),
                 "choose": terminal_choose(own.choose),
+                "sees": own.sees,
                 "classes": own.classes,
                 "escape": own.escape,
             }
@@ -392,7 +394,7 @@ def choose(node, header, candidates, credits, params):
     """The network's choice between routers; the only way up or down where it has room."""
     first = params[FIRST_ROUTER]
     if node < first or candidates[0, 0] >= params[NETWORK_PORTS]:
-        return 0 if credits[0] > 0 else -1
+        return 0 if credits[credits.size - 1] > 0 else -1
     return own_choose(node - first, header[1:], candidates, credits, own_params(params))
 
 

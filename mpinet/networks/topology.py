@@ -118,6 +118,13 @@ class Topology:
 
     most_classes: int | None = None
 
+    waypoint: Any = None
+    """The node by which a drawn one leads where that is another, an inlined function
+    ``waypoint(source, target, drawn, params)``; -1: the message goes straight to its target."""
+
+    waypoint_classes: int | None = None
+    """How many of the classes ``ordered`` a way to a waypoint needs, if fewer than others."""
+
     link_class: ClassVar[Rule]
     cluster_order: ClassVar[Rule | None] = None
     channel_order: ClassVar[Rule | None] = None
@@ -414,18 +421,33 @@ class Topology:
 
     @property
     def waypoints(self) -> range:
-        """The nodes by one of which a routing may lead that draws one: the processors."""
+        """The nodes by one of which a routing may lead that draws one: the processors.
+
+        Where the family has a `waypoint`, what that takes as drawn.
+        """
         return range(self.hosts)
 
     @property
     def load_routings(self) -> dict[str, Callable[[int], Routing]]:
         """Routings for open-loop traffic, by name; each is made for a seed.
 
-        Valiant's on any network of two processors or more; families add their adaptive ones.
+        Valiant's and up*/down* on any network, UGAL and Polarized on networks of links; families
+        add their own.
         """
+        from mpinet.networks.polarized import polarized
+        from mpinet.networks.ugal import ugal_global, ugal_local
+        from mpinet.networks.updown import updown
         from mpinet.networks.valiant import valiant
 
-        return {"valiant": lambda seed: valiant(self, seed)}
+        common: dict[str, Callable[[int], Routing]] = {
+            "valiant": lambda seed: valiant(self, seed),
+            "updown": lambda seed: updown(self),
+        }
+        if self.links:
+            common["ugal-l"] = lambda seed: ugal_local(self, seed)
+            common["ugal-g"] = lambda seed: ugal_global(self, seed)
+            common["polarized"] = lambda seed: polarized(self)
+        return common
 
     @property
     def routing_names(self) -> list[str]:

@@ -19,10 +19,11 @@ from mpinet.networks.routing import ARRIVED, Routing
 if TYPE_CHECKING:
     from mpinet.networks.topology import Topology
 
-WORDS, SEED, WAYPOINTS, FIRST_WAYPOINT, CLASSES, CLASS_AT, FIRST_AT = 2, 3, 4, 5, 6, 7, 8
+WORDS, SEED, WAYPOINTS, FIRST_WAYPOINT, CLASSES, WIRING_AT, CLASS_AT, FIRST_AT = range(2, 10)
 """Places in the parameters: the words of the other routing's header, the seed, how many nodes are
-drawn from and the first of them, the number of a phase's classes (for `channel_class`), the place
-behind the other routing's own, where `channel_class` has its rule's, and the other routing's own.
+drawn from and the first of them, the number of the first phase's classes (for `channel_class`), the
+places behind the other routing's own, where the network's are and where `channel_class` has its
+rule's, and the other routing's own.
 """
 
 STREAM = 21
@@ -53,6 +54,8 @@ def valiant(topology: Topology, seed: int = 0, base: Routing | None = None) -> R
     drawn = topology.waypoints
     own = [topology.size, topology.ports, base.words, seed, len(drawn), drawn.start, 0]
     place = FIRST_AT + len(base.params)
+    places = [place, place + len(topology.params)]
+    point = {} if topology.waypoint is None else {"waypoint": topology.waypoint}
     bits = max(1, (topology.size - 1).bit_length())
 
     def header_bits(source: int, target: int) -> int:
@@ -63,33 +66,43 @@ def valiant(topology: Topology, seed: int = 0, base: Routing | None = None) -> R
     return Routing(
         name="valiant",
         decide=decide.bind(f"valiant.decide_{base.name}", **parts),
-        start=start.bind(f"valiant.start_{base.name}", base_start=base.start),
-        params=np.concatenate([[*own, place], base.params]).astype(np.int64),
+        start=start.bind(f"valiant.start_{base.name}", base_start=base.start, **point),
+        params=np.concatenate([[*own, *places], base.params, topology.params]).astype(np.int64),
         header_bits=header_bits,
         words=base.words + 2,
         shortest=False,
         stateless=False,
         numbered=True,
+        outcomes=len(drawn),
         diameters=2 * (1 if base.shortest else base.diameters),
         base=base,
     )
 
 
-def phased(routing: Routing, classes: ChannelClasses) -> ChannelClasses:
+def first_classes(topology: Topology, classes: ChannelClasses) -> int:
+    """Return how many of a routing's classes the way to a drawn node needs."""
+    if topology.waypoint_classes is None or classes.name != "ordered":
+        return classes.count
+    return min(topology.waypoint_classes, classes.count)
+
+
+def phased(topology: Topology, routing: Routing, classes: ChannelClasses) -> ChannelClasses:
     """The classes of a routing by a drawn processor: those of one way, for either way its own.
 
     Parameters
     ----------
+    topology : Topology
+        The network.
     routing : Routing
         As made by `valiant`.
     classes : ChannelClasses
         The other routing's. Where they are still to be counted, so are these.
     """
     params = np.concatenate([routing.params, classes.params])
-    params[CLASSES] = classes.count
+    params[CLASSES] = first = first_classes(topology, classes)
     name = f"valiant.class_{classes.rule.name}"
     made = channel_class.bind(name, base_class=classes.rule)
-    count = 2 * classes.count if classes.count > 0 else classes.count
+    count = first + classes.count if classes.count > 0 else classes.count
     return ChannelClasses("own", made, params, count)
 
 
@@ -111,25 +124,43 @@ def base_class(node, port, in_port, in_class, header, params):
     raise NotImplementedError
 
 
+@inlined
+def waypoint(source, target, drawn, params):
+    """The node that a draw leads by, -1 where there is none: by default what is drawn."""
+    return drawn
+
+
+@inlined
+def drawn_node(source, target, number, params):
+    """The node by which the message of this number goes; -1: straight to its target.
+
+    A number -1 - k stands for the k-th outcome of the draw, whoever sends.
+    """
+    outcome = -1 - number
+    if number >= 0:
+        pair = draw32(int(params[SEED]), int(source), int(target), STREAM)
+        outcome = scaled(draw32(pair, int(number), 0, STREAM), int(params[WAYPOINTS]))
+    wiring = params[params[WIRING_AT] : params[CLASS_AT]]
+    middle = waypoint(source, target, params[FIRST_WAYPOINT] + outcome, wiring)
+    return -1 if source == target or middle in (source, target) else middle
+
+
 # A header holds the other routing's words, the target, and the phase: 0 on the way to the random
 # processor, 1 on the way to the target. Before `start` the message's number stands in the last.
 @rule
 def start(source, target, header, params):
     """Set out for a random processor; for the target if that is one of the two ends."""
     words = params[WORDS]
-    pair = draw32(int(params[SEED]), int(source), int(target), STREAM)
-    middle = scaled(draw32(pair, int(header[words + 1]), 0, STREAM), int(params[WAYPOINTS]))
-    middle += params[FIRST_WAYPOINT]
-    direct = source == target or middle in (source, target)
-    header[words], header[words + 1] = target, 1 if direct else 0
-    goal = target if direct else middle
-    base_start(source, goal, header[:words], params[FIRST_AT : params[CLASS_AT]])
+    middle = drawn_node(source, target, header[words + 1], params)
+    header[words], header[words + 1] = target, 1 if middle < 0 else 0
+    goal = target if middle < 0 else middle
+    base_start(source, goal, header[:words], params[FIRST_AT : params[WIRING_AT]])
 
 
 @rule
 def decide(node, header, params):
     """Decide as the other routing does; at the random processor, start anew for the target."""
-    words, end = params[WORDS], params[CLASS_AT]
+    words, end = params[WORDS], params[WIRING_AT]
     port = base_decide(node, header[:words], params[FIRST_AT:end])
     if port != ARRIVED or header[words + 1] == 1:
         return port

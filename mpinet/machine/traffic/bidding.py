@@ -30,7 +30,7 @@ def bid(routes, rules, state, busses, bidding, scratch, ledger):
     bids, of_ports, bus_rows = bidding.bids, busses.of_ports, busses.rows
     t, ports, vcs, count, words = ledger.now, rules.ports, rules.vcs, rules.lanes, rules.words
     network_lanes, buffer, bussed = ports * vcs, rules.buffer, of_ports.size > 0
-    header, ways, room = scratch.header, scratch.ways, scratch.room
+    header, ways, seen = scratch.header, scratch.ways, bidding.seen
     many = 0
     for slot in range(nodes.size):
         number, base = nodes[slot].number, slot * count
@@ -54,7 +54,7 @@ def bid(routes, rules, state, busses, bidding, scratch, ledger):
                     # A waiting head of an adaptive routing asks anew in every step: credits change.
                     if lane.out == UNDECIDED or (ADAPTIVE and lane.sent == 0):
                         waits = ask(
-                            m, lane, at, slot, header, ways, room, routes, rules, state, ledger
+                            m, lane, at, slot, header, ways, seen, routes, rules, state, ledger
                         )
                         if ledger.wrong != 0:
                             return many

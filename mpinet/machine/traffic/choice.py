@@ -6,10 +6,20 @@ behind another message's flits, cut off from the escape, while its tail holds ch
 (the condition of Duato 1993, widened by Ma, Jerger, Wang 2012).
 """
 
-from mpinet.compiled import part
+import numpy as np
+
+from mpinet.base.arrays import Ints
+from mpinet.compiled import kernel, part, phase
 from mpinet.machine.faults import is_cut
-from mpinet.machine.traffic.layout import NO_CLASS, NONE, NOT_OFFERED, UNWIRED_PORT
-from mpinet.networks.adaptive import CLASS, PORT
+from mpinet.machine.traffic.layout import (
+    NO_CLASS,
+    NONE,
+    NOT_OFFERED,
+    UNWIRED_PORT,
+    Rules,
+    State,
+)
+from mpinet.networks.adaptive import CLASS, PORT, QUEUES
 from mpinet.networks.routing import STUCK
 
 
@@ -41,7 +51,7 @@ def needed(length, buffer, whole, escaping):
 
 @part
 def chosen_way(
-    choose, node, header, params, ways, room, needs_other, needs_escape, escape, there, slot, rules,
+    choose, node, header, params, ways, seen, needs_other, needs_escape, escape, there, slot, rules,
     state,
 ):  # fmt: skip
     """Return the candidate to take, whether the head waits instead, and the error (0: none).
@@ -50,7 +60,7 @@ def chosen_way(
     says whether enough of the message's flits are in the lane for it to leave.
     """
     channels, links, per_class = state.channels, state.links, rules.vcs_of_class
-    lowest, some = 0, False
+    lowest, some, room = 0, False, seen[rules.told :]
     for i in range(ways.shape[0]):
         port, group = ways[i, PORT], ways[i, CLASS]
         if port < 0 or port >= rules.ports or links[slot * rules.ports + port].owner < 0:
@@ -69,9 +79,39 @@ def chosen_way(
         some = some or room[i] > 0
     if not some:
         return lowest, True, 0
-    way = choose(node, header, ways, room, params)
+    if rules.sees == QUEUES:
+        write_queues(slot, 0, rules, state, seen)
+    way = choose(node, header, ways, seen, params)
     if way < -1 or way >= ways.shape[0]:
         return lowest, True, NOT_OFFERED
     if way < 0 or room[way] == 0:
         return lowest, True, 0
     return way, False, 0
+
+
+@part
+def write_queues(slot, first, rules, state, seen):
+    """Write the credits that a node's channels lack, port by port."""
+    channels, links = state.channels, state.links
+    for port in range(rules.ports):
+        queued = np.int64(0)
+        if links[slot * rules.ports + port].owner >= 0:
+            at = slot * rules.lanes + port * rules.vcs
+            queued += rules.buffer * rules.vcs
+            for c in range(at, at + rules.vcs):
+                queued -= channels[c].credit
+        seen[first + port] = queued
+
+
+@phase
+def look(rules, state, seen):
+    """Write the queues of all ports of this rank's nodes, by the nodes' numbers."""
+    nodes = state.nodes
+    for slot in range(nodes.size):
+        write_queues(slot, nodes[slot].number * rules.ports, rules, state, seen)
+
+
+@kernel
+def tell_queues(rules: Rules, state: State, seen: Ints) -> None:
+    """Write the queues of this rank's nodes; those of the other ranks stay as they are."""
+    look(rules, state, seen)

@@ -101,6 +101,9 @@ class Rules(Record):
     off_below: int
     traced: bool
     numbered: bool  # whether the header's last word is the message's number
+    # What `choose` is told, and how many words of it come before the candidates' credits.
+    sees: int
+    told: int
 
 
 class Ledger(Record):
@@ -391,23 +394,24 @@ class Busses(NamedTuple):
 class Bidding(NamedTuple):
     """Bids of a step, those of a node side by side, and the places of those that are granted.
 
-    On busses they live from the first half of a step, which ends with claims, to the second.
+    On busses they live from the first half of a step, which ends with claims, to the second. `seen`
+    is what an adaptive node is told: queues of ports, then the credits of its candidates.
     """
 
     bids: Bids
     chosen: Shorts
+    seen: Ints
 
 
 class Scratch(NamedTuple):
     """Scratch arrays of a step.
 
-    A header; an adaptive node's candidates, with the room of each; the first bid for each output;
-    the node in which each output, and each input, was last taken.
+    A header; an adaptive node's candidates; the first bid for each output; the node in which each
+    output, and each input, was last taken.
     """
 
     header: Ints
     ways: Table
-    room: Ints
     asked: Ints
     used_out: Ints
     used_in: Ints

@@ -23,12 +23,13 @@ from mpinet.machine.placement import start_of
 from mpinet.machine.state import Fields, Frame
 from mpinet.machine.traffic import layout, saved
 from mpinet.machine.traffic.arriving import take_in, take_in_unlimited
+from mpinet.machine.traffic.choice import tell_queues
 from mpinet.machine.traffic.conservation import check_channels, check_messages, count_tails
 from mpinet.machine.traffic.deadlock import waiting_cycle
 from mpinet.machine.traffic.parameters import SHORT_INTEGERS, Buffering, Generation, Window
 from mpinet.machine.traffic.sharing import make_busses, settle
 from mpinet.machine.traffic.step import advance, advance_adaptive, advance_unlimited
-from mpinet.networks.adaptive import no_candidates
+from mpinet.networks.adaptive import ALL_QUEUES, no_candidates, words_seen
 from mpinet.networks.classes import ChannelClasses
 from mpinet.networks.routing import Routing, hop_limit
 
@@ -169,6 +170,8 @@ class OpenLoop:
     def _call(self, steps: int) -> None:
         """Call the kernel for at most `steps` steps (on busses to the claims); make room first."""
         self._make_room(steps)
+        if self.routing.sees == ALL_QUEUES and self.machine.transport.size > 1:
+            self._tell_queues()
         make_steps = advance_adaptive if self.routing.adaptive else advance
         if not self.limited:
             make_steps = advance_unlimited
@@ -177,6 +180,13 @@ class OpenLoop:
             self._bidding, self.books, self._crossing, self.ledger.record, steps,
         )  # fmt: skip
         self._require_right()
+
+    def _tell_queues(self) -> None:
+        """Tell each rank the queues of all nodes (collective)."""
+        seen, told = self._bidding.seen, int(self._rules.told)
+        seen[:told] = 0
+        tell_queues(self._rules, self._state, seen)
+        seen[:told] = self.machine.transport.sum(seen[:told])
 
     def _exchanged(self) -> Ints:
         """Exchange a step's words with the other ranks; return those that came.
@@ -370,6 +380,8 @@ class OpenLoop:
             "off_below": below(off),
             "traced": generation.rows is not None,
             "numbered": self.routing.numbered,
+            "sees": self.routing.sees,
+            "told": words_seen(self.routing.sees, topology.size, topology.ports),
         }.items():
             setattr(rules, name, value)
 
@@ -399,7 +411,11 @@ class OpenLoop:
         local = self.wired_ports - self._crossing_links if limited else 0
         self._wires = saved.wires(local, delay, int(rules.vcs))
         bids = every
-        self._bidding = layout.Bidding(layout.Bid.array(bids), np.empty(bids, np.int32))
+        seen = int(rules.told + rules.ports * rules.classes)
+        require_memory(8 * seen, f"What routing {self.routing.name} sees")
+        self._bidding = layout.Bidding(
+            layout.Bid.array(bids), np.empty(bids, np.int32), np.zeros(seen, np.int64)
+        )
 
     def _make_books(self) -> None:
         """Allocate the books, and the words of one step for other ranks."""

@@ -16,6 +16,7 @@ import numpy as np
 from mpinet.compiled import idiom, kernel, phase
 from mpinet.machine.traffic.arriving import arrive
 from mpinet.machine.traffic.bidding import bid
+from mpinet.machine.traffic.choice import look
 from mpinet.machine.traffic.generation import generate, withdraw
 from mpinet.machine.traffic.granting import claim, grant, keep_winners
 from mpinet.machine.traffic.layout import (
@@ -35,6 +36,7 @@ from mpinet.machine.traffic.layout import (
 )
 from mpinet.machine.traffic.leaving import leave
 from mpinet.machine.traffic.ways import called
+from mpinet.networks.adaptive import ALL_QUEUES
 
 
 @kernel
@@ -68,6 +70,8 @@ def advance(
         if ledger.claimed == 0:
             begin(rules, state, ledger)
             generate(calls, rules, targets, state, books, scratch, ledger)
+            if ADAPTIVE and rules.sees == ALL_QUEUES and rules.ranks == 1:
+                look(rules, state, bidding.seen)
             bids = bid(calls, rules, state, busses, bidding, scratch, ledger)
             if ledger.wrong != 0:
                 return
@@ -93,7 +97,6 @@ def make_scratch(routes, rules):
     return Scratch(
         np.empty(routes.header_words, np.int64),
         ways,
-        np.empty(ways.shape[0], np.int64),
         np.full(rules.ports + 1, NONE, np.int64),
         np.empty(rules.ports + 1, np.int64),
         np.empty(rules.ports + 1, np.int64),

@@ -37,7 +37,7 @@ def called(routes):
 
 
 @part
-def ask(m, lane, at, slot, header, ways, room, routes, rules, state, ledger):
+def ask(m, lane, at, slot, header, ways, seen, routes, rules, state, ledger):
     """Ask the routing for output and class of a lane's front message; return whether it waits.
 
     Waiting is an adaptive routing's choice; other routings decide once, for the whole message.
@@ -51,7 +51,7 @@ def ask(m, lane, at, slot, header, ways, room, routes, rules, state, ledger):
         in_group = (at - in_port * rules.vcs) // rules.vcs_of_class
     if ADAPTIVE:
         return choose_way(
-            m, lane, in_port, in_group, slot, header, ways, room, routes, rules, state, ledger
+            m, lane, in_port, in_group, slot, header, ways, seen, routes, rules, state, ledger
         )
     out = port_on(m, slot, header, routes, rules, state, ledger)
     group = np.int64(NONE)
@@ -94,7 +94,7 @@ def port_on(m, slot, header, routes, rules, state, ledger):
 
 @part
 def choose_way(
-    m, lane, in_port, in_group, slot, header, ways, room, routes, rules, state, ledger
+    m, lane, in_port, in_group, slot, header, ways, seen, routes, rules, state, ledger
 ):  # fmt: skip
     """Choose among the candidates of an adaptive routing; return whether the head waits."""
     message, headers, node = state.messages[m], state.headers, state.nodes[slot].number
@@ -116,7 +116,7 @@ def choose_way(
     # Store and forward sends no flit before the whole message is in the lane.
     there = rules.switching != SAF or in_port == NONE or lane.filled >= length
     way, waits, wrong = chosen_way(
-        routes.choose, node, header, routes.params, ways[:many], room[:many],
+        routes.choose, node, header, routes.params, ways[:many], seen[: rules.told + many],
         needed(length, rules.buffer, keeps, False), needed(length, rules.buffer, keeps, True),
         routes.escape, there, slot, rules, state,
     )  # fmt: skip

@@ -10,9 +10,12 @@ from collections.abc import Callable
 
 from mpinet.compiled import inlined, rule
 from mpinet.errors import TopologyError
+from mpinet.networks.adaptive import CLASS, PORT, QUEUES
 from mpinet.networks.parameters import whole_number
 from mpinet.networks.routing import ARRIVED, Routing, stateless
 from mpinet.networks.topology import MAX_SIZE, Topology
+from mpinet.networks.ugal import BASE_AT, by_queues, choose_by_own
+from mpinet.networks.valiant import WIRING_AT
 
 TERMINALS, ROUTERS, GLOBAL, GROUPS, HOSTS = 2, 3, 4, 5, 6
 """Places in the rules' parameters: p, a, h, the number g of groups, and that of processors."""
@@ -32,11 +35,13 @@ class Dragonfly(Topology):
     paper = "Kim, Dally, Scott, Abts 2008"
     specification = "networks 3"
     most_classes = 2
+    waypoint_classes = 1
 
     def __init__(self, p: int, a: int, h: int):
         self.terminals = self.checked("p", p)
         self.routers = self.checked("a", a)
-        groups = a * self.checked("h", h) + 1
+        self.ports_between = self.checked("h", h)
+        groups = a * h + 1
         if (p + 1) * a * groups > MAX_SIZE:
             raise TopologyError(f"dragonfly: (p+1)a(ah+1) must be < 2^63; {p},{a},{h} gives more.")
         hosts = p * a * groups
@@ -80,6 +85,11 @@ class Dragonfly(Topology):
             return p + (r - 1 if other < r else r)
         link = r * h + port - (p + a - 1)
         return p + a - 1 + (a * h - 1 - link) % h
+
+    @property
+    def waypoints(self) -> range:
+        """The groups: a message goes by a drawn group, where the global link enters it (2008)."""
+        return range(self.routers * self.ports_between + 1)
 
     @rule
     def link_class(node, port, params):
@@ -134,12 +144,69 @@ class Dragonfly(Topology):
         """Offer one routing: to the link to the target's group, over it, and across that group."""
         return {"minimal": lambda: stateless("minimal", decide, self, shortest=False)}
 
+    @property
+    def load_routings(self) -> dict[str, Callable[[int], Routing]]:
+        """Add progressive adaptive routing (Jiang, Kim, Dally 2009)."""
+        return super().load_routings | {"par": lambda seed: progressive(self, seed)}
+
+
+def progressive(dragonfly: Dragonfly, seed: int) -> Routing:
+    """PAR: a message on its minimal way may change to the other at the next router of its group."""
+    offered, classes = until_the_global_link, 4
+    return by_queues(dragonfly, seed, "par", choose_by_own, QUEUES, offered, classes=classes)
+
+
+@rule
+def until_the_global_link(node, in_port, in_class, header, candidates, params):
+    """Offer the way by the drawn group, too, as long as a message has made local hops alone.
+
+    Classes: 0 for a local hop after which that can be, 1 to the drawn group, 2 from there, or
+    straight, and 3 for the local hop behind the last global link.
+    """
+    target, middle = header[0], header[2]
+    own = params[BASE_AT : params[WIRING_AT]]
+    p, a, hosts = own[TERMINALS], own[ROUTERS], own[HOSTS]
+    if node < hosts or in_class == 1:
+        # Up to the router, or on to the drawn group; in that the way is straight.
+        goal = header[:1] if node < hosts or node == middle else header[1:2]
+        port = decide(node, goal, own)
+        if port < 0:
+            return port
+        candidates[0, PORT] = port
+        candidates[0, CLASS] = 0 if node < hosts else 2 if node == middle else 1
+        return 1
+    port = decide(node, header[:1], own)
+    undecided = in_port < p or in_class == 0
+    is_last = router_of(node, own) // a == router_of(target, own) // a
+    candidates[0, PORT] = port
+    candidates[0, CLASS] = 3 if is_last else 0 if undecided and port < p + a - 1 else 2
+    if not undecided or middle < 0:
+        return 1
+    candidates[1, PORT], candidates[1, CLASS] = decide(node, header[1:2], own), 1
+    return 2
+
 
 @inlined
 def router_of(node, params):
     """The router's place among all routers: its own, or that of a processor."""
     hosts = params[HOSTS]
     return node - hosts if node >= hosts else node // params[TERMINALS]
+
+
+@inlined
+def gateway(source, target, drawn, params):
+    """The router by which the source's group enters a drawn one; -1 where an end is in that.
+
+    A message within a group goes straight, too.
+    """
+    a, h, groups = params[ROUTERS], params[GLOBAL], params[GROUPS]
+    here, there = router_of(source, params) // a, router_of(target, params) // a
+    if here == there or drawn in (here, there):
+        return -1
+    return params[HOSTS] + drawn * a + (here - drawn - 1) % groups // h
+
+
+Dragonfly.waypoint = gateway
 
 
 @rule

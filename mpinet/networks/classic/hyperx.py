@@ -7,6 +7,7 @@ from math import prod
 
 from mpinet.compiled import rule
 from mpinet.errors import TopologyError
+from mpinet.networks.classic.incremental import dimwar, omniwar
 from mpinet.networks.parameters import Parameter, require_integer, sizes, whole_number
 from mpinet.networks.routing import ARRIVED, Routing, stateless
 from mpinet.networks.topology import MAX_SIZE, Topology
@@ -96,6 +97,14 @@ class CompleteGrid(Topology):
     def routings(self) -> dict[str, Callable[[], Routing]]:
         """Correct dimension after dimension."""
         return {"dimensions": lambda: stateless("dimensions", decide, self)}
+
+    @property
+    def load_routings(self) -> dict[str, Callable[[int], Routing]]:
+        """Add DimWAR and OmniWAR."""
+        return super().load_routings | {
+            "dimwar": lambda seed: dimwar(self.routing()),
+            "omniwar": lambda seed: omniwar(self.routing(), len(self.sides)),
+        }
 
 
 class HyperX(CompleteGrid):

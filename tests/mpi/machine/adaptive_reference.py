@@ -1,7 +1,8 @@
 """A second program for adaptive routing under open-loop traffic: plain Python, no arrays, no ranks.
 
-Written from docs/reference/traffic.md: a trace on a mesh, a torus or a hypercube, minimal adaptive
-routing with an escape, one-flit steps. Messages are dictionaries, lanes are lists of flits.
+Written from docs/reference/traffic.md: a trace on a network, one-flit steps. Messages are
+dictionaries, lanes are lists of flits. The grids here are meshes, tori and hypercubes with minimal
+adaptive routing and an escape; `queue_reference` has the routings that look at queues.
 """
 
 from itertools import product
@@ -35,12 +36,17 @@ class Grid:
         self.cube, self.round = family == "hypercube", family == "torus"
         self.sides = [2] * int(sides) if self.cube else [int(side) for side in sides.split("x")]
         self.size = prod(self.sides)
+        self.classes, self.escape = (3, 2) if self.round else (2, 1)
         self.places = [p[::-1] if self.cube else p for p in product(*map(range, self.sides))]
         self.number = {place: node for node, place in enumerate(self.places)}
         self.ports = []  # (dimension, direction)
         for j, side in enumerate(self.sides):
             one_link = self.cube or (self.round and side == 2)
             self.ports += [(j, 1)] if one_link else [(j, 1), (j, -1)]
+
+    def best(self, able):
+        """Of (port, class, room) the most room in the highest class."""
+        return max(able, key=lambda way: (way[1], way[2]))
 
     def behind(self, node, port):
         j, direction = self.ports[port]
@@ -50,13 +56,13 @@ class Grid:
             place[j] %= self.sides[j]
         return self.number.get(tuple(place))
 
-    def back(self, port):
+    def back(self, node, port):
         j, direction = self.ports[port]
         return self.ports.index((j, -direction)) if (j, -direction) in self.ports else port
 
-    def ways(self, node, target):
+    def ways(self, node, lane, message, queue):
         """Candidates (port, class), the escape last; its classes are the lowest."""
-        here, there = self.places[node], self.places[target]
+        here, there = self.places[node], self.places[message["target"]]
         found, escape = [], None
         adaptive = 2 if self.round else 1
         for j, side in enumerate(self.sides):
@@ -78,11 +84,9 @@ class Grid:
         return [*found, escape]
 
 
-def play(name, rows, vcs, buffer, switching, policy):
+def play(grid, rows, vcs, buffer, switching, policy):
     """The times (done, born, source, entered + hops) of all messages, steps, moves, flits left."""
-    grid = Grid(name)
-    ports, classes = len(grid.ports), 3 if grid.round else 2
-    each = vcs // classes
+    ports, each = len(grid.ports), vcs // grid.classes
     nodes, lanes = range(grid.size), range((ports + 1) * vcs)
     queue = {(u, k): [] for u in nodes for k in lanes}  # flits: (message, index)
     out = {}  # of a lane whose head has left: (port, vc)
@@ -125,7 +129,7 @@ def play(name, rows, vcs, buffer, switching, policy):
             message, index = queue[u, k].pop(0)
             head, tail = index == 0, index == message["flits"] - 1
             if k < ports * vcs:
-                by = grid.behind(u, k // vcs), grid.back(k // vcs), k % vcs
+                by = grid.behind(u, k // vcs), grid.back(u, k // vcs), k % vcs
                 arrivals.append((by, None))
             elif head:
                 message["entered"] = step
@@ -140,7 +144,7 @@ def play(name, rows, vcs, buffer, switching, policy):
             credit[u, port, vc] -= 1
             holder[u, port, vc] = None if tail else k
             message["hops"] += head
-            there = grid.behind(u, port), grid.back(port) * vcs + vc
+            there = grid.behind(u, port), grid.back(u, port) * vcs + vc
             arrivals.append((there, (message, index)))
         moves += len(granted)
         step += 1
@@ -175,17 +179,27 @@ def wish(
     flits = message["flits"]
     if switching == "saf" and sum(flit[0] is message for flit in queue[u, k]) < flits:
         return None
-    best = None
-    for port, group in grid.ways(u, message["target"]):
-        last = group < (2 if grid.round else 1)  # of the escape
-        need = flits if switching != "wormhole" else 1 if last else min(flits, buffer)
-        for vc in range(group * each, (group + 1) * each):
-            room = credit[u, port, vc]
-            if holder.get((u, port, vc)) is None and room >= need:
-                rank = (group, room)
-                if best is None or rank > best[0]:
-                    best = rank, port, vc
-    return best[1:] if best else None
+    lane = (k // vcs, k % vcs // each) if k < ports * vcs else (-1, -1)
+
+    def queued(node, port):
+        if grid.behind(node, port) is None:
+            return 0
+        return sum(buffer - credit[node, port, vc] for vc in range(vcs))
+
+    able = []
+    for port, group in grid.ways(u, lane, message, queued):
+        need = (
+            flits if switching != "wormhole" else 1 if group < grid.escape else min(flits, buffer)
+        )
+        rooms = {vc: credit[u, port, vc] for vc in range(group * each, (group + 1) * each)}
+        rooms = {v: r for v, r in rooms.items() if holder.get((u, port, v)) is None and r >= need}
+        if rooms:
+            vc = max(rooms, key=lambda v: (rooms[v], -v))
+            able.append((port, group, rooms[vc], vc))
+    if not able:
+        return None
+    port, _, _, vc = grid.best(able)
+    return port, vc
 
 
 def grants(u, bids, queue, kept, pointer, step, policy, switching, vcs, ports):

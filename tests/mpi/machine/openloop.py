@@ -13,7 +13,7 @@ from mpinet.machine.traffic.parameters import Buffering, Generation, Window
 from mpinet.machine.traffic.results import results
 from mpinet.machine.traffic.run import OpenLoop
 from mpinet.machine.transport import alone
-from mpinet.measure.deadlock import counted_classes
+from mpinet.measure.deadlock import counted_classes, settled
 from mpinet.programs.patterns import in_order, pattern_of
 
 STANDARD = {
@@ -55,6 +55,7 @@ def open_loop(trace=None, mapping="blocks", faults=None, routing=None, transport
     machine = Machine(topology, transport=transport, mapping=mapping_of(topology, mapping))
     routing = routing or topology.routing("parity" if s["tie"] == "parity" else None)
     with alone():
+        routing = settled(topology, routing)
         classes = counted_classes(topology, routing, s["classes"])
     pattern = pattern_of(topology, s["pattern"])
     rows = None if trace is None else in_order(np.array(trace, np.int64).reshape(-1, 4))

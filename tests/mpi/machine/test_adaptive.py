@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from mpi.machine.adaptive_reference import draw, play
+from mpi.machine.adaptive_reference import Grid, draw, play
 from mpi.machine.openloop import open_loop, simulate
 
 import mpinet
@@ -37,7 +37,7 @@ def test_every_message_is_where_a_second_program_has_it(number):
     network, vcs, buffer, switching, policy = SETTINGS[number]
     topology = mpinet.open(network)
     rows = crowd(topology.size, number)
-    times, steps, moves, left = play(network, rows, vcs, buffer, switching, policy)
+    times, steps, moves, left = play(Grid(network), rows, vcs, buffer, switching, policy)
     assert left == 0 and len(times) == len(rows)
     found = simulate(
         rows,

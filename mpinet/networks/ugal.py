@@ -1,0 +1,301 @@
+"""UGAL: at its first router a message takes the minimal way or one by a drawn node.
+
+Valiant's way by a drawn node is right for the worst traffic and twice too long for the best. UGAL
+compares the queues of both and takes the one that promises to be faster (Singh 2005). UGAL-L knows
+the queues of its own router, UGAL-G those of all of them: a bound for what can be known.
+
+The class of a channel tells the nodes behind which way was taken: the classes of the way to the
+drawn node come first, then those of the way to the target. So nothing waits in a circle where the
+base, by which both ways are found, has classes that prevent it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mpinet.compiled import Rule, inlined, rule
+from mpinet.networks.adaptive import ALL_QUEUES, CLASS, PORT, QUEUES
+from mpinet.networks.classes import ChannelClasses
+from mpinet.networks.routing import Routing
+from mpinet.networks.shortest import table_routing
+from mpinet.networks.valiant import (
+    CLASS_AT,
+    FIRST_AT,
+    WIRING_AT,
+    WORDS,
+    drawn_node,
+    first_classes,
+)
+from mpinet.networks.valiant import CLASSES as FIRST
+
+if TYPE_CHECKING:
+    from mpinet.networks.topology import Topology
+
+EDGE = FIRST_AT
+"""Place in the parameters of the first node that forwards; the others are as of `valiant`."""
+
+BASE_AT = FIRST_AT + 1
+"""Place where the base's own parameters begin."""
+
+
+def ugal_local(topology: Topology, seed: int = 0) -> Routing:
+    """UGAL-L: the first channel of either way, its queue times the hops of the way.
+
+    Parameters
+    ----------
+    topology : Topology
+        The network; of links.
+    seed : int
+        For the draws, which are keyed by source, target and the message's number.
+    """
+    return by_queues(topology, seed, "ugal-l", choose_by_own, QUEUES)
+
+
+def ugal_global(topology: Topology, seed: int = 0) -> Routing:
+    """UGAL-G: the queues of all channels of either way; the parameters are those of UGAL-L."""
+    return by_queues(topology, seed, "ugal-g", choose_by_all, ALL_QUEUES)
+
+
+def by_queues(
+    topology: Topology,
+    seed: int,
+    name: str,
+    choose: Rule,
+    sees: int,
+    candidates: Rule | None = None,
+    **made: Any,
+) -> Routing:
+    """A routing that chooses by queues between a minimal way and one by a drawn node.
+
+    Parameters
+    ----------
+    topology, seed
+        As of `ugal_local`.
+    name : str
+        Its name.
+    choose : Rule
+        One of the two below.
+    sees : int
+        What that is told.
+    candidates : Rule, optional
+        With classes of its own; default: those of UGAL, by the classes of the base.
+    **made
+        Fields of the `Routing` that go with those.
+    """
+    base = stateless_base(topology)
+    drawn, edge = topology.waypoints, topology.hosts if topology.hosts < topology.size else 0
+    own = [topology.size, topology.ports, base.words, seed, len(drawn), drawn.start, 0]
+    wiring_at = BASE_AT + len(base.params)
+    own += [wiring_at, wiring_at + len(topology.params), edge]
+    params = np.concatenate([own, base.params, topology.params]).astype(np.int64)
+    wired = {"neighbor": topology.neighbor.rule}
+    ways = {"base_decide": base.decide}
+    draw = drawn_node
+    if topology.waypoint is not None:
+        draw = draw.bind(f"{topology.family}.drawn_node", waypoint=topology.waypoint)
+    label = f"{topology.neighbor.rule.name}.{base.name}"
+
+    def header_bits(source: int, target: int) -> int:
+        """The base's header, and the drawn node."""
+        return base.header_bits(source, target) + max(1, (topology.size - 1).bit_length())
+
+    unsettled = Routing(
+        name=name,
+        decide=decide.bind(f"ugal.decide_{label}", **ways),
+        start=start.bind(
+            f"ugal.start_{label}", **wired, **ways, base_start=base.start, drawn_node=draw
+        ),
+        choose=choose.bind(f"{choose.name}_{label}", **wired, **ways),
+        candidates=candidates,
+        params=params,
+        header_bits=header_bits,
+        words=2 * base.words + 1,
+        shortest=False,
+        stateless=False,
+        numbered=True,
+        outcomes=len(drawn),
+        sees=sees,
+        **made,
+    )
+    if candidates is not None:
+        return unsettled
+
+    def settle(classes: ChannelClasses) -> Routing:
+        """Give the ways the classes of the base, once they are counted."""
+        first = first_classes(topology, classes)
+        whole = np.concatenate([params, classes.params])
+        whole[FIRST] = first
+        offered = both_ways.bind(
+            f"ugal.both_ways_{label}_{classes.rule.name}",
+            **wired, **ways, base_class=classes.rule,
+        )  # fmt: skip
+        return replace(
+            unsettled,
+            candidates=offered,
+            params=whole,
+            classes=first + classes.count,
+            base=None,
+            settle=None,
+        )
+
+    return replace(unsettled, candidates=both_ways, classes=0, base=base, settle=settle)
+
+
+def stateless_base(topology: Topology) -> Routing:
+    """The first of the network's routings whose nodes decide by the target alone, or a table."""
+    for make in topology.routings.values():
+        routing = make()
+        if routing.stateless:
+            return routing
+    return table_routing(topology)
+
+
+@inlined
+def neighbor(node, port, params):
+    """Stand-in for the network's wiring."""
+    raise NotImplementedError
+
+
+@inlined
+def base_start(source, target, header, params):
+    """Stand-in for the base's start."""
+    raise NotImplementedError
+
+
+@inlined
+def base_decide(node, header, params):
+    """Stand-in for the base's decide, which leaves the header as it is."""
+    raise NotImplementedError
+
+
+@inlined
+def base_class(node, port, in_port, in_class, header, params):
+    """Stand-in for the class rule of the base."""
+    raise NotImplementedError
+
+
+@inlined
+def onward(node, header, params):
+    """Return the base's decision."""
+    return base_decide(node, header, params[BASE_AT : params[WIRING_AT]])
+
+
+@inlined
+def behind(node, port, params):
+    """Return the node behind a port."""
+    return neighbor(node, port, params[params[WIRING_AT] : params[CLASS_AT]])
+
+
+# A header holds the base's header to the target, the base's header to the drawn node, and the drawn
+# node: -1 where a message has the minimal way alone. Before `start` that is the message's number.
+@rule
+def start(source, target, header, params):
+    """Draw a node, and write the headers of both ways."""
+    words, own = params[WORDS], params[BASE_AT : params[WIRING_AT]]
+    middle = drawn_node(source, target, header[2 * words], params)
+    base_start(source, target, header[:words], own)
+    if middle >= 0 and source < params[EDGE]:
+        # A processor that forwards nothing has its way by its router anyway.
+        port = base_decide(source, header[:words], own)
+        if port < 0 or behind(source, port, params) == middle:
+            middle = -1
+    header[2 * words] = middle
+    if middle >= 0:
+        base_start(source, middle, header[words : 2 * words], own)
+
+
+@rule
+def decide(node, header, params):
+    """Decide as the base does, where nothing is chosen."""
+    return onward(node, header[: params[WORDS]], params)
+
+
+@inlined
+def sets_out(node, in_port, params):
+    """Whether a message is at its first node, or at the router of its processor."""
+    if in_port < 0 or params[EDGE] == 0:
+        return in_port < 0
+    return behind(node, in_port, params) < params[EDGE]
+
+
+@rule
+def both_ways(node, in_port, in_class, header, candidates, params):
+    """Offer both ways where a message sets out, and later the one that its class tells."""
+    words, first, classes = params[WORDS], params[FIRST], params[params[CLASS_AT] :]
+    target, drawn = header[:words], header[words : 2 * words]
+    middle, outset = header[2 * words], sets_out(node, in_port, params)
+    if in_class >= first:
+        in_class -= first
+    elif in_port >= 0 and middle != node:
+        port = onward(node, drawn, params)
+        candidates[0, PORT] = port
+        candidates[0, CLASS] = base_class(node, port, in_port, in_class, drawn, classes)
+        return 1
+    elif in_port >= 0:
+        # At the drawn node a message sets out anew, by another class.
+        in_port = in_class = -1
+    port = onward(node, target, params)
+    if port < 0:
+        return port
+    candidates[0, PORT] = port
+    candidates[0, CLASS] = first + base_class(node, port, in_port, in_class, target, classes)
+    if not outset or middle < 0 or node < params[EDGE]:
+        return 1
+    port = onward(node, drawn, params)
+    candidates[1, PORT] = port
+    candidates[1, CLASS] = base_class(node, port, in_port, in_class, drawn, classes)
+    return 2
+
+
+@inlined
+def hops_of(node, header, params):
+    """Count the hops between nodes that forward, on the base's way."""
+    hops = 0
+    while True:
+        port = onward(node, header, params)
+        if port < 0:
+            return hops
+        following = behind(node, port, params)
+        hops += following >= params[EDGE]
+        node = following
+
+
+@inlined
+def queued_on(node, header, seen, params):
+    """Add up the queues of all channels of the base's way."""
+    queued = 0
+    while True:
+        port = onward(node, header, params)
+        if port < 0:
+            return queued
+        queued += seen[node * params[1] + port]
+        node = behind(node, port, params)
+
+
+@rule
+def choose_by_own(node, header, candidates, seen, params):
+    """Take the minimal way unless its queue times its hops is more than the other's."""
+    words, count, way = params[WORDS], candidates.shape[0], 0
+    if count == 2:
+        target, drawn = header[:words], header[words : 2 * words]
+        short = hops_of(node, target, params)
+        long = hops_of(node, drawn, params) + hops_of(header[2 * words], target, params)
+        if seen[candidates[0, PORT]] * short > seen[candidates[1, PORT]] * long:
+            way = 1
+    return way if seen[seen.size - count + way] > 0 else -1
+
+
+@rule
+def choose_by_all(node, header, candidates, seen, params):
+    """Take the minimal way unless more flits are queued on it than on the other."""
+    words, count, way = params[WORDS], candidates.shape[0], 0
+    if count == 2:
+        target, drawn = header[:words], header[words : 2 * words]
+        long = queued_on(node, drawn, seen, params)
+        long += queued_on(header[2 * words], target, seen, params)
+        if queued_on(node, target, seen, params) > long:
+            way = 1
+    return way if seen[seen.size - count + way] > 0 else -1
