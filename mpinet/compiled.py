@@ -210,7 +210,8 @@ class Compiled:
         if how is None:
             short = sum(1 for _ in get_instructions(self.function)) <= SHORT
             how = {"inline": "always" if short else "never"}
-        return numba().njit(self._with_native_callees(), **how, **UNSEEN)
+        alike = isinstance(self, Routine)
+        return _callee(self._with_native_callees(), numbers_alike=alike, **how, **UNSEEN)
 
     def _entry(self) -> FunctionType:
         """The function that is compiled for Python to call."""
@@ -269,6 +270,11 @@ class Idiom(Inlined):
     """Arithmetic that LLVM turns into one instruction only if it is compiled by itself."""
 
     how: ClassVar[dict[str, Any] | None] = {}  # whole
+
+    @cached_property
+    def callee(self) -> Any:
+        """The function as LLVM has optimised it by itself."""
+        return numba().njit(self._with_native_callees(), **UNSEEN)
 
 
 class Phase(Inlined):
@@ -423,7 +429,7 @@ class Kernel(Compiled):
         loop = self._with_native_callees()
         if not self._arguments.grouped:
             return loop
-        return self._arguments.together(numba().njit(loop, **UNSEEN), loop)
+        return self._arguments.together(_callee(loop, **UNSEEN), loop)
 
 
 def bind_all(functions: Sequence[Any], suffix: str, **parts: Compiled | int) -> tuple[Any, ...]:
@@ -560,6 +566,13 @@ def _native() -> Any:
     from mpinet.base import rulebox
 
     return rulebox
+
+
+def _callee(function: FunctionType, **how: Any) -> Any:
+    """Return a function as its callers compile it."""
+    from mpinet.base.callees import callee
+
+    return callee(function, **how)
 
 
 @cache

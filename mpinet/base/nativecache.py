@@ -26,6 +26,7 @@ from numba.core.caching import (
 )
 from numba.core.typeinfer import register_dispatcher
 
+from mpinet.base.callees import set_environments, uncollected
 from mpinet.base.locks import locked
 from mpinet.base.ownership import alone_writes, as_safe_as
 
@@ -62,6 +63,7 @@ def load_or_compile(
         def missed(lock: str) -> None:
             stack.enter_context(compiling())
             stack.enter_context(alone(lock))
+            stack.enter_context(uncollected())
 
         try:
             native._cache = Cache(function, missed)
@@ -72,6 +74,7 @@ def load_or_compile(
         # What numba.njit does itself for a given signature, but with the cache put in before.
         with register_dispatcher(native):
             native.compile(signature)
+        set_environments(native)
     native.disable_compile()
     return native
 

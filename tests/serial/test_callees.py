@@ -1,0 +1,72 @@
+"""Callees are compiled into their callers alone, once, and are what they are as plain Python."""
+
+import numba
+import numpy as np
+import pytest
+
+from mpinet.base.arrays import Ints
+from mpinet.compiled import inlined, kernel, routine
+
+
+@inlined
+def collatz(number):
+    """Steps from a number to 1."""
+    steps = 0
+    while number != 1:
+        if number < 1:
+            raise ValueError(number)
+        number = number // 2 if number % 2 == 0 else 3 * number + 1
+        steps += 1
+    return steps
+
+
+@routine
+def scaled(numbers, factor):
+    """Called with two constants and a variable."""
+    total = 0
+    for i in range(numbers.size):
+        total += factor * numbers[i]
+    return total
+
+
+@kernel
+def totals(numbers: Ints, factor: int, found: Ints) -> None:
+    """Write three sums, and the longest of the ways to 1."""
+    found[0] = scaled(numbers, 2)
+    found[1] = scaled(numbers, 3)
+    found[2] = scaled(numbers, factor)
+    found[3] = 0
+    for i in range(numbers.size):
+        found[3] = max(found[3], collatz(numbers[i]))
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory):
+    """The kernel, compiled here and now."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("mpinet.compiled.SHORT", 0)  # or Numba puts it into the kernel
+        patch.setattr(numba.config, "CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        return totals.native
+
+
+def test_callees_do_what_they_do_as_plain_python(compiled):
+    numbers, found, plain = np.arange(1, 40), np.zeros(4, np.int64), np.zeros(4, np.int64)
+    compiled(numbers, 5, found)
+    totals.function(numbers, 5, plain)
+    assert found.tolist() == plain.tolist() == [1560, 2340, 3900, 111]
+
+
+def test_errors_of_callees_come_with_their_numbers(compiled):
+    with pytest.raises(ValueError, match="-4"):
+        compiled(np.array([-4]), 1, np.zeros(4, np.int64))
+
+
+def test_a_callee_is_typed_once_and_optimised_in_its_callers_alone(compiled):
+    if numba.config.DISABLE_JIT:  # for coverage: nothing is compiled
+        assert compiled is totals.function
+        return
+    for each in (scaled, collatz):
+        (made,) = each.callee.overloads.values()
+        assert " alloca " in made.library.get_llvm_str()
+    (made,) = compiled.overloads.values()
+    assert made.library._get_compiled_object()
