@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
 
@@ -62,6 +63,23 @@ class MeasuredPoint(Fields):
     fields: Annotated[Any, "those that are wrong"]
 
 
+class DifferingPoint(Fields):
+    """A point at which two implementations measure different values."""
+
+    point: str
+    measured: Any
+    independent: Any
+
+
+class IndependentAnswer(Fields):
+    """What another program says of a claim."""
+
+    verdict: str
+    points: Annotated[Count, "at which both have a value"]
+    differing: list[DifferingPoint]
+    agrees: Annotated[bool, "whether verdicts and values are the same"]
+
+
 class VerifyRow(Fields):
     """A claim; with its verdict, unless claims are only listed."""
 
@@ -102,7 +120,8 @@ class VerifyRow(Fields):
     beside_: ClassVar = {
         "values": Annotated[
             list[MeasuredPoint] | None, JUDGED, "of claims that a table or plot shows; else null"
-        ]
+        ],
+        "independent": Annotated[IndependentAnswer, When("with ``--independent``")],
     }
 
 
@@ -119,6 +138,7 @@ def verify(
     journal: Annotated[Path | None, Typed(metavar="FOLDER")] = None,
     html: Annotated[Path | None, Typed(metavar="FILE")] = None,
     document: Annotated[Path | None, Typed(words=("--from",), metavar="FILE.json")] = None,
+    independent: Annotated[Path | None, Typed(metavar="PROGRAM.py")] = None,
     list: bool = False,
 ) -> VerifyResult:
     """Judge the papers' claims, or one's own, by measurements (collective).
@@ -137,6 +157,9 @@ def verify(
         File for a web page of the result.
     document : path, optional
         Result that ``--out`` has written: it is shown, and nothing is measured.
+    independent : path, optional
+        Program that measures claims by its own code and prints what it finds as JSON: the claims
+        that it knows are judged, and both lie side by side; status 1 if they differ.
     list : bool
         Whether to list the claims and test none of them.
 
@@ -160,12 +183,18 @@ def prepare(options: argparse.Namespace) -> Job:
         return _shown_again(options)
     claims = select(options.claims)
     if options.list:
-        for option in ("budget", "at", "journal", "html", "checkpoint"):
+        for option in ("budget", "at", "journal", "html", "checkpoint", "independent"):
             if getattr(options, option, None) is not None:
                 raise UsageError(f"--{option} does not apply with --list.")
         return Listing(claims)
     if options.at and options.budget:
         raise UsageError("--budget does not apply with --at, which looks at the full grids.")
+    if options.independent is not None:
+        if options.html is not None:
+            raise UsageError("--html does not apply with --independent, which makes no page.")
+        if not options.independent.is_file():
+            raise UsageError(f"--independent {options.independent}: there is no such file.")
+        return SideBySide(options, claims, _arguments(options.at or ()))
     return Verify(options, claims, _arguments(options.at or ()))
 
 
@@ -175,7 +204,7 @@ def _shown_again(options: argparse.Namespace) -> Job:
 
     if options.claims:
         raise UsageError("--from FILE.json shows the claims of the file: name none.")
-    for option in ("budget", "at", "journal", "checkpoint", "list"):
+    for option in ("budget", "at", "journal", "checkpoint", "independent", "list"):
         if getattr(options, option, None):
             raise UsageError(f"--{option} does not apply with --from, which measures nothing.")
     return Again(options, read_document(options.document))
@@ -289,6 +318,75 @@ class Verify(Ledger):
     def status(self, result: list[Verdict]) -> int:
         """1 if a measurement failed: then not every claim has been evaluated."""
         return int(any(verdict.verdict == "error" for verdict in result))
+
+
+class SideBySide(Job):
+    """Claims, judged here and by a program that shares nothing with this one."""
+
+    unit = Verify.unit
+
+    def __init__(self, options: argparse.Namespace, claims: list[Claim], at: dict[str, str]):
+        super().__init__()
+        self._options, self._claims, self._at = options, claims, at
+
+    def run(self, transport: Local, watch: Watch) -> list[Row]:
+        """Ask the program on rank 0, and test the claims that it knows at their points."""
+        from mpinet.claims.independent import beside
+
+        answers = self._answers(transport)
+        known = [claim for claim in self._claims if claim.id in answers]
+        if not known:
+            raise UsageError(f"{self._options.independent} knows none of these claims.")
+        shown = {claim.id for claim in known if claim.kept}
+        kept = [replace(claim, kept=True) for claim in known]
+        rows = []
+        for verdict in Verify(self._options, kept, self._at).run(transport, watch):
+            row = asdict(verdict) | {"independent": asdict(beside(verdict, answers[verdict.id]))}
+            rows.append(row if verdict.id in shown else row | {"values": None})
+        return rows
+
+    def _answers(self, transport: Local) -> dict[str, Any]:
+        """What the program says, as rank 0 has heard it (collective)."""
+        from mpinet.claims.independent import asked
+
+        heard: dict[str, Any] = {}
+        if transport.rank == 0:
+            try:
+                heard = {"answers": asked(self._options.independent)}
+            except UsageError as error:
+                heard = {"refused": str(error)}
+        heard = json.loads(transport.share(json.dumps(heard).encode()))
+        if "refused" in heard:
+            raise UsageError(heard["refused"])
+        answers: dict[str, Any] = heard["answers"]
+        return answers
+
+    def show(self, result: list[Row]) -> str:
+        """Format a line per claim, then the points that differ."""
+        from mpinet.report.tables import cell_text, table
+
+        said = [(row, row["independent"]) for row in result]
+        lines = [
+            [row["id"], row["verdict"], other["verdict"], other["points"], len(other["differing"])]
+            for row, other in said
+        ]
+        heading = ("claim", "mpinet", "independent", "points of both", "differ")
+        points = [
+            f"{row['id']} at {point['point'] or 'its point'}: {cell_text(point['measured'])} here, "
+            f"{cell_text(point['independent'])} there"
+            for row, other in said
+            for point in other["differing"]
+        ]
+        agree = sum(other["agrees"] for _, other in said)
+        return "\n".join([table(lines, heading), *points, f"{agree} of {len(said)} agree"])
+
+    def lasting(self, result: list[Row]) -> list[Row]:
+        """The rows without the times."""
+        return [{**row, "seconds": None} for row in result]
+
+    def status(self, result: list[Row]) -> int:
+        """1 if anything differs."""
+        return int(not all(row["independent"]["agrees"] for row in result))
 
 
 class Again(Ledger):

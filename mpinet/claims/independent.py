@@ -1,0 +1,129 @@
+"""A second implementation of claims beside the first: a program of its own, which shares nothing.
+
+The program is run with this Python, and prints one JSON object: for each claim that it knows, by
+id, ``{"verdict": "holds" | "refuted", "values": {POINT: VALUE, ..}}``; a point is written as verify
+writes it (``topology=gmn:3,12``). Verdicts are compared, and the values at points that both have.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isclose
+from pathlib import Path
+from typing import Any
+
+from mpinet.claims.verdict import FAILS, HOLDS, REFUTED, Verdict
+from mpinet.errors import UsageError
+
+CLOSE = 1e-9
+"""Relative difference up to which two computations of a fraction are one value."""
+
+Answers = dict[str, dict[str, Any]]
+"""What the program says of each claim, by ids."""
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What another program says of a claim, beside a verdict.
+
+    Attributes
+    ----------
+    verdict : str
+        Its verdict.
+    points : int
+        Number of points at which both have a value.
+    differing : list of dict
+        Points at which these differ: point, measured, independent.
+    agrees : bool
+        Whether the verdicts are the same and no value differs.
+    """
+
+    verdict: str
+    points: int
+    differing: list[dict[str, Any]] = field(default_factory=list)
+    agrees: bool = True
+
+
+def asked(program: Path) -> Answers:
+    """Run a program, and return what it says of claims.
+
+    Raises
+    ------
+    UsageError
+        It cannot be run, fails, or prints something else.
+    """
+    try:
+        done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"--independent {program}: {error}.") from None
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or ["it says nothing"])[-1]
+        raise UsageError(
+            f"--independent {program}: the program ended with status {done.returncode}: {last}"
+        )
+    return answers_in(done.stdout, program)
+
+
+def answers_in(text: str, program: Path) -> Answers:
+    """Read what a program has printed; `UsageError` if this is not what is asked for."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        raise UsageError(f"--independent {program}: it does not print one JSON object.") from None
+    if not isinstance(found, dict) or not all(map(_is_answer, found.values())):
+        raise UsageError(
+            f'--independent {program}: it has to print {{"CLAIM": {{"verdict": "{HOLDS}" or '
+            f'"{REFUTED}", "values": {{"POINT": VALUE, ..}}}}, ..}}.'
+        )
+    return found
+
+
+def _is_answer(answer: Any) -> bool:
+    return (
+        isinstance(answer, dict)
+        and answer.get("verdict") in (HOLDS, REFUTED)
+        and isinstance(answer.get("values"), dict)
+    )
+
+
+def beside(verdict: Verdict, answer: Mapping[str, Any]) -> Beside:
+    """Compare a verdict, which has the values of all points, with what a program says.
+
+    Parameters
+    ----------
+    verdict : Verdict
+        The verdict, of a claim whose values are kept.
+    answer : mapping
+        The program's verdict and values.
+    """
+    values = answer["values"]
+    own = {value["point"]: value["measured"] for value in verdict.values or ()}
+    both = [point for point in own if point in values]
+    differing = [
+        {"point": point, "measured": own[point], "independent": values[point]}
+        for point in both
+        if not same(own[point], values[point])
+    ]
+    said = REFUTED if verdict.verdict in FAILS else verdict.verdict
+    agrees = said == answer["verdict"] and not differing
+    return Beside(answer["verdict"], len(both), differing, agrees)
+
+
+def same(first: Any, second: Any) -> bool:
+    """Return whether two values are one: fractions nearly, all others exactly."""
+    if isinstance(first, Mapping) and isinstance(second, Mapping):
+        return set(first) == set(second) and all(same(first[key], second[key]) for key in first)
+    if _is_list(first) and _is_list(second):
+        return len(first) == len(second) and all(map(same, first, second))
+    if isinstance(first, float) or isinstance(second, float):
+        numbers = all(isinstance(value, int | float) for value in (first, second))
+        return numbers and isclose(first, second, rel_tol=CLOSE, abs_tol=CLOSE)
+    return type(first) is type(second) and bool(first == second)
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str)
