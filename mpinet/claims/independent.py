@@ -23,12 +23,12 @@ CLOSE = 1e-9
 """Relative difference up to which two computations of a fraction are one value."""
 
 Answers = dict[str, dict[str, Any]]
-"""What the program says of each claim, by ids."""
+"""Verdict and values of each claim that the program knows, by ids."""
 
 
 @dataclass(frozen=True)
 class Beside:
-    """What another program says of a claim, beside a verdict.
+    """Answer of another program on a claim, compared with a verdict.
 
     Attributes
     ----------

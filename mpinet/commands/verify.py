@@ -72,7 +72,7 @@ class DifferingPoint(Fields):
 
 
 class IndependentAnswer(Fields):
-    """What another program says of a claim."""
+    """Answer of another program on a claim."""
 
     verdict: str
     points: Annotated[Count, "at which both have a value"]
@@ -346,7 +346,7 @@ class SideBySide(Job):
         return rows
 
     def _answers(self, transport: Local) -> dict[str, Any]:
-        """What the program says, as rank 0 has heard it (collective)."""
+        """Answers of the program, as rank 0 has heard them (collective)."""
         from mpinet.claims.independent import asked
 
         heard: dict[str, Any] = {}

@@ -48,13 +48,13 @@ def degrees(graph):
 
 
 def counts(graph, node):
-    """How many nodes there are at each distance."""
+    """Number of nodes at each distance."""
     hops = list(hops_from(graph, node).values())
     return [hops.count(far) for far in range(max(hops) + 1)]
 
 
 def looks_alike(graph):
-    """Whether all nodes have the same number of nodes at each distance."""
+    """Tell if all nodes have the same number of nodes at each distance."""
     first = counts(graph, next(iter(graph)))
     return all(counts(graph, node) == first for node in graph)
 

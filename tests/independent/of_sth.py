@@ -199,7 +199,7 @@ def dlh_average():
 
 
 def available(sizes, psi):
-    """How many sizes A up to 50000 have an offered size B with 100 |A-B| / A < psi."""
+    """Number of sizes A up to 50000 that have an offered size B with 100 |A-B| / A < psi."""
     found, offered = 0, sorted(sizes)
     at = 0
     for wanted in range(1, 50001):

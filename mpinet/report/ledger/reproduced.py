@@ -41,7 +41,7 @@ class Item:
 
     @property
     def title(self) -> str:
-        """What it shows, by the title of its first part."""
+        """Title of its first part."""
         return (*self.tables, *self.plots)[0].title
 
     def claims(self) -> Iterator[str]:
@@ -129,7 +129,7 @@ def _cell(row: Row) -> Cell:
 
 
 def _both(cell: Cell, digits: int) -> str:
-    """What was measured; in brackets what is printed, where that is another value or a bound."""
+    """Measured value; in brackets what is printed, where that is another value or a bound."""
     found = cell.rounded(cell.measured, digits)
     if cell.agrees and not cell.sign:
         return found
