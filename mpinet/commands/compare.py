@@ -59,6 +59,11 @@ class CompareRow(Fields):
     gossip: Count | None
     exchange: Count | None
     ascend: Count | None
+    routers: Annotated[
+        Count | None, NAMED, "switches, or all nodes where processors forward messages themselves"
+    ]
+    ports: Annotated[Count | None, NAMED, "wired ports of routers, those to processors, too"]
+    cables: Annotated[Count | None, NAMED, "links between routers; busses"]
     optimum: Annotated[
         Range | None,
         NAMED,
@@ -89,8 +94,8 @@ def compare(
     topologies, *more : str, Topology or networkx.Graph, or a sequence of them
         Networks to compare.
     only : str or sequence of str, optional
-        Names of columns, joined by commas, such as ``diameter,bisection``; default: all but
-        ``saturation`` and ``optimum``.
+        Names of columns, joined by commas, such as ``diameter,bisection``; default: all but what
+        building costs (``routers``, ``ports``, ``cables``), ``saturation`` and ``optimum``.
     effort : float
         Seconds of search for an exact bisection, counted in work, and for the fewest steps of a
         broadcast (``optimum``), on the clock. A bisection, ``connectivity``, ``vertex_transitive``

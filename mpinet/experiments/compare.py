@@ -13,6 +13,8 @@ from functools import cached_property
 from math import ceil, floor
 from typing import Any
 
+import numpy as np
+
 from mpinet import measure
 from mpinet.errors import MpinetError, TooLarge, UsageError
 from mpinet.machine import Machine
@@ -46,6 +48,10 @@ SPLITS = 40_000_000
 measured in complete graphs."""
 
 
+AT_ONCE = 1 << 16
+"""Routers whose ports are counted at a time."""
+
+
 class Subject:
     """A network that is compared; what several columns need is measured once."""
 
@@ -67,6 +73,23 @@ class Subject:
     def links(self) -> int:
         """Pairs of neighbours."""
         return sum(degree * nodes for degree, nodes in self.degrees.items()) // 2
+
+    @cached_property
+    def cost(self) -> tuple[int, int, int]:
+        """Routers, their wired ports, and cables between them (a bus is one).
+
+        Routers are the switches, or all nodes where processors forward messages themselves.
+        """
+        network = self.network
+        first = network.hosts if network.hosts < network.size else 0
+        ports = between = 0
+        for begin in range(first, network.size, AT_ONCE):
+            routers = np.arange(begin, min(begin + AT_ONCE, network.size))[:, np.newaxis]
+            others = network.neighbor(routers, np.arange(network.ports))
+            ports += int((others >= 0).sum())
+            between += int((others >= first).sum())
+        cables = between // 2 if network.busses is None else network.busses
+        return network.size - first, ports, cables
 
     @cached_property
     def distances(self) -> HostDistances:
@@ -95,7 +118,8 @@ class Column:
     most : int
         Nodes of the largest network of which it is tried.
     named : bool
-        Whether it is only compared where it is named, because it takes seconds.
+        Whether it is only compared where it is named: it takes seconds, or is for a question of
+        its own.
     work : callable, optional
         Counts how long it will take (collective), in seconds, from the network alone: rough, but
         the same everywhere. An effort of 1 is enough for `WORK`. Default: it is quick, or its
@@ -239,6 +263,9 @@ COLUMNS = {
         work=_symmetry_work,
     ),
     "broadcast": Column("broadcast, one-port", _broadcast, 1 << 20),
+    "routers": Column("routers", lambda s: s.cost[0], 1 << 22, named=True),
+    "ports": Column("router ports", lambda s: s.cost[1], 1 << 22, named=True),
+    "cables": Column("cables between routers", lambda s: s.cost[2], 1 << 22, named=True),
     "optimum": Column("broadcast, fewest steps", _optimum, 2048, named=True),
     "gossip": Column("gossip, one-port", _gossip, 2048),
     "exchange": Column("exchange, one-port", _exchange, 4096, work=_exchange_work),

@@ -38,6 +38,25 @@ def test_columns_are_those_that_networkx_finds(name):
     assert row["left_out"] == {}
 
 
+@pytest.mark.parametrize(
+    "name", ["torus:4x4", "fattree:2,3", "mesh:3x3,hosts=2", "dragonfly:2,4,2"]
+)
+def test_what_building_costs_is_counted_of_routers(name):
+    network = mpinet.open(name)
+    graph = networkx.Graph(to_networkx(network))
+    first = network.hosts if network.hosts < network.size else 0
+    routers = range(first, network.size)
+    row = mpinet.compare([name], only="routers,ports,cables").value[0]
+    assert row["routers"] == len(routers)
+    assert row["ports"] == sum(graph.degree[router] for router in routers)
+    assert row["cables"] == graph.subgraph(routers).number_of_edges()
+
+
+def test_a_bus_is_one_cable():
+    row = mpinet.compare(["busstar:3,2"], only="ports,cables").value[0]
+    assert row["cables"] == mpinet.open("busstar:3,2").busses
+
+
 @pytest.mark.parametrize(("degree", "diameter"), [(2, 7), (3, 2), (3, 4), (4, 3), (7, 2)])
 def test_the_moore_bound_is_the_least_diameter_of_a_full_tree(degree, diameter):
     tree = networkx.balanced_tree(degree - 1, diameter) if degree > 2 else networkx.path_graph(1)
