@@ -22,6 +22,7 @@ from mpinet.mpi.communicators.topology_communicators import (
     Topocomm,
 )
 from mpinet.mpi.files.file import File
+from mpinet.mpi.futures.core import core
 from mpinet.mpi.messages import bsend_buffers
 from mpinet.mpi.messages.grequests import Grequest
 from mpinet.mpi.messages.matched_probes import MESSAGE_NO_PROC, MESSAGE_NULL, Message
@@ -144,11 +145,7 @@ FUNCTIONS = {
 """Functions of our own in place of the real ones."""
 
 
-REFUSED_MODULES = (
-    "mpi4py.futures",
-    *(f"mpi4py.futures.{name}" for name in ("aplus", "pool", "server", "util")),
-    "mpi4py.util.pool",
-)
+REFUSED_MODULES = ("mpi4py.futures.server", "mpi4py.util.pool")
 """Modules of mpi4py that rest on threads."""
 
 FINDER = "mpi4py._mpiabi"
@@ -216,6 +213,8 @@ def _package(real: ModuleType) -> dict[str, ModuleType]:
             setattr(package, name, value)
     package._mpi = stand_in()
     refused = {name: RefusedModule(name) for name in REFUSED_MODULES}
-    package.futures = refused["mpi4py.futures"]  # type: ignore[attr-defined]
     modules: dict[str, Any] = {"mpi4py.rc": package._rc, "mpi4py.MPI": package._mpi}
+    pools = modules["mpi4py.futures._core"] = core(package._mpi)
+    pools.ThreadPool = refusing("mpi4py.futures.ThreadPoolExecutor")
+    pools.SpawnPool = refusing("mpi4py.futures.ProcessPoolExecutor")
     return {"mpi4py": package, **modules, **refused}

@@ -12,13 +12,13 @@ from mpinet.mpi.real import REAL
 WITHOUT = {
     "no representation of data in files but its own": "Register_datarep",
     "no sessions": "Session Create_from_session_pset",
-    "no processors but its own": "Spawn Spawn_multiple",
+    "no processors but its own": "Spawn Spawn_multiple ProcessPoolExecutor",
     "no ports": "Accept Close_port Connect Lookup_name Open_port Publish_name Unpublish_name",
     "no sockets": "Join",
     "no partitioned messages": "Parrived Pready Pready_list Pready_range Precv_init Psend_init",
     "no processors that fail": "Ack_failed Agree Get_failed Iagree Ishrink Is_revoked Revoke "
     "Shrink",
-    "neither threads nor processors but its own": "futures pool",
+    "no threads that call MPI": "ThreadPoolExecutor pool server",
     "no objects of C": "_addressof _handleof",
 }
 """Calls, classes and modules that are refused, by what the machine lacks for them."""

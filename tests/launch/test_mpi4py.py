@@ -215,3 +215,12 @@ def test_programs_of_windows_and_files_print_the_same_lines(name, lines, ranks):
     shown = emulated("hypercube:2", ranks, script)
     assert len(shown) == 4 * lines
     assert shown == really(4, script)
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_a_program_of_a_pool_prints_the_same_lines(ranks):
+    words = ["-m", "mpi4py.futures", DRIVERS / "pools.py", "argument"]
+    text = job(ranks, "mpinet", "exec", "--on", "hypercube:2", *words)
+    shown = lasting(text.partition("mpi4py.futures.__main__ on hypercube:2")[0])
+    assert len(shown) == 9
+    assert shown == really(4, *words)

@@ -127,6 +127,16 @@ class Fiber(Processor):
         if hasattr(self, "processor"):
             self.processor.unexpected = unexpected
 
+    @property
+    def own(self) -> ProcessState | None:
+        """What the processor has of its own in the interpreter."""
+        return self.processor.own
+
+    @own.setter
+    def own(self, own: ProcessState | None) -> None:
+        if hasattr(self, "processor"):
+            self.processor.own = own
+
     def storage(self) -> dict[Any, Any]:
         """The processor's."""
         return self.processor.storage()

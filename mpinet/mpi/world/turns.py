@@ -163,6 +163,8 @@ class Turns:
         here, privacy, modules = self.current, self.privacy, sys.modules
         here.awaited = awaited
         here.since = self.now
+        if here.main is not None:  # it may have become another one, as by `runpy`
+            here.main = modules.get("__main__", here.main)
         # Most processors own nothing, and this test is all that privacy costs them: modules are
         # counted, since imports cannot be hooked for what is in `sys.modules` already.
         if (
@@ -212,6 +214,7 @@ class Turns:
     def begin(self, work: Callable[[], None]) -> Completion:
         """Start a helper fiber of the running processor; return the event of its end."""
         here = self.current
+        here.main = sys.modules.get("__main__", here.main)
         fiber = Fiber(here)
         completion = Completion(here, fiber)
 

@@ -524,7 +524,7 @@ def test_what_is_missing_is_refused_by_its_name(tmp_path):
         "comm.Shrink()": "MPI.Comm.Shrink",
         "MPI.Open_port()": "MPI.Open_port",
         "MPI.Session.Init()": "MPI.Session.Init",
-        "mpi4py.futures.MPIPoolExecutor": "mpi4py.futures.MPIPoolExecutor",
+        "mpi4py.futures.ThreadPoolExecutor().submit(1)": "mpi4py.futures.ThreadPoolExecutor",
     }
     script = f"""
     import mpi4py.futures

@@ -1,0 +1,208 @@
+"""The module ``mpi4py.futures._core`` of emulated processors: pools without threads.
+
+The rest of `mpi4py.futures` is mpi4py's own. A task is a helper fiber of its master, which waits
+for a worker, sends the task and receives the result, on the account of the line that submits it.
+"""
+
+from __future__ import annotations
+
+import sys
+from concurrent.futures import BrokenExecutor, Future
+from types import ModuleType
+from typing import Any
+
+from mpinet.mpi.communicators.communicator import Intracomm, whole
+from mpinet.mpi.communicators.creation import new_comm
+from mpinet.mpi.futures.crew import Crew, serve
+from mpinet.mpi.futures.pending import Pending
+from mpinet.mpi.world.calls import running
+from mpinet.mpi.world.failure import script_line
+from mpinet.mpi.world.ranks import rank_table
+from mpinet.mpi.world.settings import ModuleVariable, Setting
+
+SHARED, WORKERS = "pool", "workers of a pool"
+"""Under these a processor keeps the crew that all its pools share, and the workers' communicator.
+They also name the contexts of the pool of all processors."""
+
+ARGUMENTS = Setting(ModuleVariable, ("sys", "argv"))
+"""What a script finds that a master runs."""
+
+ALONE = (
+    "MPIPoolExecutor has no workers here: run the script by mpinet exec --on TOPO "
+    "-m mpi4py.futures SCRIPT.py, where processor 0 runs it and all others work, or use "
+    "MPICommExecutor."
+)
+
+
+class Core(ModuleType):
+    """The module, of which every processor has what is its own."""
+
+    MPI: ModuleType
+    BrokenExecutor = BrokenExecutor
+
+    @property
+    def SharedPool(self) -> Any:  # noqa: N802  (mpi4py's name)
+        """The crew that all pools of the running processor share; None if there is none."""
+        return running.turns.current.storage().get(SHARED)
+
+
+class Pool:
+    """What an executor gives its tasks to.
+
+    Parameters
+    ----------
+    executor : Executor
+        The executor.
+    crew : Crew
+        Who does them.
+    is_last : bool
+        Whether the crew goes when the executor is shut down.
+    """
+
+    def __init__(self, executor: Any, crew: Crew, is_last: bool):
+        self._crew, self._is_last, self._executor = crew, is_last, executor
+        self._left: list[Pending] = []
+        self.size = crew.size or 1
+        with Booked("bootup"):
+            if not crew.begin(executor._options):
+                executor._broken = "initializer failed"
+
+    def wait(self) -> None:
+        """Wait until it is ready, which it is."""
+
+    def push(self, item: tuple[Future[Any], Any]) -> None:
+        """Let a task be done."""
+        future, task = item
+        future.__class__ = Pending
+        assert isinstance(future, Pending)
+        future.bind(self._crew.context)
+        self._left.append(future)
+
+        def work() -> None:
+            if self._executor._broken:
+                future.set_exception(BrokenExecutor(self._executor._broken))
+            elif future.set_running_or_notify_cancel():
+                went_well, found = self._crew.do(task)
+                future.set_result(found) if went_well else future.set_exception(found)
+
+        with Booked("submit"):
+            running.turns.begin(work)
+
+    def done(self) -> None:
+        """Nothing more is submitted."""
+
+    def cancel(self) -> None:
+        """Cancel tasks that nobody does yet."""
+        for future in self._left:
+            future.cancel()
+
+    def join(self) -> None:
+        """Wait for the ends of all tasks, and let the workers go, if they are its own."""
+        for future in self._left:
+            future._ended.wait()
+        self._left = []
+        if self._is_last:
+            with Booked("shutdown"):
+                self._crew.end()
+
+
+class Booked:
+    """Within it, messages are on the account of the script's line.
+
+    Parameters
+    ----------
+    kind : str
+        What the line does.
+    """
+
+    def __init__(self, kind: str):
+        self._kind = kind
+
+    def __enter__(self) -> None:
+        self._here = running.turns.current
+        self._before = self._here.account
+        line = script_line()
+        if self._before is None and line is not None:
+            self._here.account = running.world.accounts.at(self._kind, line.tb_frame)
+            self._here.account.calls += 1
+
+    def __exit__(self, *error: object) -> None:
+        self._here.account = self._before
+
+
+class SharedPoolCtx:
+    """The pool of all processors: 0 is the master, all others work until it is done."""
+
+    def __enter__(self) -> SharedPoolCtx | None:
+        everyone = range(whole().size)
+        self._comm = new_comm(Intracomm, (SHARED, -1), lambda: (rank_table(everyone),))
+        kept = running.turns.current.storage()
+        self._is_master = self._comm.rank == 0
+        if self._is_master:
+            self._crew = kept[SHARED] = Crew(self._comm, False)
+            running.turns.privacy.change(running.turns.current, ARGUMENTS)
+            sys.argv = sys.argv[:]  # the script's own from now on
+            return self
+        kept[WORKERS] = new_comm(Intracomm, (WORKERS, -1), lambda: (rank_table(everyone[1:]),))
+        return None
+
+    def __exit__(self, *error: object) -> None:
+        if not self._is_master:
+            with Booked("worker"):
+                serve(self._comm, 0)
+        elif error[0] is None:
+            with Booked("shutdown"):
+                self._crew.end()
+
+
+def worker_pool(executor: Any) -> Pool:
+    """The pool of an executor that has been given no communicator."""
+    crew = running.turns.current.storage().get(SHARED)
+    if crew is None:
+        raise NotImplementedError(ALONE)
+    return Pool(executor, crew, False)
+
+
+def comm_executor(executor: Any, comm: Any, root: int) -> None:
+    """Let a communicator's members work for one of them, which has an executor."""
+    kept = running.turns.current.storage()
+    crew = kept.get(SHARED)
+    if crew is not None and executor is not None:
+        executor._pool = Pool(executor, crew, False)
+        return
+    with Booked("bootup"):
+        own = comm.Dup()
+        workers = comm.Split(int(comm.rank != root))
+    if executor is not None:
+        executor._pool = Pool(executor, Crew(own, True), True)
+        return
+    kept[WORKERS] = workers
+    try:
+        with Booked("worker"):
+            serve(own, root)
+    finally:
+        kept.pop(WORKERS, None)
+
+
+def comm_server() -> Any:
+    """The communicator of those who work.
+
+    Raises
+    ------
+    RuntimeError
+        The processor does not.
+    """
+    found = running.turns.current.storage().get(WORKERS)
+    if found is None:
+        raise RuntimeError("communicator is not accessible")
+    return found
+
+
+def core(mpi: ModuleType) -> Any:
+    """The module, with the stand-in for ``mpi4py.MPI``."""
+    made: Any = Core("mpi4py.futures._core", "Pools of emulated processors.")
+    made.MPI = mpi
+    made.WorkerPool = worker_pool
+    made.SharedPoolCtx, made.get_comm_server = SharedPoolCtx, comm_server
+    made._comm_executor_helper = comm_executor
+    return made

@@ -1,0 +1,126 @@
+"""Results of tasks, and waiting for them: while a processor waits, others have their turns."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+from threading import Event as Flag
+from time import monotonic
+from typing import Any
+
+from greenlet import getcurrent
+
+from mpinet.mpi.real import ANY_SOURCE
+from mpinet.mpi.world.calls import running
+from mpinet.mpi.world.events import Event, Waiter
+
+
+class Ending(Event):
+    """The end of a task.
+
+    Attributes
+    ----------
+    context : int
+        The context of the crew that does it.
+    """
+
+    __slots__ = ("context",)
+
+    def __init__(self, owner: Waiter, context: int):
+        super().__init__(owner)
+        self.context = context
+
+    @property
+    def said(self) -> str:
+        """What is waited for."""
+        return "a worker to end a task"
+
+    @property
+    def peer(self) -> int:
+        """Anybody's."""
+        return ANY_SOURCE
+
+    @property
+    def place(self) -> int:
+        """The context."""
+        return self.context
+
+
+class Ended(Flag):
+    """A flag that tasks' ends set; who waits for it lets others run.
+
+    Parameters
+    ----------
+    context : int
+        The context of the crew that does them.
+    """
+
+    def __init__(self, context: int):
+        super().__init__()
+        self._context = context
+        self._endings: list[Ending] = []
+
+    def set(self) -> None:
+        """Set it, and wake up who waits."""
+        super().set()
+        endings, self._endings = self._endings, []
+        for ending in endings:
+            running.turns.happened(ending)
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until it is set, or for some seconds; whether it is."""
+        turns = running.turns
+        if getcurrent() is not turns.current.thread:  # a thread of the script's
+            return super().wait(timeout)
+        end = None if timeout is None else monotonic() + timeout
+        while not self.is_set():
+            if end is None:
+                ending = Ending(turns.current, self._context)
+                self._endings.append(ending)
+                turns.wait(ending)
+            elif monotonic() >= end:
+                break
+            else:
+                turns.poll()
+        return self.is_set()
+
+
+class Waiters(list[Any]):
+    """Who waits for one of several results, as `concurrent.futures.wait` does.
+
+    Parameters
+    ----------
+    context : int
+        The context of the crew.
+    """
+
+    def __init__(self, context: int):
+        super().__init__()
+        self._context = context
+
+    def append(self, waiter: Any) -> None:
+        """Add one; its flag is to be one that lets others run."""
+        if not isinstance(waiter.event, Ended):
+            waiter.event = Ended(self._context)
+        super().append(waiter)
+
+
+class Pending(Future[Any]):
+    """The result of a task that a crew is to do."""
+
+    _ended: Ended
+
+    def bind(self, context: int) -> None:
+        """Note which crew does it."""
+        self._ended = Ended(context)
+        self._waiters = Waiters(context)
+        self.add_done_callback(lambda _: self._ended.set())
+
+    def result(self, timeout: float | None = None) -> Any:
+        """Wait for the result."""
+        self._ended.wait(timeout)
+        return super().result(None if self.done() else 0)
+
+    def exception(self, timeout: float | None = None) -> BaseException | None:
+        """Wait for the error, if it is one."""
+        self._ended.wait(timeout)
+        return super().exception(None if self.done() else 0)
