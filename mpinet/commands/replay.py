@@ -16,6 +16,7 @@ from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, Unpack, command
 from mpinet.commands.timing import InTime, Timed, timed_of
 from mpinet.machine.timed.program import Program
+from mpinet.programs.messages.named import is_name
 from mpinet.report.rows import Row
 from mpinet.report.tables import fields
 
@@ -41,6 +42,13 @@ class StuckOperation(Fields):
     waits_line: Count
 
 
+class Load(Fields):
+    """Messages on a link: their line in a script, or their ends, and their bytes."""
+
+    what: str
+    bytes: Count
+
+
 class BusyLink(Fields):
     """Load of a link, or of a bus."""
 
@@ -49,6 +57,9 @@ class BusyLink(Fields):
     bus: Annotated[Count, When("on busses")]
     busy: Count
     bytes: Count
+    loaded_by: Annotated[
+        list[Load], When("on links, where each message has one way"), "the three largest"
+    ]
 
 
 class ReplayResult(Result):
@@ -118,7 +129,7 @@ def prepare(options: argparse.Namespace) -> Job:
 def _program(program: str | Path | Program, processors: int | None = None) -> Program:
     """Read the program, or make it of its name."""
     from mpinet.programs.messages.goal import read_goal
-    from mpinet.programs.messages.named import is_name, program_named
+    from mpinet.programs.messages.named import program_named
 
     if isinstance(program, Program):
         return program
@@ -191,6 +202,9 @@ class Replay(Job):
         self.topology = timed.topology.name if timed.topology else None
         self._options, self._timed = options, timed
         self._program, self._places = program, places
+        named = options.program
+        is_file = not isinstance(named, Program) and not is_name(str(named))
+        self._file = Path(named) if is_file else None
 
     @property
     def title(self) -> str:
@@ -203,7 +217,32 @@ class Replay(Job):
             self._timed, self._program, self._places, self._options, transport, watch
         )
         self.note_crossing(machine)
-        return found
+        return found | {"busiest_links": self._with_loads(found["busiest_links"], machine)}
+
+    def _with_loads(self, links: list[Row], machine: Machine) -> list[Row]:
+        """Return the busiest links with what loads them."""
+        from mpinet.machine.timed.layout import SEND
+        from mpinet.programs.messages.loaders import comments_of, loads_of
+        from mpinet.programs.messages.placing import placed
+
+        timed, program = self._timed, self._program
+        if not links or "node" not in links[0] or timed.routing is None or timed.routing.numbered:
+            return links
+        moved = placed(program, self._places, machine.topology.hosts)
+        said: list[str] = []
+        if self._file is not None:
+            lines = moved.lines[moved.kind == SEND]
+            said = comments_of(self._file, lines)
+        loads = loads_of(
+            moved,
+            machine.topology,
+            timed.routing,
+            [(link["node"], link["port"]) for link in links],
+            timed.costs.half_duplex,
+            said if all(said) else (),
+            self._places,
+        )
+        return [link | {"loaded_by": load} for link, load in zip(links, loads, strict=True)]
 
     def shortfall(self, result: Row) -> str:
         """Return the sentence on operations that never end, with both ends of the first ones."""
@@ -225,9 +264,17 @@ class Replay(Job):
         if result["busiest_links"]:
             from mpinet.report.tables import table
 
-            rows = [list(row.values()) for row in result["busiest_links"]]
-            text += f"\n\n{table(rows, list(result['busiest_links'][0]))}"
+            rows = [
+                [_loaded(value) if name == "loaded_by" else value for name, value in row.items()]
+                for row in result["busiest_links"]
+            ]
+            heading = [name.replace("_", " ") for name in result["busiest_links"][0]]
+            text += f"\n\n{table(rows, heading)}"
         return text
+
+
+def _loaded(loads: list[Row]) -> str:
+    return ", ".join(f"{load['what']}: {load['bytes']}" for load in loads)
 
 
 def _line(number: int) -> str:
