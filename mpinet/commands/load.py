@@ -94,6 +94,11 @@ def load(
     warmup: Annotated[int | str, Typed(read=str, metavar="W|auto")] = 500,
     steps: int = 1000,
     limit: int = 5000,
+    replies: int | None = None,
+    service: int = 1,
+    outstanding: int | None = None,
+    batch: int | None = None,
+    phases: int = 1,
     until: Annotated[str | float | None, Typed(read=str, metavar="P%")] = None,
     saturation: Annotated[float | None, Typed(metavar="RATE")] = None,
     bursts: Annotated[str | float | int | None, Typed(metavar="B[:Q]")] = None,
@@ -135,6 +140,17 @@ def load(
         Steps before the window; ``auto``: as many as a pilot run shows (MSER-5).
     steps, limit : int
         Steps of the window, and that its messages are waited for.
+    replies : int, optional
+        Flits of the reply that the target of each message sends back to its source.
+    service : int
+        Steps from a request's last flit to the birth of its reply.
+    outstanding : int, optional
+        Requests without a reply that a processor has under way at most; others wait at the source.
+    batch : int, optional
+        Messages that every processor generates: the run ends when all are done, and all of it is
+        measured, instead of a window.
+    phases : int
+        Batches; each begins when all messages of the one before are done.
     until : float or str, optional
         Part of the mean latency, ``2%`` or 0.02: the window is doubled, 6 times at most, until the
         95 % confidence interval reaches no farther to either side.
@@ -347,10 +363,17 @@ class Load(Job):
         """Return the curves without what nobody has set, and what follows from them."""
         curves = [
             {k: v for k, v in curve.items() if k != "vcs" or "vcs" in self._varied}
+            | {"points": [self._lasting(point) for point in curve["points"]]}
             for curve in result["curves"]
         ]
         kept = {name: value for name, value in result.items() if name != "between_seeds"}
         return kept | {"curves": curves}
+
+    def _lasting(self, point: Row) -> Row:
+        """Return a point without the latencies of two lengths: its digest is older than they."""
+        if self._options.replies is not None:
+            return point
+        return {name: value for name, value in point.items() if name != "latency_by_kind"}
 
     def rows(self, result: Any) -> list[Row]:
         """Return one row per run, with the bound as a rate."""

@@ -33,6 +33,28 @@ COLUMNS = {
 }
 
 
+class LatencyOfKind(Fields):
+    """Latencies of one kind of messages, in steps."""
+
+    delivered: Count
+    sum: Count
+    mean: float
+    max: Count
+    p50: Count
+    p95: Count
+    p99: Count
+
+
+class LatencyByKind(Fields):
+    """Latencies of each kind of messages: by length, or of requests, replies and round trips."""
+
+    short: Annotated[LatencyOfKind, When("of two lengths")]
+    long: Annotated[LatencyOfKind, When("of two lengths")]
+    request: Annotated[LatencyOfKind, When("with ``--replies``")]
+    reply: Annotated[LatencyOfKind, When("with ``--replies``")]
+    round_trip: Annotated[LatencyOfKind, When("with ``--replies``")]
+
+
 class LoadPoint(Fields):
     """A run of open-loop traffic at one rate (docs/reference/traffic)."""
 
@@ -77,6 +99,10 @@ class LoadPoint(Fields):
     utilisation_max: float | None
     jain: float | None
     saturated: bool
+    latency_by_kind: Annotated[
+        LatencyByKind, When("with ``--replies``, or, not in the digest, of two lengths")
+    ]
+    phase_steps: Annotated[list[Count], When("with ``--batch``")]
     warmup: Annotated[Count, When("with ``--warmup auto``")]
     warmup_found: Annotated[bool, When("with ``--warmup auto``")]
     window: Annotated[Positive, When("with ``--until``")]

@@ -55,6 +55,7 @@ def settings_of(
             *read_flits(options.flits),
             *read_bursts(options.bursts),
             rows=traffic.rows,
+            **read_loop(options),
         ),
         Buffering(
             options.switching,
@@ -82,6 +83,28 @@ def settings_of(
     ]
 
 
+def read_loop(options: argparse.Namespace) -> dict[str, int]:
+    """Return the parameters of replies and phases; refuse those that mean nothing alone."""
+    if options.replies is None:
+        for name, default in (("outstanding", None), ("service", 1)):
+            if getattr(options, name) != default:
+                raise UsageError(f"--{name} is about requests that are answered: give --replies.")
+    if options.batch is None and options.phases != 1:
+        raise UsageError("--phases are phases of a batch: give --batch.")
+    for name in ("replies", "outstanding", "batch"):
+        value = getattr(options, name)
+        if value is not None and value < 1:
+            raise UsageError(f"--{name} is a whole number >= 1, not {value}.")
+    numbers = {
+        "reply_flits": options.replies,
+        "service": options.service,
+        "outstanding": options.outstanding,
+        "batch": options.batch,
+        "phases": options.phases,
+    }
+    return {name: number for name, number in numbers.items() if number is not None}
+
+
 AUTO = "auto"
 
 
@@ -90,6 +113,9 @@ def read_window(options: argparse.Namespace) -> Window:
     from mpinet.machine.traffic.parameters import Window
 
     given = options.warmup
+    if options.batch is not None:
+        # What is measured is all, from the first step to the last one.
+        return Window(0, options.steps + options.limit, 0)
     if given == AUTO:
         if options.steps < LEAST_PILOT:
             raise UsageError(
@@ -113,6 +139,11 @@ def read_steady(options: argparse.Namespace, traced: bool) -> Steady:
             "and step."
         )
     steady = Steady(options.warmup == AUTO, until, resolution or 0.0)
+    if options.batch is not None and steady != NAMED:
+        raise UsageError(
+            "Messages of --batch come to an end, and are all measured: --warmup auto, --until and "
+            "--saturation look for a steady state."
+        )
     if traced and steady != NAMED:
         raise UsageError(
             "A trace has its steps, and no steady state: --warmup auto, --until and --saturation "

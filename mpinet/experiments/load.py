@@ -209,7 +209,7 @@ class Setting:
         """Tell if a point is in overload, be it at some sources or channels alone."""
         if point["deadlock"]:
             return True
-        if self.pattern.rows is not None:
+        if self.pattern.rows is not None or self.generation.batch:
             return False
         bound = self.bound
         if bound is not None and point["rate"] * self.mean_flits > bound * (1 + 1e-9):
@@ -221,14 +221,18 @@ class Setting:
 
     @cached_property
     def bound(self) -> float | None:
-        """Flits per processor and step by the busiest channel; None with faults (collective)."""
-        return None if self.faults else bound_of(self, self.routing)
+        """Flits per processor and step by the busiest channel, if nothing is dead (collective).
+
+        With replies or phases it says nothing: None.
+        """
+        is_open = not self.faults and not self.generation.is_closed
+        return bound_of(self, self.routing) if is_open else None
 
     @cached_property
     def better_routing(self) -> str | None:
         """Name of the routing with the highest bound, if that is above this one's (collective)."""
         own = bound_of(self, self.routing, HINTED)
-        if own is None or bool(self.faults):
+        if own is None or bool(self.faults) or self.generation.is_closed:
             return None
         best: str | None = None
         for name in self.topology.routings:
@@ -388,7 +392,12 @@ def _rates_of(setting: Setting, rates: Sequence[float]) -> Sequence[float]:
 def _wanted(setting: Setting, rates: Sequence[float]) -> list[float]:
     """The rates to run; if there are several, with the one of overload."""
     own = _rates_of(setting, rates)
-    return sorted({*own, *([setting.overload] if len(own) > 1 else [])})
+    return sorted({*own, *([setting.overload] if _has_curve(setting, own) else [])})
+
+
+def _has_curve(setting: Setting, rates: Sequence[float]) -> bool:
+    """Tell if latency over these rates comes to saturation; messages in phases come to an end."""
+    return len(rates) > 1 and not setting.generation.batch
 
 
 def _searched(setting: Setting) -> list[None]:
@@ -403,7 +412,7 @@ def _curve(
     own = _rates_of(setting, rates)
     points = [found[rate] for rate in sorted(own)]
     stable = [point["rate"] for point in points if not point["saturated"]]
-    several = len(own) > 1
+    several = _has_curve(setting, own)
     full = found[setting.overload] if several else None
     return {
         "network": setting.topology.name,

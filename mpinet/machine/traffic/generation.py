@@ -23,6 +23,12 @@ def withdraw(rules, state, ledger):
         ledger.withdrawn += node.waiting
         ledger.source_queue_max = max(ledger.source_queue_max, np.int64(node.waiting))
         node.queued = node.waiting = 0
+        if rules.replying:
+            m = np.int64(node.posted)
+            while m != NONE:
+                give_back(m, free, ledger)
+                m = np.int64(messages[m].left)
+            node.posted = NONE
         if UNLIMITED:
             for at in range(network_lanes):
                 queue = queues[base + at]
@@ -59,7 +65,8 @@ def generate(routes, rules, sources, state, books, scratch, ledger):
     t, hosts, generating, bursty = ledger.now, rules.hosts, rules.generating, rules.bursty
     vcs, network_lanes = rules.vcs, rules.ports * rules.vcs
     traced, faulty, seed = rules.traced, dead.size > 0, rules.seed
-    header = scratch.header
+    header, batch = scratch.header, rules.batch
+    replying, outstanding = rules.replying, rules.outstanding
     if ledger.closed >= 0:
         return
     queue_max = ledger.source_queue_max
@@ -79,25 +86,44 @@ def generate(routes, rules, sources, state, books, scratch, ledger):
             if bursty:
                 on = node.on != 0
                 node.on = turned(on, seed, node.number, t, rules.on_below, rules.off_below)
-            if (not bursty or node.on != 0) and comes(np.int64(node.dice), t, generating):
+            if (
+                (not bursty or node.on != 0)
+                and (batch == 0 or node.made < batch)
+                and comes(np.int64(node.dice), t, generating)
+            ):
                 book_birth(length_of(node, t, rules), rules, ledger)
                 births = 1
+                node.made += batch > 0
         if births:
             if node.queued == 0:
                 node.first_born = t
             node.queued += births
             node.waiting += births
         k = 0
-        while node.queued > 0 and (UNLIMITED or k < vcs):
+        while UNLIMITED or k < vcs:
+            reply = False
+            if replying:
+                reply = node.posted != NONE and messages[node.posted].born <= t
+            # A source with so many requests under way waits for a reply.
+            if not reply and (node.queued == 0 or 0 < outstanding <= node.unanswered):
+                break
             at = network_lanes + k
             k += 1
             if not UNLIMITED:
                 if is_set(occupied, slot, at, rules.words):
                     continue
                 set_bit(occupied, slot, at, rules.words)
-            m = taken_from(state.free, ledger)
-            message = messages[m]
-            draw_message(node, message, trace, target_of, pattern, rules)
+            if reply:
+                m = np.int64(node.posted)
+                message = messages[m]
+                node.posted = message.left
+            else:
+                m = taken_from(state.free, ledger)
+                message = messages[m]
+                draw_message(node, message, trace, target_of, pattern, rules)
+                if replying:
+                    message.number *= 2
+                    node.unanswered += 1
             header[:] = 0
             if rules.numbered:
                 header[header.size - 1] = message.number
@@ -140,3 +166,16 @@ def draw_message(node, message, trace, target_of, pattern, rules):
                 node.number, rules.on_below, rules.off_below,
             )  # fmt: skip
     message.source, message.hops = node.number, 0
+
+
+@part
+def begin_phase(routes, rules, nodes, begun, ledger):
+    """Begin a phase: every processor may generate its messages of it."""
+    begun[ledger.phase] = ledger.now
+    ledger.phase += 1
+    faulty = routes.dead.size > 0
+    for slot in range(nodes.size):
+        node = nodes[slot]
+        if node.number < rules.hosts and not (faulty and is_among(node.number, routes.dead)):
+            node.made = 0
+            ledger.open += rules.batch

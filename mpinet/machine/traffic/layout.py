@@ -53,6 +53,9 @@ GENERATE_STREAM, TARGET_STREAM, FLITS_STREAM, SPOT_STREAM, BURST_STREAM = range(
 MESSAGE_WORDS = 7
 """Words of a message behind its head's word: fields up to `Message.hops`, without the header."""
 
+ROUND = 2
+"""Row of `Books.latencies` for round trips: from a request's birth to the end of its reply."""
+
 LANES_PER_WORD = 62
 
 KEPT = "kept"
@@ -104,6 +107,14 @@ class Rules(Record):
     # What `choose` is told, and how many words of it come before the candidates' credits.
     sees: int
     told: int
+    # The closed loop: requests that are answered, those of a source under way at most (0: any
+    # number), and messages of a source in a phase (0: no phases).
+    replying: bool
+    reply_flits: int
+    service: int
+    outstanding: int
+    batch: int
+    phases: int
 
 
 class Ledger(Record):
@@ -114,7 +125,9 @@ class Ledger(Record):
     ended: Annotated[int, Same]
     quiet: Annotated[int, Same]  # steps since something moved on any rank
     open_everywhere: Annotated[int, Same]  # `open` of all ranks, at the end of the last step
-    # Messages of the window that are not done, flits in lanes of links, flits not entered.
+    phase: Annotated[int, Same]  # phases begun
+    # Messages of the window that are not done (of a phase also those that are still to come), flits
+    # in lanes of links, flits not entered.
     open: Annotated[int, Total]
     inside: Annotated[int, Total]
     backlog: Annotated[int, Total]
@@ -180,6 +193,12 @@ class Node(Record):
     end: Short
     next_born: Annotated[Short, KEPT]
     next_taken: Annotated[Short, KEPT]
+    # The closed loop: messages generated in this phase, requests without a reply, and the first and
+    # last reply that waits for a slot; `Message.left` leads from one to the next.
+    made: Annotated[Short, KEPT]
+    unanswered: Annotated[Short, KEPT]
+    posted: Short
+    posted_last: Short
 
 
 class Lane(Record):
@@ -238,7 +257,7 @@ class Message(Record):
     hops: int
     came: Short  # step in which its head came to the node where it is
     # In unlimited queues: the branches of the heap. On its way to `slot`, `left` is the next
-    # message that arrives in the same step.
+    # message that arrives in the same step; of a reply at its source the next one that waits.
     left: Short
     right: Short
     slot: Short
@@ -420,12 +439,14 @@ class Scratch(NamedTuple):
 class Books(NamedTuple):
     """Measurements of the window.
 
-    `loads` has flits by channel; `latencies` is a histogram by steps; `batches` holds number and
+    `loads` has flits by channel; `latencies` are histograms by steps, one for each kind of message
+    (and of round trips); `begun` has the step in which each phase began; `batches` holds number and
     sum of the latencies of each part of the window, by birth (`Window.edges`).
     """
 
     loads: Counts
-    latencies: Ints
+    latencies: Table
+    begun: Ints
     batches: Table
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from mpinet.compiled import part, phase
-from mpinet.machine.traffic.counting import enter, finish
+from mpinet.machine.traffic.counting import answer, enter, finish
 from mpinet.machine.traffic.layout import (
     BODY,
     CREDIT,
@@ -100,7 +100,13 @@ def leave(rules, state, wires, bidding, books, crossing, ledger):
         if tail:
             lane.out, lane.sent = UNDECIDED, 0
             # Beyond the last lane on this rank nobody here needs the message's record.
-            if out == ports or links[slot * ports + out].owner != rules.rank:
+            if out == ports:
+                kept = False
+                if rules.replying:
+                    kept = answer(m, node, lane.group == DRAINED, rules, messages, ledger)
+                if not kept:
+                    give_back(m, free, ledger)
+            elif links[slot * ports + out].owner != rules.rank:
                 give_back(m, free, ledger)
         else:
             lane.vc = v

@@ -15,6 +15,12 @@ TENTHS = 10
 """Parts of the window whose means give the confidence interval."""
 
 
+MOST_PHASES = 10_000
+
+KINDS = {"lengths": ("short", "long"), "replies": ("request", "reply", "round_trip")}
+"""Names of what latencies are counted apart for, in the order of the rows that hold them."""
+
+
 def _require_within(name: str, value: int, least: int, most: int) -> None:
     """Raise `UsageError` unless a number is within its limits."""
     if not least <= value <= most:
@@ -113,6 +119,16 @@ class Generation:
         Messages per processor and step while a burst is on.
     rows : ndarray of int64, shape (k, 4), optional
         A trace instead: (step, source, target, flits), ascending by step and source.
+    reply_flits : int
+        Flits of the reply that the target of each message sends back; 0: there are no replies.
+    service : int
+        Steps from a request's last flit to the birth of its reply.
+    outstanding : int
+        Most requests of a processor that are under way; 0: any number.
+    batch : int
+        Messages that a processor generates in a phase; 0: there are no phases.
+    phases : int
+        Phases; one begins when all messages of the one before it are done.
     """
 
     target: Rule
@@ -124,6 +140,11 @@ class Generation:
     burst: float = 0.0
     burst_rate: float = 1.0
     rows: Ints | None = None
+    reply_flits: int = 0
+    service: int = 1
+    outstanding: int = 0
+    batch: int = 0
+    phases: int = 1
 
     def __post_init__(self) -> None:
         if not 0 <= self.rate <= 1:
@@ -134,6 +155,14 @@ class Generation:
         if self.flits < 1 or self.long_flits < 0 or not 0 <= self.long_share <= 1:
             raise UsageError("Messages have at least one flit, and shares add up to 1.")
         _require_within("flits", self.longest, 1, SHORT_INTEGERS)
+        for name, value, least, most in (
+            ("replies", self.reply_flits, 0, SHORT_INTEGERS),
+            ("service", self.service, 1, SHORT_INTEGERS // 4),
+            ("outstanding", self.outstanding, 0, SHORT_INTEGERS),
+            ("batch", self.batch, 0, SHORT_INTEGERS),
+            ("phases", self.phases, 1, MOST_PHASES),
+        ):
+            _require_within(name, value, least, most)
         if self.burst and (self.burst < 1 or not self.rate < self.burst_rate <= 1):
             raise UsageError(
                 f"Bursts last 1 step or more on average, and their rate {self.burst_rate:g} is "
@@ -141,9 +170,21 @@ class Generation:
             )
 
     @property
+    def kinds(self) -> tuple[str, ...]:
+        """Names of the kinds of messages whose latencies are counted apart; empty: one kind."""
+        if self.reply_flits:
+            return KINDS["replies"]
+        return KINDS["lengths"] if self.long_flits else ()
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether processors wait for one another: for replies, or for the end of a phase."""
+        return self.reply_flits > 0 or self.batch > 0
+
+    @property
     def longest(self) -> int:
         """Flits of the longest message."""
-        lengths = [self.flits, self.long_flits]
+        lengths = [self.flits, self.long_flits, self.reply_flits]
         if self.rows is not None and len(self.rows):
             lengths.append(int(self.rows[:, 3].max()))
         return max(lengths)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import sqrt
 from typing import Any
 
@@ -63,18 +64,54 @@ def results(run: OpenLoop) -> dict[str, Any]:
         "cycle_messages": [[each["source"], each["target"], each["born"]] for each in cycle],
         "batches": batches.tolist(),
     }
-    found |= _latency(latencies)
+    found |= _latency(np.trim_zeros(latencies[: len(MESSAGES)].sum(axis=0), "b"))
+    if run.generation.kinds:
+        found["latency_by_kind"] = by_kind(run.generation.kinds, latencies)
+    if run.generation.batch:
+        found["phase_steps"] = _phase_steps(run)
     return found | _derived(run, found, channels, entered, squares)
 
 
 def _padded(run: OpenLoop) -> Ints:
     """Return this rank's histogram of latencies, padded to the length that all ranks need."""
     mine = run.books.latencies
-    longest = np.flatnonzero(mine)
+    kinds, room = mine.shape
+    longest = np.flatnonzero(mine.any(axis=0))
     needed = run.machine.max(int(longest[-1]) + 1 if longest.size else 1)[0]
-    padded = np.zeros(needed, np.int64)
-    padded[: min(needed, len(mine))] = mine[:needed]
+    padded = np.zeros((kinds, needed), np.int64)
+    padded[:, : min(needed, room)] = mine[:, :needed]
     return padded
+
+
+MESSAGES = ("request", "reply")
+"""The kinds that are messages, as `KINDS` has them: round trips are not."""
+
+
+def by_kind(kinds: Sequence[str], histograms: Ints) -> dict[str, dict[str, Any]]:
+    """Return number, sum, mean, maximum and quantiles of the latencies of each kind of message."""
+    found = {}
+    for name, histogram in zip(kinds, histograms, strict=True):
+        count = int(histogram.sum())
+        shown = {
+            key.removeprefix("latency_"): value
+            for key, value in _latency(np.trim_zeros(histogram, "b")).items()
+        }
+        found[name] = {"delivered": count, "mean": shown["sum"] / max(1, count), **shown}
+    return found
+
+
+def _phase_steps(run: OpenLoop) -> list[int]:
+    """Return the steps of each phase that came to its end."""
+    begun, ledger = run.books.begun[: run.ledger.phase].tolist(), run.ledger
+    ends = [*begun[1:], *([ledger.closed] if not ledger.open_everywhere else [])]
+    return [end - begin for begin, end in zip(begun, ends, strict=False)]
+
+
+def measured_steps(run: OpenLoop) -> int:
+    """Return the steps of the window; of phases those from the first one's begin to the close."""
+    if not run.generation.batch:
+        return run.window.steps
+    return max(1, run.ledger.closed if run.ledger.closed >= 0 else run.steps)
 
 
 def _latency(histogram: Ints) -> dict[str, int]:
@@ -95,8 +132,9 @@ def _derived(
     run: OpenLoop, found: dict[str, Any], channels: int, entered: int, squares: int
 ) -> dict[str, Any]:
     """Rates, means and fractions, computed from the whole numbers."""
-    hosts, steps = run.machine.topology.hosts, run.window.steps
+    hosts, steps = run.machine.topology.hosts, measured_steps(run)
     done = max(1, found["delivered"])
+    is_drawn = run.generation.rows is None and not run.generation.batch
     slow = 20 * found["accepted_flits"] < 19 * found["generated_flits"]
     return {
         "offered": found["generated_flits"] / (hosts * steps),
@@ -108,7 +146,7 @@ def _derived(
         "utilisation_mean": found["loads_sum"] / (max(1, channels) * steps),
         "utilisation_max": found["loads_max"] / steps,
         "jain": entered * entered / (hosts * squares) if squares else 1.0,
-        "saturated": found["unfinished"] > 0 or (run.generation.rows is None and slow),
+        "saturated": found["unfinished"] > 0 or (is_drawn and slow),
     }
 
 

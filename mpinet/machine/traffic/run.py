@@ -242,6 +242,8 @@ class OpenLoop:
                 f"{whose} has {count} classes, and each takes as many virtual channels: --vcs must "
                 f"be a multiple of {count}, not {buffering.vcs}."
             )
+        if generation.is_closed:
+            self._require_closed()
         longest = generation.longest
         if self.limited and buffering.switching != "wormhole" and buffering.buffers < longest:
             raise UsageError(
@@ -259,11 +261,25 @@ class OpenLoop:
         needed = buffering.needs(most, ports)
         require_memory(needed, f"Traffic on {self.machine.topology.name}")
 
+    def _require_closed(self) -> None:
+        """Refuse what does not go with replies or phases."""
+        generation = self.generation
+        if not self.limited:
+            raise UsageError("Replies and phases go with --buffers 1 or more.")
+        if generation.rows is not None:
+            raise UsageError("Replies and phases go with patterns: a trace has its steps.")
+        if generation.reply_flits and self.faults:
+            raise UsageError(
+                "Requests that dead nodes or links keep from their targets have no reply: give "
+                "--replies or --faults, not both."
+            )
+
     def _make_links(self) -> None:
         """Make the hosted nodes, and the table of the other ends of their links."""
         machine, topology = self.machine, self.machine.topology
         self._nodes = layout.Node.array(machine.placement.count)
         self._nodes["number"] = machine.nodes
+        self._nodes["posted"] = layout.NONE
         shape = (len(self._nodes), topology.ports)
         numbers = np.broadcast_to(machine.nodes[:, np.newaxis], shape).ravel()
         ports = np.broadcast_to(np.arange(topology.ports), shape).ravel()
@@ -382,6 +398,12 @@ class OpenLoop:
             "numbered": self.routing.numbered,
             "sees": self.routing.sees,
             "told": words_seen(self.routing.sees, topology.size, topology.ports),
+            "replying": generation.reply_flits > 0,
+            "reply_flits": generation.reply_flits,
+            "service": generation.service,
+            "outstanding": generation.outstanding,
+            "batch": generation.batch,
+            "phases": generation.phases,
         }.items():
             setattr(rules, name, value)
 
@@ -422,7 +444,8 @@ class OpenLoop:
         window = self.window
         self.books = layout.Books(
             np.zeros(len(self._links), np.uint32),
-            np.zeros(1, np.int64),
+            np.zeros((max(1, len(self.generation.kinds)), 1), np.int64),
+            np.zeros(self.generation.phases, np.int64),
             np.zeros((window.parts, 2), np.int64),
         )
         vcs = self.buffering.vcs if self.limited else 0
@@ -434,9 +457,10 @@ class OpenLoop:
         """Grow the messages if fewer are free than a step can need, and the latencies."""
         ledger = self.ledger
         longest = self.steps + steps + self.generation.longest + 1 - self.window.warmup
-        if len(self.books.latencies) < longest:
-            longer = np.zeros(2 * longest, np.int64)
-            longer[: len(self.books.latencies)] = self.books.latencies
+        kinds, before = self.books.latencies.shape
+        if before < longest:
+            longer = np.zeros((kinds, 2 * longest), np.int64)
+            longer[:, :before] = self.books.latencies
             self.books = self.books._replace(latencies=longer)
         if ledger.free >= self._room:
             return

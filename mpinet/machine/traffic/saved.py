@@ -73,6 +73,9 @@ LEFT_IN, IS_HEAD = ORDER, FLITS
 which it left, and whether it is a head (only heads have a record). A credit under way has the
 sender's node and channel, and the step, alone."""
 
+POSTED = 2
+"""Column of the message of a reply that waits, behind processor and place in line."""
+
 PORT, ARRIVES, QUEUED = range(1, 4)
 """Columns of a message in unlimited queues, beside `NODE`: the port that it waits for, or the step
 in which it arrives at the node; then the message."""
@@ -101,7 +104,8 @@ def counts(ledger: Ledger, books: Books) -> Fields:
         **{name: getattr(ledger, name) for name in _names(Ledger, Same)},
         **{name: Largest(getattr(ledger, name)) for name in _names(Ledger, Largest)},
         "totals": Total(np.array([getattr(ledger, name) for name in _names(Ledger, Total)])),
-        "latencies": Total(books.latencies),
+        "latencies": Total(np.ascontiguousarray(books.latencies.T)),
+        "begun": frames.Same(books.begun),
         "tenths": Total(books.batches),
     }
 
@@ -114,7 +118,8 @@ def restore_counts(ledger: Ledger, books: Books, found: Mapping[str, Any]) -> Bo
         setattr(ledger, name, total)
     ledger.seal &= SEAL_MASK
     books.batches[:] = found["tenths"]
-    return books._replace(latencies=np.ascontiguousarray(found["latencies"]))
+    books.begun[:] = found["begun"]
+    return books._replace(latencies=np.ascontiguousarray(found["latencies"].T))
 
 
 def processors(machine: Machine, state: State, books: Books, busses: Busses) -> Fields:
@@ -178,7 +183,15 @@ def lanes(
         "parts": frames.Located(_with_messages(parts, state)),
         "flights": frames.Located(flights),
         "credits": frames.Located(credits),
+        "posted": frames.Located(_with_messages(_posted(rules, state), state)),
     }
+
+
+def _posted(rules: Rules, state: State) -> Ints:
+    """Return the replies that wait at their sources: processor, place in line and message."""
+    waiting = int(state.nodes["waiting"].sum()) if rules.replying else 0
+    rows = np.empty((waiting, POSTED + 1), np.int64)
+    return rows[: note_posted(state, rows)] if waiting else rows
 
 
 RECORDED = ("number", "length", "born", "source", "target", "entered", "hops", "came")
@@ -302,7 +315,9 @@ def restore_lanes(
     state.ring[rows * int(rules.buffer) + seats] = np.repeat(of[: len(parts)], flits)
     known = np.flatnonzero(last != NONE)
     state.lanes["incoming"][known] = of[last[known]]
-    state = _with_records(state, records[ends], ledger)
+    posted, at = found["posted"], len(ends)
+    state = _with_records(state, np.concatenate([records[ends], posted[:, POSTED:]]), ledger)
+    _post(machine, state, posted, at)
     wired = int((state.links["owner"] != NONE).sum())
     made = wires(wired, int(rules.delay), int(rules.vcs))
     _fill_wires(made, flights, flying, of[flown], count)
@@ -312,6 +327,21 @@ def restore_lanes(
         made.credits[row, : len(there)] = there
         made.counts[row].credits = len(there)
     return state, made
+
+
+def _post(machine: Machine, state: State, posted: Ints, first: int) -> None:
+    """Put replies into line at their sources; their messages are the rows from `first` on."""
+    slots = machine.slots(np.ascontiguousarray(posted[:, NODE]))
+    state.nodes["posted"] = NONE
+    state.messages["left"][first:] = NONE
+    before = NONE
+    for place in np.lexsort((posted[:, 1], slots)).tolist():
+        node, m = state.nodes[slots[place]], first + place
+        if node["posted"] == NONE:
+            node["posted"] = m
+        else:
+            state.messages["left"][before] = m
+        node["posted_last"] = before = m
 
 
 def _by_lane(machine: Machine, rows: Ints, count: int) -> tuple[Ints, Ints]:
@@ -402,6 +432,21 @@ def message_behind(row, rules, lanes, links, channels, ring, next_flits):
         if link.owner != rules.rank:
             return np.int64(lane.incoming)
         row = np.int64(link.slot) * count + channels[link.lane + at % vcs].holder
+
+
+@kernel
+def note_posted(state: State, rows: Table) -> int:
+    """Write the replies that wait, in their order; return their number."""
+    nodes, messages = state.nodes, state.messages
+    noted = 0
+    for slot in range(nodes.size):
+        m, order = np.int64(nodes[slot].posted), 0
+        while m != NONE:
+            rows[noted, NODE], rows[noted, 1], rows[noted, POSTED] = nodes[slot].number, order, m
+            noted += 1
+            order += 1
+            m = np.int64(messages[m].left)
+    return noted
 
 
 @kernel

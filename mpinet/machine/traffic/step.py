@@ -17,7 +17,7 @@ from mpinet.compiled import idiom, kernel, phase
 from mpinet.machine.traffic.arriving import arrive
 from mpinet.machine.traffic.bidding import bid
 from mpinet.machine.traffic.choice import look
-from mpinet.machine.traffic.generation import generate, withdraw
+from mpinet.machine.traffic.generation import begin_phase, generate, withdraw
 from mpinet.machine.traffic.granting import claim, grant, keep_winners
 from mpinet.machine.traffic.layout import (
     ADAPTIVE,
@@ -68,7 +68,7 @@ def advance(
             ledger.wants_room = 1
             return
         if ledger.claimed == 0:
-            begin(rules, state, ledger)
+            begin(calls, rules, state, books, ledger)
             generate(calls, rules, targets, state, books, scratch, ledger)
             if ADAPTIVE and rules.sees == ALL_QUEUES and rules.ranks == 1:
                 look(rules, state, bidding.seen)
@@ -104,15 +104,19 @@ def make_scratch(routes, rules):
 
 
 @phase
-def begin(rules, state, ledger):
+def begin(routes, rules, state, books, ledger):
     """Close the sources, once the window's messages are done or the limit of steps is reached.
 
-    Messages that have not entered by then are withdrawn.
+    Messages that have not entered by then are withdrawn. Where messages come in phases, one ends,
+    and the next begins, when all its messages are done; the sources close after the last.
     """
     t = ledger.now
-    if ledger.closed < 0 and (
-        t >= rules.limit or (t >= rules.window_end and ledger.open_everywhere == 0)
-    ):
+    over = t >= rules.window_end
+    if rules.batch > 0:
+        over = ledger.phase == rules.phases
+        if ledger.closed < 0 and not over and ledger.open_everywhere == 0 and t < rules.limit:
+            begin_phase(routes, rules, state.nodes, books.begun, ledger)
+    if ledger.closed < 0 and (t >= rules.limit or (over and ledger.open_everywhere == 0)):
         ledger.closed = t
         withdraw(rules, state, ledger)
     if t == rules.warmup:

@@ -42,6 +42,8 @@ MAPPED = [
     "load debruijn:4 ring:5 --rate 0.3 --classes hops --vcs 4 --warmup 20 --steps 60 --limit 99",
     "load torus:3x3 ring:5 --pattern uniform,tornado --seeds 2 --rate 0.2 --warmup 20 --steps 40",
     "load torus:3x3 --rate 0.1 --warmup auto --until 10% --saturation 0.2 --seeds 2..3 --steps 60",
+    "load torus:3x3 --rate 0.4 --replies 3 --service 2 --outstanding 1 --warmup 9 --steps 40",
+    "load torus:3x3 --rate 0.5,1 --replies 2 --batch 3 --phases 2 --flits 1:0.5,4:0.5",
     "load torus:3x3 ring:5 --routing parity,valiant --vcs 4,8 --flits 1,2 --rate 0.1 --steps 30",
     "gossip torus:3x5 --seed 4",
     "gossip fattree:2,3",

@@ -1,0 +1,117 @@
+"""Replies and phases are what a second program says, on any ranks, also where a run is cut."""
+
+from dataclasses import replace
+
+import pytest
+from mpi.machine.closedloop_reference import Mesh, Play
+from mpi.machine.ranks import mapping_of
+from mpi.machine.test_open_loop_checkpoints import every_step, relayed  # noqa: F401
+
+import mpinet
+from mpinet.errors import UsageError
+from mpinet.machine.faults import Faults
+from mpinet.machine.machine import Machine
+from mpinet.machine.traffic.parameters import Buffering, Generation, Window
+from mpinet.machine.traffic.results import results
+from mpinet.machine.traffic.run import OpenLoop
+from mpinet.networks.classes import no_classes
+from mpinet.programs.patterns import pattern_of
+
+PLAIN = {
+    "vcs": 2, "buffers": 2, "policy": "rotating", "eject": "one", "rate": 0.2, "flits": 2,
+    "reply": 0, "service": 1, "outstanding": 0, "batch": 0, "phases": 1,
+    "warmup": 10, "steps": 40, "limit": 400, "seed": 5,
+}  # fmt: skip
+
+SETTINGS = [
+    {"reply": 3},
+    {"reply": 1, "service": 7, "outstanding": 1, "rate": 0.5, "policy": "oldest"},
+    {"reply": 4, "outstanding": 2, "eject": "all", "vcs": 1, "rate": 0.4},
+    {"batch": 5, "rate": 0.6},
+    {"batch": 3, "phases": 4, "rate": 1.0, "policy": "oldest"},
+    {"batch": 4, "phases": 2, "reply": 2, "outstanding": 1, "rate": 1.0, "service": 3},
+    {"reply": 3, "rate": 0.9, "limit": 20},
+    {"batch": 50, "rate": 1.0, "limit": 0, "reply": 1},
+]
+
+
+def open_loop(s, mapping="blocks", ranks=None, faults=None, **changes):
+    topology = mpinet.open("mesh:3x4")
+    pattern = pattern_of(topology, "uniform")
+    machine = Machine(topology, transport=ranks, mapping=mapping_of(topology, mapping))
+    generation = Generation(
+        pattern.rule, pattern.params, s["rate"], s["flits"], reply_flits=s["reply"],
+        service=s["service"], outstanding=s["outstanding"], batch=s["batch"], phases=s["phases"],
+    )  # fmt: skip
+    buffering = Buffering("wormhole", s["vcs"], s["buffers"], s["policy"], eject=s["eject"])
+    window = Window(s["warmup"], s["steps"], s["limit"])
+    if s["batch"]:
+        window = Window(0, s["warmup"] + s["steps"] + s["limit"], 0)
+    return OpenLoop(
+        machine, topology.routing(), no_classes(topology.params), buffering,
+        replace(generation, **changes), window, s["seed"], faults,
+    )  # fmt: skip
+
+
+def told(found, known):
+    """What mpinet's results say by the names of the reference."""
+    same = {name: found[name] for name in known if name in found and name != "latencies"}
+    kinds = {"": [found["latency_sum"], found["latency_max"], found["delivered"]]}
+    for name, each in found.get("latency_by_kind", {}).items():
+        kinds[name] = [each["sum"], each["max"], each["delivered"]]
+    return same | {"latencies": kinds, "phase_steps": found.get("phase_steps", [])}
+
+
+def expected(s):
+    known = Play(Mesh(3, 4), **s).results()
+    kinds = {n: [sum(v), max(v, default=0), len(v)] for n, v in known["latencies"].items()}
+    return known | {"latencies": kinds}
+
+
+@pytest.mark.parametrize("number", range(len(SETTINGS)))
+def test_replies_and_phases_are_those_of_a_second_program(number):
+    s = PLAIN | SETTINGS[number]
+    known = expected(s)
+    for mapping in ("blocks", "random"):
+        assert told(results(open_loop(s, mapping).run()), known) == known
+    assert known["delivered"] > 30
+
+
+@pytest.mark.parametrize(("number", "cuts"), [(2, (9, 33, 52)), (5, (4, 19, 31))])
+def test_a_closed_loop_that_is_cut_goes_on_to_the_same_results(number, cuts):
+    s = PLAIN | SETTINGS[number]
+    known = expected(s)
+    found = relayed(cuts, lambda ranks, mapping: open_loop(s, mapping, ranks))
+    assert told(found, known) == known
+
+
+def test_a_lone_request_and_its_reply_take_what_the_closed_form_says():
+    """h hops there and back, F - 1 and R - 1 steps for the other flits, S steps of service."""
+    found = mpinet.load(
+        "mesh:2", pattern="neighbour", rate=1, flits=3, replies=5, service=9, outstanding=1,
+        batch=1, vcs=2,
+    )  # fmt: skip
+    (point,) = found.curves[0].points
+    kinds = point.latency_by_kind
+    assert kinds.request.max == 1 + 3 - 1 and kinds.reply.max == 1 + 5 - 1
+    assert kinds.round_trip.max == kinds.request.max + 9 + kinds.reply.max
+    assert point.phase_steps == [kinds.round_trip.max + 1]
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"rows": mpinet.open("mesh:3x4").params.reshape(1, -1)[:, :4]}, "a trace has its steps"),
+        ({"service": 0}, "service is a whole number"),
+        ({"phases": 0}, "phases is a whole number"),
+    ],
+)
+def test_what_does_not_go_with_replies_is_refused(changes, said):
+    with pytest.raises(UsageError, match=said):
+        open_loop(PLAIN | {"reply": 1}, **changes)
+
+
+def test_replies_on_a_faulty_machine_are_refused():
+    topology = mpinet.open("mesh:3x4")
+    with pytest.raises(UsageError, match="give --replies or --faults, not both"):
+        open_loop(PLAIN | {"reply": 1}, faults=Faults(topology, [3]))

@@ -1,0 +1,75 @@
+"""Options of the closed loop: what they give together, and what is refused before the first run."""
+
+import pytest
+
+import mpinet
+from mpinet.cli.session import Session
+
+SHORT = {"warmup": 20, "steps": 60}
+
+
+def test_a_batch_is_measured_whole_and_needs_no_window():
+    (curve,) = mpinet.load("mesh:3x3", rate="0.5,1", batch=4, phases=3, replies=2).curves
+    for point in curve.points:
+        assert point.delivered == point.generated == 2 * 9 * 4 * 3
+        assert sum(point.phase_steps) == point.closed
+        assert point.throughput == pytest.approx(9 * 4 * 3 * (1 + 2) / (9 * point.closed))
+        assert not point.saturated
+    assert curve.bound is None and curve.saturation_throughput is None
+
+
+def test_a_batch_that_is_not_done_in_time_says_so():
+    (curve,) = mpinet.load("mesh:3x3", rate=0.1, batch=40, phases=2, steps=9, limit=1).curves
+    (point,) = curve.points
+    assert point.saturated and point.phase_steps == [] and point.closed == 10
+
+
+def test_few_outstanding_requests_keep_the_network_empty_and_sources_waiting():
+    held, free = (
+        mpinet.load("mesh:4x4", rate=0.1, replies=4, outstanding=k, **SHORT).curves[0].points[0]
+        for k in (1, None)
+    )
+    assert held.node_flits_max <= free.node_flits_max
+    assert held.latency_by_kind.round_trip.mean > free.latency_by_kind.round_trip.mean
+    assert held.network_latency_mean < free.network_latency_mean
+
+
+def test_latencies_of_two_lengths_add_up_and_older_digests_stay():
+    from mpinet.report.envelope import digest
+
+    found = mpinet.load("mesh:3x3", rate=0.1, flits="1:0.5,6:0.5", **SHORT)
+    (point,) = found.curves[0].points
+    short, long = point.latency_by_kind.short, point.latency_by_kind.long
+    assert short.delivered + long.delivered == point.delivered
+    assert short.sum + long.sum == point.latency_sum
+    assert max(short.max, long.max) == point.latency_max and long.p50 >= short.p50 + 5
+    older = found.value | {
+        "curves": [
+            {name: value for name, value in curve.items() if name != "vcs"}
+            | {"points": [{k: v for k, v in p.items() if k != "latency_by_kind"}
+                          for p in curve["points"]]}
+            for curve in found.value["curves"]
+        ]
+    }  # fmt: skip
+    assert found.digest == digest(older)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--outstanding 2", "--outstanding is about requests that are answered: give --replies"),
+        ("--service 3", "--service is about requests that are answered: give --replies"),
+        ("--phases 2", "--phases are phases of a batch: give --batch"),
+        ("--replies 0", "--replies is a whole number >= 1, not 0"),
+        ("--batch 0", "--batch is a whole number >= 1, not 0"),
+        ("--replies 1 --outstanding 0", "--outstanding is a whole number >= 1, not 0"),
+        ("--batch 2 --phases 0", "phases is a whole number 1..10000, not 0"),
+        ("--batch 2 --until 2%", "Messages of --batch come to an end"),
+        ("--replies 1 --faults node:1", "give --replies or --faults, not both"),
+        ("--replies 9 --switching vct", "buffers of 4 flits are too small for messages of 9"),
+        ("--batch 1 --buffers 0 --switching vct --policy fifo", "go with --buffers 1 or more"),
+    ],
+)
+def test_options_of_the_closed_loop_that_make_no_sense_are_refused(words, said, capsys):
+    assert Session(["load", "mesh:3x3", "--rate", "0.1", *words.split()]).run() == 2
+    assert said in capsys.readouterr().err
