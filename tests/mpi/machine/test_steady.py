@@ -22,7 +22,7 @@ def setting():
     pattern = pattern_of(topology, "uniform")
     return Setting(
         topology, topology.routing(), None, pattern, Generation(pattern.rule, pattern.params),
-        Buffering(), Window(0, 50, 300), [3], Faults(topology), True, Steady(True, 0.05, 0.2),
+        Buffering(), Window(0, 50, 99), [3], Faults(topology), True, Steady(True, 0.3, 0.4),
     )  # fmt: skip
 
 
@@ -52,7 +52,7 @@ def test_a_search_that_is_cut_finds_what_one_that_is_not_does(rate, monkeypatch)
     machine = Machine(setting().topology, transport=transport())
     whole = setting().run(machine, 3, rate)
     size = transport().size
-    cuts = np.linspace(7, machine.steps - 9, 4).astype(int)
+    cuts = np.linspace(7, machine.steps - 9, 3).astype(int)
     with shared_folder() as folder:
         for number, at in enumerate([*cuts.tolist(), -1]):
             crew = (size, 1, min(2, size))[number % 3]
