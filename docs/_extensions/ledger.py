@@ -1,11 +1,14 @@
 """Directives that read the ledger itself: a paper's claims, errors, corrections, main findings.
 
-What verdicts there are is told by a document of ``mpinet verify`` (``launch/docs --ledger FILE``,
-in the environment's MPINET_LEDGER); without one the counts are those that need no measurement.
+What verdicts there are is told by a document of ``mpinet verify``: docs/ledger/verdicts.json, or
+another (``launch/docs --ledger FILE``, in the environment's MPINET_LEDGER); without one pages show
+what needs no measurement. The id of a claim leads
+to its row from every page, and the row of a refuted one to the error.
 """
 
 import os
 import re
+from functools import cache
 from pathlib import Path
 
 from docutils import nodes
@@ -17,8 +20,13 @@ from mpinet.claims.summary import ours, summary
 from mpinet.report.ledger.formulas import typeset
 from mpinet.report.ledger.reading import read_document
 from mpinet.report.ledger.terminal import extent_text
+from mpinet.report.tables import cell_text
 
-HEADER = ("claim", "place", "statement", "relation")
+HEADER = ("claim", "statement", "verdict", "measured, and where")
+
+VERDICTS = Path(__file__).parents[1] / "ledger/verdicts.json"
+
+ID = re.compile(r"\b((?:GBSN|GMN|HDN|LENS|STH)-[\w-]*\w)")
 
 STATED = {
     "claims": "claims",
@@ -31,18 +39,90 @@ STATED = {
 
 
 class Ledger(SphinxDirective):
-    """``{ledger} PAPER``: id, place, statement and relation of every claim of the paper."""
+    """``{ledger} PAPER``: every claim of the paper, with its verdict, witness, reading and note."""
 
     required_arguments = 1
 
     def run(self):
         """The table, made anew in every build: it depends on code."""
         self.env.note_reread()
-        rows = [
-            (claim.id, claim.place, claim.statement, claim.relation if claim.measured else "open")
-            for claim in claims_of(self.arguments[0])
-        ]
-        return [_table(HEADER, rows, (25, 15, 55, 5))]
+        room, rows = self.arguments[0], _measured()
+        group, table = _empty(HEADER, (24, 36, 10, 30))
+        claims = claims_of(room)
+        group += nodes.tbody("", *[_claim(room, claim, rows.get(claim.id)) for claim in claims])
+        return [table]
+
+
+def _claim(room, claim, row):
+    """A claim's row: its name and place, what it says, the verdict, what shows it."""
+    name = nodes.paragraph("", "", nodes.literal(text=claim.id), ids=[_anchor(claim.id)])
+    said = [nodes.paragraph(text=claim.statement)]
+    remarks = (("Reading", claim.reading), ("Note", claim.note))
+    said += [nodes.paragraph(text=f"{word}: {text}") for word, text in remarks if text]
+    if row is None:
+        row = {
+            "verdict": "not measured" if claim.measured else "open",
+            "cause": "",
+            "points": 0,
+            "witness": None,
+            "replay": None,
+            "reason": claim.reason,
+            "range": claim.grid.text,
+        }
+    verdict = nodes.paragraph(text=row["verdict"])
+    if row["cause"]:
+        to = f"../ledger/{room}.html#error-{row['cause']}"
+        verdict += [nodes.Text(": "), nodes.reference("", row["grade"] or "error", refuri=to)]
+    cells = ([name, nodes.paragraph(text=claim.place)], said, [verdict], _shown(row))
+    return nodes.row("", *[nodes.entry("", *cell) for cell in cells])
+
+
+def _shown(row):
+    """What was measured and what is claimed, the range or the extent, and the witness."""
+    parts = []
+    if row["points"]:
+        parts.append(
+            f"{_short(row['measured'])}; claimed {row['relation']} {_short(row['claimed'])}"
+        )
+    parts.append(extent_text(row) if row["witness"] else row["reason"] or row["range"])
+    found = [nodes.paragraph(text=text) for text in parts if text]
+    if row["replay"]:
+        found.append(nodes.paragraph("", "", nodes.literal(text=row["replay"])))
+    return found
+
+
+def _short(value):
+    """A value, long ones cut."""
+    text = cell_text(value) if not isinstance(value, dict) else ", ".join(
+        f"{name}: {cell_text(part)}" for name, part in value.items())  # fmt: skip
+    return text if len(text) <= MOST else f"{text[:MOST]} .."
+
+
+MOST = 80
+"""Most characters of a value."""
+
+
+def _anchor(claim):
+    return f"claim-{claim}"
+
+
+@cache
+def _rooms():
+    """The papers of all claims, by their ids."""
+    return {claim.id: room for room in PAPERS for claim in claims_of(room)}
+
+
+def link_claims(app, doctree, docname):
+    """Make each name of a claim a link to its row."""
+    known, up = _rooms(), "../" * docname.count("/")
+    for literal in list(doctree.findall(nodes.literal)):
+        claim = literal.astext()
+        own = isinstance(literal.parent, nodes.reference) or _anchor(claim) in literal.parent.get(
+            "ids", ()
+        )
+        if claim in known and not own:
+            to = f"{up}papers/{known[claim]}.html#{_anchor(claim)}"
+            literal.replace_self(nodes.reference("", "", literal.deepcopy(), refuri=to))
 
 
 class Counts(SphinxDirective):
@@ -85,6 +165,7 @@ class Errors(SphinxDirective):
             (
                 f"{cause.sentence} ({cause.grade})",
                 "; ".join(_extent(claim, rows) for claim in claims if claim.cause == name),
+                f"error-{name}",
             )
             for name, cause in paper(room).causes.items()
         ]
@@ -100,7 +181,7 @@ class Corrections(SphinxDirective):
         """A list."""
         self.env.note_reread()
         items = [
-            (claim.statement, f"{claim.id}, in place of {claim.corrects}; {claim.grid.text}")
+            (claim.statement, f"{claim.id}, in place of {claim.corrects}; {claim.grid.text}", "")
             for claim in claims_of(self.arguments[0])
             if claim.corrects
         ]
@@ -129,8 +210,14 @@ class Findings(SphinxDirective):
 
 def _document():
     """The document that is shown, None where none is."""
-    file = os.environ.get("MPINET_LEDGER")
-    return None if file is None else read_document(Path(file))
+    file = Path(os.environ.get("MPINET_LEDGER") or VERDICTS)
+    return _read(file) if file.exists() else None
+
+
+@cache
+def _read(file):
+    """A document, read once a build."""
+    return read_document(file)
 
 
 def _measured():
@@ -167,27 +254,44 @@ def _list(items):
     if not items:
         return []
     html = "".join(
-        f"<li>{typeset(text)} <small>({_remark(remark)})</small></li>" for text, remark in items
+        f"<li{_named(anchor)}>{typeset(text)} <small>({_remark(remark)})</small></li>"
+        for text, remark, anchor in items
     )
     return [nodes.raw("", f"<ol>{html}</ol>", format="html")]
 
 
+def _named(anchor):
+    return f' id="{anchor}"' if anchor else ""
+
+
 def _remark(text):
     """A remark: formulas typeset, claims' ids as they are."""
-    parts = re.split(r"\b((?:GBSN|GMN|HDN|LENS|STH)-[\w-]*\w)", text)
+    parts = ID.split(text)
     return "".join(
-        f"<code>{part}</code>" if place % 2 else typeset(part) for place, part in enumerate(parts)
+        _linked(part) if place % 2 else typeset(part) for place, part in enumerate(parts)
     )
 
 
+def _linked(claim):
+    """A claim's name, with a link to its row from a page of docs/ledger."""
+    room = claim.partition("-")[0].lower()
+    return f'<a href="../papers/{room}.html#{_anchor(claim)}"><code>{claim}</code></a>'
+
+
 def _table(header, rows, widths):
+    group, table = _empty(header, widths)
+    group += nodes.tbody("", *[_row(cells) for cells in rows])
+    return table
+
+
+def _empty(header, widths):
+    """A table without a body, which its group takes."""
     table = nodes.table(classes=["ledger"])
     group = nodes.tgroup(cols=len(header))
     table += group
     group += [nodes.colspec(colwidth=width) for width in widths]
     group += nodes.thead("", _row(header))
-    group += nodes.tbody("", *[_row(cells) for cells in rows])
-    return table
+    return group, table
 
 
 def _row(cells):
@@ -197,6 +301,7 @@ def _row(cells):
 
 def setup(app):
     """Make the directives known to Sphinx."""
+    app.connect("doctree-resolved", link_claims)
     app.add_directive("ledger", Ledger)
     app.add_directive("ledger-counts", Counts)
     app.add_directive("ledger-errors", Errors)

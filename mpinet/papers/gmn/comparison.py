@@ -116,6 +116,22 @@ def superior(topology: str) -> Measured:
     return Measured(own < min(chordal.value, double.value), there)
 
 
+doubled = claim(
+    "GMN-I-doubled",
+    place="1",
+    statement="of Moebius graphs, de Bruijn graphs and cube-connected cycles the next number of "
+    "nodes is at least twice as large",
+    relation=">=",
+    claimed=2,
+    grid=over(family=("moebius", "debruijn", "ccc"), n=range(3, 16)),
+    measured=lambda family, n: _nodes(f"{family}:{n + 1}") / _nodes(f"{family}:{n}"),
+)
+
+
+def _nodes(topology: str) -> int:
+    return open_topology(topology).size
+
+
 LEAST_CHORDAL = {96: 9, 256: 15, 640: 25, 1536: 38, 3584: 59}
 LEAST_DOUBLE = {96: 7, 256: 11, 640: 18, 1536: 28, 3584: 42}
 MOST_OWN = {96: 8, 256: 11, 640: 14, 1536: 17, 3584: 19}

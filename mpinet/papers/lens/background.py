@@ -59,6 +59,11 @@ SNOWFLAKE_DIAMETER = claim(
 )
 def snowflake_loads(topology: str) -> Measured:
     """Largest load divided by the least, of routes between all ordered pairs."""
+    return load_ratio(topology)
+
+
+def load_ratio(topology: str) -> Measured:
+    """Return the load of the busiest bus divided by that of the idlest."""
     carried = measure.loads(topology).channels
     return Measured(float(carried.max() / carried.min()), extremes(carried, "bus"))
 
@@ -126,6 +131,42 @@ def star_diameter(topology: str) -> Measured:
     far = int(measure.distance_matrix(topology, [0])[0].argmax())
     hops = measure.distance_matrix(topology, [far])[0]
     return Measured(int(hops.max()), {"source": far, "target": int(hops.argmax())})
+
+
+LEVELS = [(p, n) for p, levels in ((3, (4, 5, 6)), (4, (4, 5)), (5, (4,))) for n in levels]
+"""Stars from four levels on: up to three, p = 3, both diameters are the same."""
+
+
+@claim(
+    "LENS-S2-star-shorter",
+    place="2",
+    statement="the star's diameter is smaller than the dense snowflake's of as many processors",
+    note=f"{OURS} From four levels on: the improvement is one of orders of growth, and with three "
+    "processors on a bus and up to three levels both diameters are the same.",
+    relation="<",
+    claimed=of(lambda p, n: 2**n - 1),
+    grid=family("busstar", LEVELS, "star, p 3..5, from 4 levels on").quick(up_to(300)),
+    cost=size_of,
+)
+def shorter_than_snowflake(topology: str) -> Measured:
+    """Flood the star; the snowflake's diameter is that of LENS-S1-snowflake-diameter."""
+    return star_diameter.measurement(topology)
+
+
+@claim(
+    "LENS-S2-star-load-worse",
+    place="2",
+    statement="bus traffic is less even in the star than in the dense snowflake of as many "
+    "processors: the busiest bus carries more times the load of the idlest",
+    note=OURS,
+    relation=">",
+    claimed=of(lambda p, n: load_ratio(f"snowflake:{p},{n}").value),
+    grid=family("busstar", [(3, 2), (3, 3), (4, 2), (4, 3), (5, 2)], "star, p 3..5, n 2..3"),
+    cost=size_of,
+)
+def load_ratio_of_star(topology: str) -> Measured:
+    """Largest load divided by the least, of routes between all ordered pairs."""
+    return load_ratio(topology)
 
 
 def pieces_and_cycles(topology: str) -> dict[str, int]:

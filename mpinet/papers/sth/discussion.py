@@ -13,21 +13,23 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.claims import Claim, Corrected, Grid, Measured, claim
+from mpinet.claims import Claim, Corrected, Grid, Measured, claim, over
 from mpinet.claims.remembered import remembered
 from mpinet.claims.statement import Predicate
-from mpinet.measure import loads
+from mpinet.measure import connectivity, loads
 from mpinet.networks.catalogue import open_topology
-from mpinet.papers.grids import networks, of, up_to
+from mpinet.papers.grids import networks, numbers, of, up_to
 from mpinet.papers.measured import links, size_of
 from mpinet.papers.sth.formulas import ONE_TO_ALL, all_to_all, one_to_all
 from mpinet.papers.sth.grids import (
+    KINDS,
     dlh_of,
     factors,
     hexcell_from,
     hexcell_up_to,
     hypercube_of,
     rows,
+    sth,
     sth_of,
 )
 from mpinet.papers.sth.measured import (
@@ -344,3 +346,58 @@ def broadcast_difference(topology: str) -> dict[str, float]:
     hx = {"one-to-all": one_to_all(d, D), "all-to-all": all_to_all(size_of(hexcell), d, D)}
     own, dlh = broadcast_costs(topology), broadcast_costs(dlh_of(size))
     return {name: own[name] - min(dlh[name], hx[name]) for name in own}
+
+
+LARGER_CUBE = [
+    claim(
+        f"STH-S-larger-cube-{kind}",
+        place="discussion, diameter",
+        statement="with a larger cube the diameter is smaller: that of STH(m,n) is below that of "
+        f"STH(2m,n-1), which has as many nodes ({KINDS[kind]})",
+        relation="<",
+        claimed=lambda topology, kind=kind: extent(_smaller_cube(topology, kind)).diameter,
+        grid=networks(
+            f"m=2..8, n=3..6, {KINDS[kind]}",
+            [sth(m, n, kind) for n in range(3, 7) for m in range(2, 9)],
+        ).quick(up_to(1024)),
+        cost=_network_cost,
+        measured=lambda topology: extent(topology).diameter,
+    )
+    for kind in ("tq", "cq")
+]
+
+
+def _smaller_cube(topology: str, kind: str) -> str:
+    """Return STH(2m,n-1), which has as many nodes as STH(m,n)."""
+    m, n = numbers(topology)[:2]
+    return sth(2 * m, n - 1, kind)
+
+
+@claim(
+    "STH-S-most-fault-tolerant",
+    place="discussion, links",
+    statement="STH is the most fault tolerant: more nodes have to fail until it is in pieces than "
+    "in DLH with the same cube and as many nodes, and than the 3 neighbours of a Hex-Cell's node",
+    relation=">",
+    claimed=of(lambda m, n: max(connectivity(f"dlh:{2 * m},{n}"), 3)),
+    grid=networks("m=2..4, n=2..4", [sth(m, n) for n in (2, 3, 4) for m in (2, 3, 4)]).quick(
+        up_to(128)
+    ),
+    cost=lambda topology: size_of(topology) / 10,
+)
+def survived_faults(topology: str) -> int:
+    """Find the least number of nodes that part it, by flows."""
+    return connectivity(topology)
+
+
+@claim(
+    "STH-S-constant-ports",
+    place="1",
+    statement="STH grows without new ports: with the cube's dimension n its largest degree is the "
+    "same for every m",
+    claimed=lambda n: [n + 4],
+    grid=over("n=2..6, m=2..9", n=range(2, 7)),
+)
+def ports_as_it_grows(n: int) -> list[int]:
+    """Count the neighbours of all nodes, for every m."""
+    return sorted({degree(sth(m, n)) for m in range(2, 10)})

@@ -1,0 +1,57 @@
+"""Put verdicts of ``mpinet verify --out FILE.json`` into the document that these pages show.
+
+``python docs/_extensions/verdicts.py FILE.json``: rows of the file take the place of those with
+their ids in docs/ledger/verdicts.json, so that a claim that is new or changed needs no other to be
+measured. What differs from run to run is left out; rows of claims that are no more are, too.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from mpinet.base.version import __version__
+from mpinet.claims.ledger import PAPERS, claims_of
+from mpinet.report.envelope import digest
+from mpinet.report.ledger.reading import read_document
+
+FILE = Path(__file__).parents[1] / "ledger/verdicts.json"
+
+
+def merged(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows of both in the ledger's order, those of the new one first; without times."""
+    rows = {row["id"]: {**row, "seconds": None} for row in [*old, *new]}
+    return [rows[claim.id] for room in PAPERS for claim in claims_of(room) if claim.id in rows]
+
+
+def document_of(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return rows as the document of a run of ``mpinet verify``."""
+    return {
+        "mpinet": __version__,
+        "command": ["mpinet", "verify"],
+        "seed": 0,
+        "ranks": 1,
+        "digest": digest(rows),
+        "result": rows,
+        "seconds": {},
+    }
+
+
+def text_of(document: dict[str, Any]) -> str:
+    """Format the document with a row a line."""
+    rows = ",\n".join(json.dumps(row, sort_keys=True) for row in document["result"])
+    head = json.dumps({**document, "result": None}, indent=1)
+    return head.replace('"result": null', f'"result": [\n{rows}\n]') + "\n"
+
+
+def main() -> None:
+    """Merge the file that is named."""
+    old = read_document(FILE)["result"] if FILE.exists() else []
+    new = read_document(Path(sys.argv[1]))["result"]
+    FILE.write_text(text_of(document_of(merged(old, new))))
+
+
+if __name__ == "__main__":
+    main()
