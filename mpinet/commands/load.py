@@ -31,7 +31,14 @@ from mpinet.commands.loadplan import (
     variants_of,
     varied_names,
 )
-from mpinet.commands.loadruns import VCS, journal_of, read_rates, read_seeds, settings_of
+from mpinet.commands.loadruns import (
+    VCS,
+    journal_of,
+    read_energy,
+    read_rates,
+    read_seeds,
+    settings_of,
+)
 from mpinet.commands.opening import Network, mapping_of, topology_of, with_more
 from mpinet.commands.options import (
     Common,
@@ -106,6 +113,7 @@ def load(
     eject: Literal["one", "all"] = "one",
     link_delay: int = 1,
     faults: FaultWords = None,
+    energy: Annotated[str | None, Typed(metavar="link:E,..")] = None,
     seeds: Annotated[int | str | Sequence[int], Typed(read=str, metavar="K|A..B")] = 1,
     plot: File | None = None,
     **options: Unpack[OnHosts],
@@ -162,6 +170,9 @@ def load(
         Flits that leave an input port, and that a processor takes, in a step.
     link_delay : int
         Steps that a flit takes over a link.
+    energy : str, optional
+        Energies of a bit in any unit, ``link:E,router:E,bits:B`` with the bits of a flit; points
+        then have the energy of the window, and for each accepted bit.
     seeds : int, str or sequence of int
         Curves of each network and pattern, K with consecutive seeds, or ``A..B`` or ``A,B,..``:
         with these; the result has the intervals between them.
@@ -262,6 +273,7 @@ class Load(Job):
         self._options, self._settings, self._patterns = options, settings, patterns
         self._variants, self._varied, self._lacking = variants, varied_names(options), lacking
         self._seeded = len(read_seeds(options)) > 1
+        self._energy = read_energy(options.energy)
         self._several = len(patterns) > 1 or self._seeded
         self.topology = self._networks[0] if len(self._networks) == 1 else None
         self._folder = folder
@@ -315,6 +327,9 @@ class Load(Job):
             curve |= {name: variant[name] for name in self._varied if name not in curve}
             if self._several:
                 curve |= {"pattern": setting.pattern.name, "seed": seed}
+        if self._energy is not None:
+            for point in (point for curve in found["curves"] for point in curve["points"]):
+                point |= self._energy.of(point)
         if self._seeded:
             found["between_seeds"] = between_seeds(found["curves"], self._varied)
         if self._options.plot is not None and transport.rank == 0:
@@ -426,6 +441,7 @@ class Load(Job):
 
 PASSING = {
     *("command", "json", "out", "plot", "progress", "watchdog", "seeds", "saturation"),
+    "energy",
     *("checkpoint", "every"),
 }
 """Options on which no run depends."""

@@ -102,6 +102,8 @@ class LoadPoint(Fields):
     latency_by_kind: Annotated[
         LatencyByKind, When("with ``--replies``, or, not in the digest, of two lengths")
     ]
+    energy: Annotated[float, When("with ``--energy``")]
+    energy_per_bit: Annotated[float | None, When("with ``--energy``")]
     phase_steps: Annotated[list[Count], When("with ``--batch``")]
     warmup: Annotated[Count, When("with ``--warmup auto``")]
     warmup_found: Annotated[bool, When("with ``--warmup auto``")]
@@ -171,7 +173,7 @@ def curve_table(curve: Row, traffic: str) -> str:
 
 
 def _searches(curve: Row) -> list[str]:
-    """Return sentences on what was searched for: warm-ups, windows, the rate of saturation."""
+    """Return sentences on what was asked for besides: warm-ups, windows, energy, saturation."""
     lines = []
     points, found = curve["points"], curve.get("saturation")
     if "warmup" in points[0]:
@@ -180,6 +182,9 @@ def _searches(curve: Row) -> list[str]:
     if "window" in points[0]:
         each = [f"{p['window']}{'' if p['converged'] else ' (not narrow)'}" for p in points]
         lines.append(f"window until the interval was as narrow as asked: {', '.join(each)} steps")
+    if "energy" in points[0]:
+        each = [cell_text(point["energy_per_bit"]) for point in points]
+        lines.append(f"energy for each accepted bit: {', '.join(each)}")
     if found:
         stable, above = cell_text(found["stable"]), cell_text(found["saturated"])
         lines.append(

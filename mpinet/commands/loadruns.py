@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from mpinet.errors import FileError, UsageError
 from mpinet.networks.routing import Routing
 
 if TYPE_CHECKING:
+    from mpinet.experiments.energy import Energy
     from mpinet.experiments.load import Setting
     from mpinet.experiments.steady import Steady
     from mpinet.machine.traffic.parameters import Generation, Window
@@ -103,6 +105,32 @@ def read_loop(options: argparse.Namespace) -> dict[str, int]:
         "phases": options.phases,
     }
     return {name: number for name, number in numbers.items() if number is not None}
+
+
+def read_energy(given: str | None) -> Energy | None:
+    """Return the energies of a bit that were given: ``link:E,router:E,bits:B``, any of them."""
+    from mpinet.experiments.energy import Energy
+
+    if given is None:
+        return None
+    wrong = UsageError(
+        f"--energy {quoted(given)}: give link:E,router:E,bits:B, energies of a bit >= 0 and the "
+        "bits of a flit, as in link:1.2,router:0.8,bits:128."
+    )
+    named = [word.partition(":") for word in given.split(",")]
+    numbers = {name: text for name, _, text in named}
+    if len(numbers) < len(named) or not numbers.keys() <= {"link", "router", "bits"}:
+        raise wrong
+    bits = numbers.pop("bits", "1")
+    try:
+        energies = {name: float(text) for name, text in numbers.items()}
+    except ValueError:
+        raise wrong from None
+    if not energies or not is_whole(bits) or int(bits) < 1:
+        raise wrong
+    if not all(0 <= each < inf for each in energies.values()):
+        raise wrong
+    return Energy(**energies, bits=int(bits))
 
 
 AUTO = "auto"

@@ -54,9 +54,30 @@ def test_latencies_of_two_lengths_add_up_and_older_digests_stay():
     assert found.digest == digest(older)
 
 
+def test_energy_is_that_of_the_hops_of_all_flits():
+    """Every message of two flits of a batch goes one hop: through two routers, over one link."""
+    given = {"pattern": "neighbour", "rate": 1, "flits": 2, "batch": 3}
+    found = mpinet.load("torus:3x3", energy="link:2.5,router:0.5,bits:8", **given)
+    (point,) = found.curves[0].points
+    hops = 2  # one in each dimension
+    assert point.hops_mean == hops
+    flits = 9 * 3 * 2
+    assert point.energy == pytest.approx(8 * flits * (hops * 2.5 + (hops + 1) * 0.5))
+    assert point.energy_per_bit == pytest.approx(hops * 2.5 + (hops + 1) * 0.5)
+    plain = mpinet.load("torus:3x3", **given).value["curves"][0]["points"][0]
+    names = ("energy", "energy_per_bit")
+    assert {k: v for k, v in point.items() if k not in names} == plain
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        ("--energy bits:8", "give link:E,router:E,bits:B"),
+        ("--energy link:-1", "energies of a bit >= 0"),
+        ("--energy link:nan,bits:2", "energies of a bit >= 0"),
+        ("--energy wire:1", "give link:E,router:E,bits:B"),
+        ("--energy link:1,link:2", "give link:E,router:E,bits:B"),
+        ("--energy link:1,bits:0", "the bits of a flit"),
         ("--outstanding 2", "--outstanding is about requests that are answered: give --replies"),
         ("--service 3", "--service is about requests that are answered: give --replies"),
         ("--phases 2", "--phases are phases of a batch: give --batch"),
