@@ -19,7 +19,8 @@ from mpinet.networks.routing import Routing
 from mpinet.networks.shortest import neighbor_table
 from mpinet.networks.topology import Topology
 from mpinet.networks.walks import rules, walk
-from mpinet.programs.patterns import PAIRS_AT_ONCE, Pattern, Share, shares
+from mpinet.programs.patterns import Pattern
+from mpinet.programs.shares import PAIRS_AT_ONCE, Share, shares
 
 MOST_PAIRS = 2**24
 """Pairs whose routes are followed for a bound: seconds."""

@@ -7,23 +7,27 @@ Draws are keyed by the source and the step, so that any rank may make them again
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 
-from mpinet.base.arguments import ScheduleRule
 from mpinet.base.arrays import Ints
 from mpinet.base.meant import hint
 from mpinet.base.numerals import is_whole, quoted
-from mpinet.compiled import Rule, inlined, kernel, rule
+from mpinet.compiled import Rule, inlined, rule
 from mpinet.draws import below, draw32, scaled, shuffled
 from mpinet.errors import UsageError
 from mpinet.machine.traffic.layout import SPOT_STREAM, TARGET_STREAM
+from mpinet.networks.classic.dragonfly import Dragonfly
+from mpinet.networks.shortest import neighbor_table
 from mpinet.networks.topology import Topology
-from mpinet.programs.userlines import csv_lines, processor_named
+from mpinet.programs.userlines import csv_lines, processor_named, read_pairs
+from mpinet.programs.worst import worst_permutation
+
+MIX_STREAM = 23
+"""Stream of the draws by which a mix takes the first of its patterns."""
 
 OWN = 2
 """Place at which a pattern's own parameters begin, behind the numbers of processors and of its own
@@ -32,7 +36,7 @@ words.
 
 NAMES = (
     "uniform|permutation|transpose|bitreversal|complement|shuffle|tornado|neighbour|"
-    "hotspot:NODE,PERCENT|diagonal|alltoall|FILE.csv"
+    "hotspot:NODE,PERCENT|diagonal|alltoall|nearby|adversarial|mix:P@SHARE+Q|FILE.csv"
 )
 
 
@@ -50,17 +54,20 @@ class Pattern:
         Its parameters; params[0] is the number of processors.
     rows : ndarray of int64, shape (k, 4), optional
         A trace instead: (step, source, target, flits), ascending by step and source.
+    parts : tuple of Pattern
+        The two patterns of a mix.
     """
 
     name: str
     rule: Rule
     params: Ints
     rows: Ints | None = None
+    parts: tuple[Pattern, ...] = ()
 
     @property
     def is_drawn(self) -> bool:
         """True if seeds decide whom a processor sends to, the same in every step."""
-        return self.rule is permutation
+        return self.rule is permutation or any(part.is_drawn for part in self.parts)
 
 
 @rule
@@ -146,6 +153,50 @@ def alltoall(source, seed, sequence, step, params):
     return (source + 1 + sequence % (params[0] - 1)) % params[0]
 
 
+@rule
+def listed(source, seed, sequence, step, params):
+    """The target that stands in a list."""
+    return params[OWN + source]
+
+
+@rule
+def next_group(source, seed, sequence, step, params):
+    """Any processor of the next group; groups have as many numbers in a row as params say."""
+    width = params[OWN]
+    first = (source // width + 1) * width % params[0]
+    return first + scaled(draw32(seed, source, step, TARGET_STREAM), width)
+
+
+@rule
+def nearby(source, seed, sequence, step, params):
+    """Any of the processors around the source: params hold where each list begins, then all."""
+    at, size = OWN + source, params[0]
+    many = params[at + 1] - params[at]
+    drawn = scaled(draw32(seed, source, step, TARGET_STREAM), many)
+    return params[OWN + size + 1 + params[at] + drawn]
+
+
+@inlined
+def one_target(source, seed, sequence, step, params):
+    """Stand-in for the first pattern of a mix."""
+    raise NotImplementedError
+
+
+@inlined
+def other_target(source, seed, sequence, step, params):
+    """Stand-in for the second pattern of a mix."""
+    raise NotImplementedError
+
+
+@rule
+def mixed(source, seed, sequence, step, params):
+    """One pattern with a given probability, else the other."""
+    second = params[OWN + 1]
+    if draw32(seed, source, step, MIX_STREAM) < params[OWN]:
+        return one_target(source, seed, sequence, step, params[OWN + 2 : second])
+    return other_target(source, seed, sequence, step, params[second:])
+
+
 PLAIN = {each.name: each for each in (uniform, permutation, diagonal, alltoall)}
 BITWISE = {each.name: each for each in (transpose, bitreversal, complement, shuffle)}
 SHIFTS: dict[str, Callable[[int], int]] = {
@@ -179,8 +230,12 @@ def pattern_of(topology: Topology, text: str) -> Pattern:
         return _shift(topology, text)
     if name == "hotspot" and argument:
         return _spot(topology, text, argument)
+    if text in ("adversarial", "nearby"):
+        return (_adversarial if text == "adversarial" else _nearby)(topology, text)
+    if name == "mix" and argument:
+        return _mix(topology, text, argument)
     if text.endswith(".csv"):
-        return Pattern(text, uniform, _params(topology), read_trace(topology, Path(text)))
+        return _of_file(topology, text)
     raise UsageError(unknown_pattern(text, NAMES))
 
 
@@ -249,6 +304,89 @@ def _spot(topology: Topology, text: str, argument: str) -> Pattern:
     return _made(text, hotspot, topology, [node, below(percent / 100)])
 
 
+def _adversarial(topology: Topology, text: str) -> Pattern:
+    """All of a dragonfly's group to the next; elsewhere the worst permutation."""
+    if isinstance(topology, Dragonfly):
+        width = topology.terminals * topology.routers
+        return _made(text, next_group, topology, [width])
+    return _made(text, listed, topology, worst_permutation(topology).tolist())
+
+
+MOST_NEAR = 2**24
+"""Most neighbours that the pattern ``nearby`` lists."""
+
+
+def _nearby(topology: Topology, text: str) -> Pattern:
+    """The processors at the neighbours of a processor, or of its router."""
+    hosts, size = topology.hosts, topology.size
+    if size * topology.ports > MOST_NEAR:
+        raise UsageError(
+            f"The pattern nearby lists up to {MOST_NEAR} ports, and {topology.name} has "
+            f"{size * topology.ports}."
+        )
+    around = neighbor_table(topology)
+    near: list[list[int]] = [
+        sorted(set(row[row >= 0].tolist()) - {node}) for node, row in enumerate(around)
+    ]
+    if hosts < size:
+        # Of a router those at the routers around; a processor has those of its router.
+        at = [[node for node in row if node < hosts] for row in near]
+        beyond = [sorted({n for r in row if r >= hosts for n in at[r]}) for row in near]
+        near = [
+            sorted({n for r in row for n in beyond[r]} - set(at[row[0]])) for row in near[:hosts]
+        ]
+    alone = next((node for node in range(hosts) if not near[node]), None)
+    if alone is not None:
+        raise UsageError(
+            "The pattern nearby sends to processors at neighbouring routers, and processor "
+            f"{alone} of {topology.name} has none."
+        )
+    begins = np.cumsum([0, *(len(each) for each in near)]).tolist()
+    return _made(text, nearby, topology, [*begins, *(n for each in near for n in each)])
+
+
+def _mix(topology: Topology, text: str, argument: str) -> Pattern:
+    """Two patterns, the first with a share of the messages."""
+    one, at, rest = argument.partition("@")
+    share, plus, other = rest.partition("+")
+    try:
+        part = float(share)
+    except ValueError:
+        part = -1.0
+    if not (at and plus and 0 < part < 1) or "mix:" in argument:
+        raise UsageError(
+            f"{quoted(text)}: give mix:P@SHARE+Q, two patterns and the share of the first between "
+            "0 and 1, as in mix:neighbour@0.8+uniform."
+        )
+    parts = pattern_of(topology, one), pattern_of(topology, other)
+    if any(each.rows is not None for each in parts):
+        raise UsageError(f"{quoted(text)}: a trace has steps of its own, and cannot be mixed.")
+    first, second = parts
+    made = mixed.bind(
+        f"mixed_{first.rule.name}_{second.rule.name}",
+        one_target=first.rule,
+        other_target=second.rule,
+    )
+    own = [below(part), OWN + 2 + len(first.params), *first.params, *second.params]
+    return Pattern(text, made, _params(topology, own), parts=parts)
+
+
+def _of_file(topology: Topology, text: str) -> Pattern:
+    """A trace, or a target for every processor."""
+    rows = csv_lines(Path(text))
+    if not rows or len(rows[0]) != 2:
+        return Pattern(text, uniform, _params(topology), read_trace(topology, Path(text)))
+    pairs = read_pairs(topology, Path(text))
+    if sorted(pairs[:, 0].tolist()) != list(range(topology.hosts)):
+        raise UsageError(
+            f"{text}: a file of lines 'source,target' names the target of each of the "
+            f"{topology.hosts} processors of {topology.name} once."
+        )
+    targets = np.empty(topology.hosts, np.int64)
+    targets[pairs[:, 0]] = pairs[:, 1]
+    return _made(text, listed, topology, targets.tolist())
+
+
 HEADING = ["step", "source", "target", "flits"]
 
 
@@ -285,80 +423,3 @@ def read_trace(topology: Topology, path: Path) -> Ints:
 def in_order(rows: Ints) -> Ints:
     """A trace's rows by step, then source, then as they stood."""
     return rows[np.lexsort((rows[:, 1], rows[:, 0]))]
-
-
-@dataclass(frozen=True, eq=False)
-class Share:
-    """A part of a pattern: pairs to which the same share of their sources' messages goes.
-
-    Attributes
-    ----------
-    weight : Fraction
-        That share.
-    hosts : int
-        Processors; all ordered pairs of them, unless `targets` names one for each source.
-    targets : ndarray of int64, shape (hosts,), optional
-        The target of every source.
-    own : bool
-        Whether all pairs include those of a processor with itself.
-    """
-
-    weight: Fraction
-    hosts: int
-    targets: Ints | None = None
-    own: bool = True
-
-    @property
-    def pairs(self) -> int:
-        """Number of pairs."""
-        return self.hosts if self.targets is not None else self.hosts**2
-
-    def blocks(self) -> Iterator[tuple[Ints, Ints]]:
-        """The pairs, part by part: sources and targets."""
-        every = np.arange(self.hosts)
-        if self.targets is not None:
-            yield every, self.targets
-            return
-        for begin in range(0, self.hosts, at_once := max(1, PAIRS_AT_ONCE // self.hosts)):
-            some = np.arange(begin, min(begin + at_once, self.hosts))
-            sources, targets = np.repeat(some, self.hosts), np.tile(every, len(some))
-            kept = slice(None) if self.own else sources != targets
-            yield sources[kept], targets[kept]
-
-
-PAIRS_AT_ONCE = 1 << 20
-"""Pairs that are made at a time."""
-
-
-def shares(topology: Topology, pattern: Pattern, seed: int = 0) -> list[Share] | None:
-    """The shares of a pattern, which add up to 1 for every source; None for a trace."""
-    hosts = topology.hosts
-    if pattern.rows is not None:
-        return None
-    drawn = pattern.rule
-    if drawn is uniform:
-        return [Share(Fraction(1, hosts), hosts)]
-    if drawn is alltoall:
-        return [Share(Fraction(1, hosts - 1), hosts, own=False)]
-    every = np.arange(hosts)
-    if drawn is diagonal:
-        ahead = (every + 1) % hosts
-        return [Share(Fraction(1, 3), hosts, ahead), Share(Fraction(2, 3), hosts, every)]
-    if drawn is hotspot:
-        spot, part = pattern.params[OWN : OWN + 2].tolist()
-        often = Fraction(part, 2**32)
-        return [
-            Share(often, hosts, np.full(hosts, spot)),
-            Share((1 - often) / hosts, hosts),
-        ]
-    targets = np.empty(hosts, np.int64)
-    map_targets(drawn.native, seed, pattern.params, targets)
-    return [Share(Fraction(1), hosts, targets)]
-
-
-@kernel
-def map_targets(rule: ScheduleRule, seed: int, params: Ints, targets: Ints) -> None:
-    """Write every processor's target by a pattern that draws nothing."""
-    target = rule.call
-    for source in range(targets.size):
-        targets[source] = target(source, seed, 0, 0, params)

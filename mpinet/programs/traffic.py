@@ -23,7 +23,7 @@ from mpinet.machine import Machine
 from mpinet.machine.router import DRAWN_AT_ONCE
 from mpinet.networks.topology import Topology
 from mpinet.programs.patterns import unknown_pattern
-from mpinet.programs.userlines import csv_lines, processor_named
+from mpinet.programs.userlines import processor_named, read_pairs
 
 PATTERNS = (
     "all|permutation|randperm|random:K|transpose|bitreversal|complement|hotspot:NODE|FILE.csv"
@@ -202,25 +202,6 @@ def _bits_of(topology: Topology, pattern: str) -> int:
             f"{topology.hosts}."
         )
     return width
-
-
-def read_pairs(topology: Topology, path: Path) -> Ints:
-    """Read the lines ``source,target`` of a file; a first line of words is a heading.
-
-    Returns
-    -------
-    ndarray of int64, shape (k, 2)
-        Sources and targets; a node is given by its number or address.
-    """
-    rows = csv_lines(path)
-    if rows and rows[0][:2] == ["source", "target"]:
-        rows = rows[1:]
-    pairs = np.empty((len(rows), 2), np.int64)
-    for number, row in enumerate(rows):
-        if len(row) != 2:
-            raise UsageError(f"{path}: {','.join(row)!r} is not a line 'source,target'.")
-        pairs[number] = [processor_named(topology, field, str(path)) for field in row]
-    return pairs
 
 
 def _count(text: str) -> int:

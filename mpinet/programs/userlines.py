@@ -6,6 +6,9 @@ import csv
 from io import StringIO
 from pathlib import Path
 
+import numpy as np
+
+from mpinet.base.arrays import Ints
 from mpinet.base.files import read_text
 from mpinet.errors import FileError, UsageError
 from mpinet.networks.topology import Topology
@@ -53,3 +56,22 @@ def processor_named(topology: Topology, text: str, where: str) -> int:
             f"0..{topology.hosts - 1}."
         )
     return node
+
+
+def read_pairs(topology: Topology, path: Path) -> Ints:
+    """Read the lines ``source,target`` of a file; a first line of words is a heading.
+
+    Returns
+    -------
+    ndarray of int64, shape (k, 2)
+        Sources and targets; a node is given by its number or address.
+    """
+    rows = csv_lines(path)
+    if rows and rows[0][:2] == ["source", "target"]:
+        rows = rows[1:]
+    pairs = np.empty((len(rows), 2), np.int64)
+    for number, row in enumerate(rows):
+        if len(row) != 2:
+            raise UsageError(f"{path}: {','.join(row)!r} is not a line 'source,target'.")
+        pairs[number] = [processor_named(topology, field, str(path)) for field in row]
+    return pairs

@@ -37,6 +37,7 @@ MAPPED = [
     "load torus:4x4 --rate 0.2 --flits 3 --warmup 20 --steps 60",
     "load torus:3x3,hosts=2 --routing valiant --rate 0.2 --warmup 20 --steps 60",
     "load dragonfly:1,2,2 --routing ugal-g,par --rate 0.3 --warmup 20 --steps 60",
+    "load torus:3x3 --pattern adversarial,nearby,mix:nearby@0.3+uniform --rate 0.2 --steps 40",
     "load hyperx:3x3,hosts=2 --routing dimwar --rate 0.3 --warmup 20 --steps 60",
     "load hypercube:4 --rate 0.1,0.6 --buffers 0 --switching vct --policy fifo --steps 60",
     "load debruijn:4 ring:5 --rate 0.3 --classes hops --vcs 4 --warmup 20 --steps 60 --limit 99",

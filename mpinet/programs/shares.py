@@ -1,0 +1,134 @@
+"""What patterns come to on average: how much of its messages each source sends to whom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from mpinet.base.arguments import ScheduleRule
+from mpinet.base.arrays import Ints
+from mpinet.compiled import kernel
+from mpinet.networks.topology import Topology
+from mpinet.programs.patterns import (
+    OWN,
+    Pattern,
+    alltoall,
+    diagonal,
+    hotspot,
+    nearby,
+    next_group,
+    uniform,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Share:
+    """A part of a pattern: pairs to which the same share of their sources' messages goes.
+
+    Attributes
+    ----------
+    weight : Fraction
+        That share.
+    hosts : int
+        Processors; all ordered pairs of them, unless `targets` names one for each source.
+    targets : ndarray of int64, shape (hosts,), optional
+        The target of every source.
+    own : bool
+        Whether all pairs include those of a processor with itself.
+    """
+
+    weight: Fraction
+    hosts: int
+    targets: Ints | None = None
+    own: bool = True
+
+    @property
+    def pairs(self) -> int:
+        """Number of pairs."""
+        return self.hosts if self.targets is not None else self.hosts**2
+
+    def blocks(self) -> Iterator[tuple[Ints, Ints]]:
+        """The pairs, part by part: sources and targets."""
+        every = np.arange(self.hosts)
+        if self.targets is not None:
+            yield every, self.targets
+            return
+        for begin in range(0, self.hosts, at_once := max(1, PAIRS_AT_ONCE // self.hosts)):
+            some = np.arange(begin, min(begin + at_once, self.hosts))
+            sources, targets = np.repeat(some, self.hosts), np.tile(every, len(some))
+            kept = slice(None) if self.own else sources != targets
+            yield sources[kept], targets[kept]
+
+
+PAIRS_AT_ONCE = 1 << 20
+"""Pairs that are made at a time."""
+
+
+def shares(topology: Topology, pattern: Pattern, seed: int = 0) -> list[Share] | None:
+    """The shares of a pattern, which add up to 1 for every source; None where there are none.
+
+    These are traces, and neighbours of which processors have different numbers.
+    """
+    hosts = topology.hosts
+    if pattern.rows is not None:
+        return None
+    drawn = pattern.rule
+    if pattern.parts:
+        return _mixed_shares(topology, pattern, seed)
+    if drawn is next_group:
+        width = int(pattern.params[OWN])
+        first = (np.arange(hosts) // width + 1) * width % hosts
+        return [Share(Fraction(1, width), hosts, first + place) for place in range(width)]
+    if drawn is nearby:
+        return _near_shares(hosts, pattern)
+    if drawn is uniform:
+        return [Share(Fraction(1, hosts), hosts)]
+    if drawn is alltoall:
+        return [Share(Fraction(1, hosts - 1), hosts, own=False)]
+    every = np.arange(hosts)
+    if drawn is diagonal:
+        ahead = (every + 1) % hosts
+        return [Share(Fraction(1, 3), hosts, ahead), Share(Fraction(2, 3), hosts, every)]
+    if drawn is hotspot:
+        spot, part = pattern.params[OWN : OWN + 2].tolist()
+        often = Fraction(part, 2**32)
+        return [
+            Share(often, hosts, np.full(hosts, spot)),
+            Share((1 - often) / hosts, hosts),
+        ]
+    targets = np.empty(hosts, np.int64)
+    map_targets(drawn.native, seed, pattern.params, targets)
+    return [Share(Fraction(1), hosts, targets)]
+
+
+def _mixed_shares(topology: Topology, pattern: Pattern, seed: int) -> list[Share] | None:
+    """The shares of both patterns, each by its own share."""
+    first = Fraction(int(pattern.params[OWN]), 2**32)
+    every: list[Share] = []
+    for part, weight in zip(pattern.parts, (first, 1 - first), strict=True):
+        found = shares(topology, part, seed)
+        if found is None:
+            return None
+        every += [replace(each, weight=each.weight * weight) for each in found]
+    return every
+
+
+def _near_shares(hosts: int, pattern: Pattern) -> list[Share] | None:
+    """The shares of neighbours, where all processors have as many; else None."""
+    begins = pattern.params[OWN : OWN + hosts + 1]
+    counts = np.diff(begins)
+    if (counts != counts[0]).any():
+        return None
+    near = pattern.params[OWN + hosts + 1 :].reshape(hosts, -1)
+    return [Share(Fraction(1, int(counts[0])), hosts, each.copy()) for each in near.T]
+
+
+@kernel
+def map_targets(rule: ScheduleRule, seed: int, params: Ints, targets: Ints) -> None:
+    """Write every processor's target by a pattern that draws nothing."""
+    target = rule.call
+    for source in range(targets.size):
+        targets[source] = target(source, seed, 0, 0, params)

@@ -1,0 +1,120 @@
+"""The worst permutation for a routing: the one that sends most messages over one channel.
+
+Towles and Dally 2002: of all permutations one that loads a channel most is a largest matching of
+the sources and targets whose ways take that channel, and so is the worst of all channels.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from mpinet.base.arrays import Ints, Table
+from mpinet.compiled import inlined, kernel
+from mpinet.errors import UsageError
+from mpinet.networks.topology import Topology
+from mpinet.networks.walks import rules, walk
+
+MOST_HOSTS = 512
+"""Processors of the largest network whose worst permutation is looked for: seconds."""
+
+
+class Passed(NamedTuple):
+    """What `note_hops` writes: pairs and channels of all hops, and how many there are."""
+
+    rows: Table
+    many: Ints
+
+
+@inlined
+def note_hop(visit, header, notes):
+    """Write down which pair's message takes which channel, until there is no room."""
+    at = notes.many[0]
+    notes.many[0] = at + 1
+    if at < notes.rows.shape[0]:
+        notes.rows[at, 0], notes.rows[at, 1] = visit.channel, visit.pair
+    return False
+
+
+note_hops = walk.bind("note_hops", notes=Passed, hop=note_hop)
+
+
+def worst_permutation(topology: Topology) -> Ints:
+    """Every processor's target in a permutation that is worst for the network's first routing.
+
+    Of channels that are as bad it takes the lowest; processors whose ways do not matter send to one
+    another in ascending order.
+
+    Returns
+    -------
+    ndarray of int64, shape (hosts,)
+
+    Raises
+    ------
+    UsageError
+        The network has more than `MOST_HOSTS` processors.
+    """
+    hosts, routing = topology.hosts, topology.routing()
+    if hosts > MOST_HOSTS:
+        raise UsageError(
+            f"The pattern adversarial is looked for on up to {MOST_HOSTS} processors (of a "
+            f"dragonfly it is known), and {topology.name} has {hosts}."
+        )
+    sources, targets = np.divmod(np.arange(hosts * hosts), hosts)
+    notes = Passed(np.empty((0, 2), np.int64), np.zeros(1, np.int64))
+    for _ in range(2):  # first to count the hops, then to write them down
+        notes = Passed(np.empty((int(notes.many[0]), 2), np.int64), np.zeros(1, np.int64))
+        note_hops(rules(topology, routing), sources, targets, notes)
+    rows = notes.rows[np.lexsort((notes.rows[:, 1], notes.rows[:, 0]))]
+    channels, begins = np.unique(rows[:, 0], return_index=True)
+    ends = [*begins[1:].tolist(), len(rows)]
+    users = [rows[a:b, 1] for a, b in zip(begins.tolist(), ends, strict=True)]
+    most = [min(len(np.unique(pairs // hosts)), len(np.unique(pairs % hosts))) for pairs in users]
+    best = np.full(hosts, -1, np.int64)
+    for at in np.lexsort((channels, -np.array(most, np.int64))).tolist():
+        if most[at] <= np.count_nonzero(best >= 0):
+            break
+        found = np.full(hosts, -1, np.int64)
+        match(users[at] // hosts, users[at] % hosts, found)
+        if np.count_nonzero(found >= 0) > np.count_nonzero(best >= 0):
+            best = found
+    best[best < 0] = np.setdiff1d(np.arange(hosts), best)
+    return best
+
+
+@kernel
+def match(sources: Ints, targets: Ints, found: Ints) -> None:
+    """Write a largest matching of the pairs, which ascend: the target of each source that has one.
+
+    Sources are matched one by one, each by a path that changes the matching so far.
+    """
+    hosts = found.size
+    first = np.zeros(hosts + 1, np.int64)
+    for source in sources:
+        first[source + 1] += 1
+    for source in range(hosts):
+        first[source + 1] += first[source]
+    of_target, before = np.full(hosts, -1, np.int64), np.empty(hosts, np.int64)
+    seen, queue = np.full(hosts, -1, np.int64), np.empty(hosts, np.int64)
+    for origin in range(hosts):
+        queue[0], head, tail, last = origin, 0, 1, -1
+        while head < tail and last < 0:
+            source = queue[head]
+            head += 1
+            for i in range(first[source], first[source + 1]):
+                target = targets[i]
+                if seen[target] == origin:
+                    continue
+                seen[target], before[target] = origin, source
+                if of_target[target] < 0:
+                    last = target
+                    break
+                queue[tail] = of_target[target]
+                tail += 1
+        while last >= 0:
+            source = before[last]
+            of_target[last], found[source], last = source, last, found[source]
+
+
+__all__ = ["worst_permutation"]
