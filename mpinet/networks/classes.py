@@ -136,11 +136,11 @@ Choices = dict[str, Callable[[], ChannelClasses]]
 """Class rules by name."""
 
 
-def common_classes(topology: Topology) -> Choices:
-    """The class rules that every network has."""
+def common_classes(topology: Topology, longest: int = LONGEST) -> Choices:
+    """Offer the class rules that every network has; by hops as many as its longest path has."""
     return {
         "none": lambda: no_classes(topology.params),
-        "hops": lambda: ChannelClasses("hops", hops_so_far, topology.params, LONGEST),
+        "hops": lambda: ChannelClasses("hops", hops_so_far, topology.params, longest),
         "ordered": lambda: in_order(topology),
     }
 

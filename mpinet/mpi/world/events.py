@@ -243,7 +243,14 @@ class Completion(Event):
         return 0 if self._awaited is None else self._awaited.place
 
 
-class Promise(Event):
+class Own(Event):
+    """Event that no other rank has to bring about, in no context in particular."""
+
+    __slots__ = ()
+    peer, place = PROC_NULL, 0
+
+
+class Promise(Own):
     """The completion of a request that the script itself completes."""
 
     __slots__ = ()
@@ -252,16 +259,6 @@ class Promise(Event):
     def said(self) -> str:
         """Words for what is waited for."""
         return "its own Grequest.Complete"
-
-    @property
-    def peer(self) -> int:
-        """Nobody else."""
-        return PROC_NULL
-
-    @property
-    def place(self) -> int:
-        """No context in particular."""
-        return 0
 
 
 def awaited_by(waiter: Waiter) -> tuple[Event, ...]:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
 from mpinet.mpi.real import PROC_NULL
-from mpinet.mpi.world.events import Event, Waiter
+from mpinet.mpi.world.events import Event, Own, Waiter
 from mpinet.mpi.world.turns import Turns
 from mpinet.process.telling import agreed, gathered
 
@@ -25,25 +25,15 @@ KEEP, SET, ADD = range(3)
 """What a meeting does to the shared pointer: nothing, set it to what rank 0 gives, add all."""
 
 
-class Filed(Event):
+class Filed(Own):
     """The end of what a processor does to a file, in the round in which it asks for it."""
 
     __slots__ = ()
 
     @property
     def said(self) -> str:
-        """What is waited for."""
+        """Words for what is waited for."""
         return "a file"
-
-    @property
-    def peer(self) -> int:
-        """Nobody else."""
-        return PROC_NULL
-
-    @property
-    def place(self) -> int:
-        """No context in particular."""
-        return 0
 
 
 class Assembly(Event):

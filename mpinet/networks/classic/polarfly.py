@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mpinet.compiled import inlined, rule
-from mpinet.networks.classes import ChannelClasses, Choices, common_classes, hops_so_far
+from mpinet.networks.classes import Choices, common_classes
 from mpinet.networks.classic.field import require_prime
 from mpinet.networks.parameters import Parameter, integer, require_integer
 from mpinet.networks.routing import ARRIVED, Routing, stateless
@@ -78,9 +78,7 @@ class PolarFly(Topology):
     @property
     def channel_classes(self) -> Choices:
         """Offer two classes by hops, as no path is longer."""
-        return common_classes(self) | {
-            "hops": lambda: ChannelClasses("hops", hops_so_far, self.params, 2)
-        }
+        return common_classes(self, 2)
 
     @property
     def routings(self) -> dict[str, Callable[[], Routing]]:

@@ -27,7 +27,14 @@ from mpinet.networks.routing import ARRIVED, Routing, stateless
 class Permutations(SymbolAddresses):
     """Base of both networks: n! processors with n-1 ports."""
 
+    parameters = (whole_number("n", 2, 15),)
+    paper = "Akers, Krishnamurthy 1989"
+    specification = "networks 3"
+
+    reverse_port = same_port
+
     def __init__(self, n: int):
+        self.checked("n", n)
         self.symbols = self.positions = n
         params = [n, n - 1, *weights(n, n - 1)]
         super().__init__(f"{n}", size=factorial(n), ports=n - 1, params=params)
@@ -40,13 +47,7 @@ class Pancake(Permutations):
     """
 
     family = "pancake"
-    parameters = (whole_number("n", 2, 15),)
     example = "pancake:5"
-    paper = "Akers, Krishnamurthy 1989"
-    specification = "networks 3"
-
-    def __init__(self, n: int):
-        super().__init__(self.checked("n", n))
 
     @rule
     def neighbor(node, port, params):
@@ -57,8 +58,6 @@ class Pancake(Permutations):
         for position in range(count):
             kept |= (symbols >> (4 * position) & 15) << (4 * (count - 1 - position))
         return ranked(kept, params)
-
-    reverse_port = same_port
 
     @property
     def stated(self) -> dict[str, int]:
@@ -78,13 +77,7 @@ class BubbleSort(Permutations):
     """
 
     family = "bubblesort"
-    parameters = (whole_number("n", 2, 15),)
     example = "bubblesort:4"
-    paper = "Akers, Krishnamurthy 1989"
-    specification = "networks 3"
-
-    def __init__(self, n: int):
-        super().__init__(self.checked("n", n))
 
     @rule
     def neighbor(node, port, params):
@@ -92,8 +85,6 @@ class BubbleSort(Permutations):
         symbols = unranked(node, params)
         changed = (symbols >> (4 * port) ^ symbols >> (4 * port + 4)) & 15
         return ranked(symbols ^ changed << (4 * port) ^ changed << (4 * port + 4), params)
-
-    reverse_port = same_port
 
     @property
     def stated(self) -> dict[str, int]:
