@@ -65,10 +65,13 @@ MOST_ITEMS = 2**20
 SPREADING = ("broadcast", "reduce")
 """Collectives that certificates by counting and by formulas are about."""
 
-ROOTED, ROOTLESS = (*SPREADING, "scatter", "gather"), ("gossip", "exchange", "allreduce")
-"""Collectives with a root, and collectives without one."""
+ROOTED = (*SPREADING, "scatter", "gather")
+"""Collectives with a root."""
 
-PIPELINED = (*SPREADING, "gossip", "allreduce")
+ROOTLESS = ("gossip", "exchange", "allreduce", "reducescatter")
+"""Collectives without one."""
+
+PIPELINED = (*SPREADING, "gossip", "allreduce", "reducescatter")
 """Collectives that may be of many items."""
 
 

@@ -8,6 +8,10 @@ such link and step is worth one item, and so is each bus and step; with one port
 and each receiver of a step that the certificate names, with all its links and busses. If all are
 worth less than there are items, T steps are too few.
 
+A reduce-scatter is a gossip backwards: of each processor follow the last message with which it goes
+into an item's sum. Turned round, they bring the item from where it is combined to all, and as many
+as before go over a link or bus, out of a node or into one, in a step.
+
 Gossip and exchange. The certificate puts nodes into parts (-1: none). An item enters a part when a
 node inside accepts it from a node that is not. In a gossip all items from elsewhere enter every
 part that has processors; in an exchange an item enters at least as many parts as on its best way.
@@ -127,7 +131,8 @@ def _require_parts(
         entering = _over_links(network, parts, one_port, senders, receivers)
     else:
         entering = _over_busses(network, parts, collective == "exchange", senders, receivers)
-    needed = items * (_into_parts if collective == "gossip" else _over_ways)(network, parts)
+    spread = collective in ("gossip", "reducescatter")
+    needed = items * (_into_parts if spread else _over_ways)(network, parts)
     if needed <= steps * entering:
         raise CertificateError(
             f"items have to enter parts {needed} times, and {entering} can in a step: that takes "

@@ -137,7 +137,7 @@ def overview() -> str:
         lines += ["", f"{title} ({first_example(next(iter(group)))}):"]
         rows = {name.split()[0]: VERBS.get(name.split()[0], said) for name, said in group.items()}
         lines += [
-            fill(said, WIDTH, initial_indent=f"  {name:<12}", subsequent_indent=" " * 14)
+            fill(said, WIDTH, initial_indent=f"  {name:<13} ", subsequent_indent=" " * 16)
             for name, said in rows.items()
         ]
     aliases = ", ".join(f"{alias} = {name}" for alias, name in ALIASES.items())

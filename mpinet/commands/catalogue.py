@@ -27,6 +27,7 @@ GROUPS = {
         "exchange": "bring a different item from every processor to every other (alltoall)",
         "reduce": "combine the items of all processors at one",
         "allreduce": "combine the items of all processors at all of them",
+        "reducescatter": "combine items of all processors, each at one of them (reduce_scatter)",
         "ascend": "run an ASCEND program; with --down a DESCEND program",
         "embed": "embed a network in another, and emulate its programs",
         "run": "run a program of one's own on every processor",
@@ -79,6 +80,8 @@ MODULES = {
     "exchange": "collectives",
     "reduce": "collectives",
     "allreduce": "collectives",
+    "reducescatter": "collectives",
+    "reduce_scatter": "collectives",
     "circulate": "collectives",
     "descend": "ascend",
     "allgather": "collectives",
@@ -99,6 +102,7 @@ ALIASES = {
     "describe": "topologies",
     "allgather": "gossip",
     "alltoall": "exchange",
+    "reduce_scatter": "reducescatter",
     "bcast": "broadcast",
 }
 """Other words for commands; for collectives those of MPI."""
@@ -133,6 +137,8 @@ if TYPE_CHECKING:  # `FUNCTIONS` for checkers
     from mpinet.commands.collectives import gather as gather
     from mpinet.commands.collectives import gossip as gossip
     from mpinet.commands.collectives import reduce as reduce
+    from mpinet.commands.collectives import reduce_scatter as reduce_scatter
+    from mpinet.commands.collectives import reducescatter as reducescatter
     from mpinet.commands.collectives import scatter as scatter
     from mpinet.commands.compare import compare as compare
     from mpinet.commands.demo import demo as demo

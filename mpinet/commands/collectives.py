@@ -74,7 +74,7 @@ class PipelinedResult(CollectiveResult):
 
 
 class ReduceResult(PipelinedResult):
-    """Result of ``reduce`` and ``allreduce``; the field ``value`` is ``result["value"]``."""
+    """Result of ``reduce`` and its like; the field ``value`` is ``result["value"]``."""
 
     operator: str
 
@@ -281,6 +281,50 @@ def allreduce(
 
 
 @command(Views, SavedOften, Common)
+def reducescatter(
+    topology: Network,
+    *,
+    operator: Operator = "min",
+    algorithm: Algorithm = None,
+    items: int = 1,
+    switches: Switches = "forward",
+    ports: Ports = "one",
+    **options: Unpack[OnMachine],
+) -> ReduceResult:
+    """Combine items of all processors, each at one of them (collective).
+
+    Every processor has an item for each, which comes to what all have for it: a gossip backwards.
+
+    Parameters
+    ----------
+    topology : str or Topology
+        Network of links or busses.
+    algorithm : str, optional
+        Algorithm: ``rarest`` (all ports), ``matching`` or ``cycle`` (one port), ``paths`` (through
+        switches that forward); default: the fewest steps.
+    items : int
+        Items that are combined at each processor.
+
+    Returns
+    -------
+    Result
+        There are always items and bandwidth; ``optimum`` has the certificates of bounds.
+
+    Examples
+    --------
+    ``mpinet reducescatter hypercube:4 --operator sum``
+
+    ``mpinet reduce_scatter petersen --items 4 --ports all``
+
+    >>> import mpinet
+    >>> found = mpinet.reducescatter("ring:8", operator="sum")
+    >>> found.steps, found.lower_bound
+    (7, 7)
+    """
+    return perform(reducescatter, locals())
+
+
+@command(Views, SavedOften, Common)
 def circulate(
     topology: Network,
     *,
@@ -309,7 +353,7 @@ def circulate(
     return perform(circulate, locals())
 
 
-allgather, alltoall = gossip, exchange
+allgather, alltoall, reduce_scatter = gossip, exchange, reducescatter
 """Names of MPI for these."""
 
 
@@ -344,13 +388,13 @@ def prepare(options: argparse.Namespace) -> Job:
 
 
 def _is_pipeline(options: argparse.Namespace, topology: Topology) -> bool:
-    """Return whether items go in a pipeline: several, in an allreduce, or if switches forward.
+    """Return whether items go in a pipeline: several, if there is no other way, or by switches.
 
     Where switches only forward, a reduction is a pipeline of one item.
     """
     from mpinet.programs.pipelines.spreading import only_forwards
 
-    if options.items != 1 or options.command == "allreduce":
+    if options.items != 1 or COLLECTIVES[options.command].work is None:
         return True
     return options.command == "reduce" and only_forwards(topology, options.switches)
 
@@ -434,6 +478,15 @@ def _reduce_items(machine: Machine, root: int, options: argparse.Namespace) -> P
     return reduce_items(machine, root, items, operator, algorithm, options.seed, options.switches)
 
 
+def _reducescatter_items(
+    machine: Machine, root: int, options: argparse.Namespace
+) -> PipelineResult:
+    from mpinet.programs.pipelines.collectives import reducescatter_items
+
+    items, operator, algorithm = options.items, options.operator, options.algorithm
+    return reducescatter_items(machine, items, operator, algorithm, options.seed, options.switches)
+
+
 def _allreduce_items(machine: Machine, root: int, options: argparse.Namespace) -> PipelineResult:
     from mpinet.programs.pipelines.collectives import allreduce_items
 
@@ -448,6 +501,7 @@ COLLECTIVES = {
     "exchange": Programs(_exchange),
     "reduce": Programs(_reduce, rooted=True, moving=_reduce_items),
     "allreduce": Programs(None, moving=_allreduce_items),
+    "reducescatter": Programs(None, moving=_reducescatter_items),
     "circulate": Programs(_circulate),
 }
 """Programs of the collectives, by their commands."""

@@ -23,7 +23,7 @@ TO_ONE = ("flood", "broadcast", "scatter", "gather", "reduce", "allreduce", "asc
 MOST_UNEVEN = 2**12
 """Ranks up to which blocks of clusters are looked at for the longest; of more they are even."""
 
-TO_ALL = ("gossip", "exchange")
+TO_ALL = ("gossip", "exchange", "reducescatter")
 """Commands in which every processor receives one from every other."""
 
 

@@ -36,11 +36,22 @@ BISECTION = "bisection"
 """No collective, but the fewest channels between two halves: proved by certificates, too."""
 
 Sought = Literal[
-    "broadcast", "reduce", "scatter", "gather", "gossip", "exchange", "allreduce", "bisection"
+    "broadcast",
+    "reduce",
+    "scatter",
+    "gather",
+    "gossip",
+    "exchange",
+    "allreduce",
+    "reducescatter",
+    "bisection",
 ]
 """Names of the collectives and the cut whose optimum is searched."""
 
-ROOTLESS = ("gossip", "exchange", "allreduce")
+ROOTLESS = ("gossip", "exchange", "allreduce", "reducescatter")
+
+PIPELINES = ("allreduce", "reducescatter")
+"""Collectives that are pipelines of one item, too."""
 
 
 class Refusal(Fields):
@@ -72,7 +83,7 @@ class OptimumResult(Result):
     bounds: Annotated[dict[str, Count | None], "steps or links by kind of bound"]
     seconds: float
     collective: Annotated[str, COLLECTIVE]
-    items: Annotated[Positive, When("of more than one, and of allreduce,")]
+    items: Annotated[Positive, When("of more than one, and of allreduce and reducescatter,")]
     root: Annotated[Count | None, COLLECTIVE]
     ports: Annotated[Ports, COLLECTIVE]
     own: Annotated[Count | None, COLLECTIVE]
@@ -113,10 +124,10 @@ def optimum(
     collective : str
         Collective whose steps are counted; or ``bisection``, the fewest links between two halves.
     items : int
-        Items in a pipeline, of broadcast, reduce, gossip and allreduce.
+        Items in a pipeline, of broadcast, reduce, gossip, allreduce and reducescatter.
     root : int or str
         Processor where the collective starts, or ends: a number or an address. Gossip, exchange and
-        allreduce have none.
+        allreduce and reducescatter have none.
     limit : float
         Seconds of search.
     save, schedule : str, optional
@@ -169,7 +180,7 @@ def prepare(options: argparse.Namespace) -> Job:
             "--by names the kind of certificate of a bisection width: it does not apply."
         )
     require_switches(options)
-    pipelined = options.items != 1 or options.collective == "allreduce"
+    pipelined = options.items != 1 or options.collective in PIPELINES
     pipelined |= options.collective == "reduce" and only_forwards(topology, options.switches)
     if pipelined:
         require_items(options, topology)

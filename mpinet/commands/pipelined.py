@@ -53,10 +53,11 @@ class Pipelined(Collective):
         from mpinet.programs import needs
         from mpinet.programs.collective import require_processor
         from mpinet.programs.pipelines.spreading import require_spread
+        from mpinet.programs.schedules.chunks import OF_EACH
 
         if root is not None:
             require_processor(network, root)
-        rooted, twice = options.command != "gossip", options.command == "allreduce"
+        rooted, twice = options.command not in OF_EACH, options.command == "allreduce"
         number = options.items if rooted else options.items * network.hosts
         switches = getattr(options, "switches", None)  # of those that combine
         model = port_model(options)
@@ -82,10 +83,12 @@ class Pipelined(Collective):
 
     def show(self, result: Any) -> str:
         """Format the counts, the rate in words."""
+        from mpinet.programs.schedules.chunks import OF_EACH
+
         told = {name: value for name, value in result.items() if name != "bandwidth"}
         if result["bandwidth"] is not None:
             items, steps = result["bandwidth"]
-            each = " of each processor" if self.options.command == "gossip" else ""
+            each = " of each processor" if self.options.command in OF_EACH else ""
             told["bandwidth"] = (
                 f"at most {items} item{'s' * (items > 1)}{each} in {steps} step{'s' * (steps > 1)}"
             )

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 ROOTED = ("broadcast", "reduce")
 
-COMBINING = ("reduce", "allreduce")
+COMBINING = ("reduce", "allreduce", "reducescatter")
 """Collectives in which switches may combine."""
 
-PIPELINED = (*ROOTED, "gossip", "allreduce")
+PIPELINED = (*ROOTED, "gossip", "allreduce", "reducescatter")
 """Collectives of many items."""
 
 
@@ -32,7 +32,7 @@ def require_switches(options: argparse.Namespace) -> None:
     if options.switches != "forward" and options.collective not in COMBINING:
         raise UsageError(
             f"--switches does not apply to {options.collective}: values are combined in "
-            f"{' and '.join(COMBINING)}."
+            f"{', '.join(COMBINING)}."
         )
 
 
@@ -45,16 +45,18 @@ def require_items(options: argparse.Namespace, topology: Topology) -> None:
         The collective has no pipelines, or none of so many items.
     """
     from mpinet.programs.pipelines.spreading import require_spread
+    from mpinet.programs.schedules.chunks import OF_EACH
 
     collective = options.collective
     if collective not in PIPELINED:
         raise UsageError(
             f"--items does not apply to {collective}: pipelines are for {', '.join(PIPELINED)}."
         )
-    number = options.items * topology.hosts if collective == "gossip" else options.items
+    rooted = collective not in OF_EACH
+    number = options.items if rooted else options.items * topology.hosts
     model = PortModel.named(options.ports)
     switches = options.switches if collective in COMBINING else None
-    require_spread(topology, model, number, collective != "gossip", None, switches)
+    require_spread(topology, model, number, rooted, None, switches)
 
 
 class PipelineOptimum(ProvingJob):

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from mpinet.programs.schedules.files.schedulefile import ScheduleFile as Schedule
     from mpinet.programs.schedules.timetable import Timetable
 
-PIPELINED = ("broadcast", "gossip", "reduce", "allreduce")
+PIPELINED = ("broadcast", "gossip", "reduce", "allreduce", "reducescatter")
 """Collectives of many items."""
 
 BYTES_A_ROW, BITS_A_PAIR = 500, 3
@@ -48,9 +48,6 @@ BYTES_A_ROW, BITS_A_PAIR = 500, 3
 
 NAMES = {"gossip": "allgather", "exchange": "alltoall", "reducescatter": "reduce-scatter"}
 """Names of the collectives in other tools, for the heading of their files."""
-
-Exported = Literal["broadcast", "gossip", "scatter", "gather", "exchange", "reduce", "allreduce"]
-"""Collectives whose schedules are written."""
 
 Read = Literal[
     "broadcast", "gossip", "scatter", "gather", "exchange", "reduce", "allreduce", "reducescatter"
@@ -169,7 +166,7 @@ def check(file: ScheduleFile, on: Where, **options: Unpack[Running]) -> Schedule
 
 @command(Shown)
 def export(
-    collective: Exported,
+    collective: Read,
     topology: Network,
     *,
     out: Annotated[File, Typed(dest="file")],
@@ -423,7 +420,7 @@ class ExportSchedule(Job):
         from mpinet.programs.schedules.taken import taken
 
         options = self._options
-        planned = options.collective == "allreduce" or options.items != 1
+        planned = options.collective in ("allreduce", "reducescatter") or options.items != 1
         if options.collective == "reduce":
             planned |= only_forwards(self._network, options.switches)
         if not planned:

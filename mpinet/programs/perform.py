@@ -399,6 +399,8 @@ def lower_bound(machine: Machine, table: Timetable) -> Bound:
         "gather": lambda: bounds.gather_bound(machine, root),
         "exchange": lambda: bounds.exchange_bound(machine),
     }
+    if model.send == model.receive:
+        simple["reducescatter"] = simple["gossip"]
     least = simple.get(table.collective, lambda: bounds.combining_gossip_bound(machine))()
     nodes = np.sort(machine.nodes[machine.nodes < table.processors])
     owners, chunks = needs(table, nodes)

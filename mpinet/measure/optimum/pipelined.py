@@ -31,6 +31,7 @@ from mpinet.programs.pipelines.rates import (
     looks_of_gossip,
     looks_of_ways,
 )
+from mpinet.programs.schedules.chunks import OF_EACH
 
 MOST_ROOTS = 2**9
 """Most processors of a network whose distances are all looked at for a certificate."""
@@ -107,7 +108,7 @@ class Pipelined(Certified):
         if self.topology.hosts == 1:
             return
         yield from self._by_distance_and_growth()
-        if self.collective == "gossip":
+        if self.collective in OF_EACH:
             yield from self._by_parts()
         elif self.ports == "one":
             pieces = Pieces.of(self.topology, self.root)
@@ -126,7 +127,7 @@ class Pipelined(Certified):
         roots = range(hosts) if self.root is None else [self.root]
         if len(roots) <= MOST_ROOTS:
             yield max(map(self._last_from, roots)), "distance", {"kind": "distance"}
-        spreads = self.collective != "gossip" and (self.collective != "reduce" or seen.links)
+        spreads = self.collective not in OF_EACH and (self.collective != "reduce" or seen.links)
         if self.ports == "one" and spreads:
             fanout = 1 if seen.links else max(len(bus) for bus in seen.busses) - 1
             steps = self.items - 1 + growth_bound(hosts, fanout)
@@ -139,7 +140,7 @@ class Pipelined(Certified):
         return -(-self.items // doors) - 1 + away
 
     def _by_parts(self) -> Iterator[tuple[int, str, dict[str, Any]]]:
-        """The best cut of a gossip."""
+        """The best cut of a gossip, which backwards is a reduce-scatter."""
         cut = best_cut(self.topology, PortModel.named(self.ports), "gossip")
         if cut is not None:
             sides = {"senders": cut.senders.tolist(), "receivers": cut.receivers.tolist()}

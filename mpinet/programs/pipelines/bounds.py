@@ -40,7 +40,9 @@ def steps_and_rate(
     machine : Machine
         Of one port or all, of full duplex.
     collective : str
-        ``"broadcast"``, ``"reduce"``, ``"gossip"`` or ``"allreduce"``; others have no such bounds.
+        ``"broadcast"``, ``"reduce"``, ``"gossip"``, ``"reducescatter"`` or ``"allreduce"``; others
+        have no such bounds. What brings each contribution to one processor is backwards a way from
+        there to all, so that a reduce-scatter has those of a gossip.
     root : int
         Of the first two.
     items : int
@@ -78,6 +80,7 @@ _LIMITS = {
     "broadcast": _of_broadcast,
     "reduce": _of_broadcast,
     "gossip": _of_gossip,
+    "reducescatter": _of_gossip,
     "allreduce": _of_allreduce,
 }
 

@@ -2,7 +2,7 @@
 
 A reduction is a broadcast backwards: what comes is combined with what one has. An allreduce is a
 reduction of every item at a processor of its own, and then the same way back: shares of the items
-are combined all over the network.
+are combined all over the network. A reduce-scatter is a gossip backwards.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from mpinet.programs.pipelines.spreading import (
     require_spread,
     spread,
 )
-from mpinet.programs.schedules.chunks import SUMS
+from mpinet.programs.schedules.chunks import OF_EACH, SUMS
 from mpinet.programs.schedules.timetable import Timetable
 
 
@@ -133,6 +133,28 @@ def gossip_items(
     return _played(machine, plan(machine, "gossip", items, None, algorithm), seed)
 
 
+def reducescatter_items(
+    machine: Machine,
+    items: int,
+    operator: str = "min",
+    algorithm: str | None = None,
+    seed: int = 0,
+    switches: str = FORWARD,
+) -> PipelineResult:
+    """Combine as many items at each processor, of which every processor has one each (collective).
+
+    Parameters and errors are those of `reduce_items`.
+
+    Examples
+    --------
+    >>> found = reducescatter_items(Machine("ring:8", "one"), items=1, operator="sum")
+    >>> found.algorithm, found.steps, found.lower_bound
+    ('cycle', 7, 7)
+    """
+    planned = plan(machine, "reducescatter", items, None, algorithm, switches)
+    return _played(machine, planned, seed, operator)
+
+
 def allreduce_items(
     machine: Machine,
     items: int,
@@ -197,7 +219,7 @@ def plan(
     machine, items, algorithm
         As of `broadcast_items`.
     collective : str
-        ``"broadcast"``, ``"reduce"``, ``"gossip"`` or ``"allreduce"``.
+        ``"broadcast"``, ``"reduce"``, ``"gossip"``, ``"reducescatter"`` or ``"allreduce"``.
     root : int, optional
         Of the first two.
     switches : str
@@ -220,22 +242,20 @@ def plan(
     topology = machine.topology
     if root is not None:
         require_processor(topology, root)
-    number = items * topology.hosts if collective == "gossip" else items
+    of_each = collective in OF_EACH
+    number = items * topology.hosts if of_each else items
     turning = switches if collective in SUMS else None
-    rooted, everywhere = collective != "gossip", collective == "allreduce"
-    require_spread(topology, machine.model, number, rooted, algorithm, turning, everywhere)
+    everywhere = collective == "allreduce"
+    require_spread(topology, machine.model, number, not of_each, algorithm, turning, everywhere)
     arcs = Arcs.of(topology)
     bound, rate = bounds.steps_and_rate(machine, collective, root or 0, items)
     given = (topology, arcs, machine.model)
     if collective == "allreduce":
         return _everywhere(machine, arcs, items, (bound, rate), algorithm, switches, parts)
-    if collective == "gossip":
-        sources = np.repeat(np.arange(topology.hosts), items)
-        way = spread(*given, sources, bound, algorithm)
-        return Plan(way.algorithm, _table(machine, collective, way, items), items, bound, rate)
-    single = collective == "reduce"
-    way = spread(*given, np.full(items, root), bound, algorithm, single, turning)
-    if collective == "broadcast":
+    owners = np.arange(topology.hosts) if of_each else np.full(1, root)
+    sources, back = np.repeat(owners, items), collective in SUMS
+    way = spread(*given, sources, bound, algorithm, back, turning)
+    if not back:
         table = _table(machine, collective, way, items, root)
     else:
         table = _table(machine, collective, _turned_round(machine, way), items, root)

@@ -17,6 +17,9 @@ ROOTED = ("broadcast", "reduce", "scatter", "gather")
 OWNED = ("gossip", "scatter", "gather", "reducescatter")
 """Collectives of k chunks for each processor: chunk owner*k + j."""
 
+OF_EACH = ("gossip", "reducescatter")
+"""Those of them in which an item of each processor goes to, or comes from, all others."""
+
 COLLECTIVES = ("broadcast", *OWNED, "exchange", "reduce", "allreduce")
 """All that a schedule may be for."""
 

@@ -202,7 +202,10 @@ MEASURED = [
 OPTIMAL = ["ring:4", "ring:5", "mesh:2x3", "complete:4", "hypercube:3"]
 """Networks whose optima are found at once."""
 
-SCHEDULED = ("broadcast", "gossip", "scatter", "gather", "exchange", "reduce", "allreduce")
+SCHEDULED = (
+    *("broadcast", "gossip", "scatter", "gather", "exchange"),
+    *("reduce", "allreduce", "reducescatter"),
+)
 
 UNCOMMON = {
     "sweep": ["--json"],

@@ -66,6 +66,7 @@ MAPPED = [
     "allreduce torus:3x4 --items 12 --operator max",
     "allreduce hypercube:3 --items 2 --ports all",
     "allreduce torus:4x4 --operator sum",
+    "reducescatter petersen --items 2 --ports all --operator sum",
     "scatter ccc:3 --root 5",
     "scatter lens:2,2,3 --ports all",
     "gather mesh:3x4 --root 7 --ports all",

@@ -16,6 +16,7 @@ from mpinet.programs.pipelines.collectives import (
     broadcast_items,
     gossip_items,
     reduce_items,
+    reducescatter_items,
 )
 from mpinet.programs.pipelines.spreading import spread
 from mpinet.programs.schedules.timetable import Timetable
@@ -24,6 +25,9 @@ COLLECTIVES = {
     "broadcast": lambda machine, algorithm: broadcast_items(machine, 1, 5, algorithm, seed=3),
     "reduce": lambda machine, algorithm: reduce_items(machine, 1, 5, "max", algorithm, seed=3),
     "gossip": lambda machine, algorithm: gossip_items(machine, 2, algorithm, seed=3),
+    "reducescatter": lambda machine, algorithm: reducescatter_items(
+        machine, 2, "sum", algorithm, seed=3
+    ),
     "allreduce": lambda machine, algorithm: allreduce_items(machine, 5, "sum", algorithm, seed=3),
 }
 
@@ -51,7 +55,7 @@ def combined(operator, hosts):
     [
         (*case, collective)
         for case, collective in product(CASES, COLLECTIVES)
-        if (case[2], collective) != ("trees", "gossip")
+        if case[2] != "trees" or collective not in ("gossip", "reducescatter")
     ],
 )
 def test_everybody_has_every_item_in_the_end(name, ports, algorithm, mapping, collective):
@@ -67,7 +71,7 @@ def test_everybody_has_every_item_in_the_end(name, ports, algorithm, mapping, co
     assert found.lower_bound <= found.steps == machine.steps
     if collective == "reduce":
         assert found.value == combined(max, topology.hosts)
-    if collective == "allreduce":
+    if collective in ("allreduce", "reducescatter"):
         assert found.value == combined(sum, topology.hosts)
 
 

@@ -58,6 +58,7 @@ FIELDS = {
     "broadcast ring:6 --items 2": {"items", "informed", "correct", "bandwidth", "steps"} | BOUND,
     "gossip ring:6 --items 2": {"items", "correct", "bandwidth", "steps"} | BOUND,
     "reduce ring:6 --items 2": {"items", "operator", "value", "bandwidth", "steps"} | BOUND,
+    "reducescatter ring:6": {"items", "operator", "value", "correct", "bandwidth"} | BOUND,
     "circulate ring:8": {"steps", "messages", "algorithm", "correct"} | BOUND,
     "scatter ring:6": {"steps", "messages", "algorithm", "phases", "correct"} | BOUND,
     "gather ring:6": {"steps", "messages", "algorithm", "phases", "correct"} | BOUND,

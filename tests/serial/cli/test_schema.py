@@ -64,6 +64,7 @@ LINES = [
     "reduce ring:6",
     "reduce ring:6 --items 2",
     "allreduce ring:6",
+    "reducescatter ring:6",
     "broadcast ring:6 --items 2",
     "gossip ring:6 --items 2",
     "ascend ring:8 --operator sum",
