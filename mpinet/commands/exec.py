@@ -113,6 +113,16 @@ class ConflictRow(Fields):
     other_line: Count
 
 
+class OpenReceive(Fields):
+    """Receives on a line that could have got another message."""
+
+    call: str
+    file: str
+    line: Count
+    times: Positive
+    most: Positive
+
+
 class ExecResult(Result):
     """Result of ``exec``."""
 
@@ -128,6 +138,7 @@ class ExecResult(Result):
     kinds: list[Cost]
     calls: list[LineCost]
     conflicts: Annotated[list[ConflictRow], When("where there are any,")]
+    open_receives: Annotated[list[OpenReceive], When("with arrivals,")]
 
 
 @command(Views, Unsaved, Common, Ways, usage=USAGE)
@@ -143,6 +154,7 @@ def exec(
     ports: Ports = "one",
     messages: File | None = None,
     compute: Annotated[float | None, Typed(metavar="FACTOR")] = None,
+    arrivals: Literal["random"] | None = None,
     **options: Unpack[OnMachine],
 ) -> ExecResult:
     """Run an mpi4py script, unchanged, on every processor (collective).
@@ -168,6 +180,8 @@ def exec(
     compute : float, optional
         Part of the CPU time measured between calls that is written there, in ns: 1 for all of it;
         default: 0, no computing, and the same file in every run.
+    arrivals : {'random'}, optional
+        Let receives from any rank get any of the messages that could come first, drawn by the seed.
 
     Examples
     --------
@@ -197,6 +211,8 @@ def prepare(options: argparse.Namespace) -> Job:
         raise UsageError("--compute does not apply: it is for the file of --messages.")
     if not 0 <= (options.compute or 0) <= MOST_FACTOR:
         raise UsageError(f"--compute is a factor 0..10^6, not {options.compute}.")
+    if options.arrivals is not None and options.messages is not None:
+        raise UsageError("--arrivals does not go with --messages: it changes what comes when.")
     if options.packet is not None and options.packet < 1:
         raise UsageError(f"--packet: a packet has 1 byte or more, not {options.packet}.")
     source, arguments = _script(options)
@@ -235,6 +251,7 @@ class Exec(MachineJob):
             (sys.stderr if getattr(options, "json", False) else sys.stdout) or io.StringIO(),
             None if options.collectives is None else Pattern(options.collectives),
             None if options.messages is None else float(options.compute or 0),
+            None if options.arrivals is None else options.seed,
         )
         if found.traced is not None:
             with whole_file(Path(options.messages)) as file:
@@ -264,6 +281,17 @@ class Exec(MachineJob):
         }
         if found.conflicts:  # other runs have the documents that they had before there were windows
             row["conflicts"] = [_conflict(conflict) for conflict in found.conflicts]
+        if self.options.arrivals is not None:
+            row["open_receives"] = [
+                {
+                    "call": account.kind,
+                    "file": account.file,
+                    "line": account.line,
+                    "times": times,
+                    "most": most,
+                }
+                for account, times, most in found.drawn
+            ]
         return row
 
     def needs(self, ranks: int) -> int:
@@ -274,8 +302,9 @@ class Exec(MachineJob):
         """Return one row, with separate columns for each kind of call and each line."""
         kinds = by_name(result["kinds"], "call")
         calls = by_name(result["calls"], "file", "line", "call")
-        conflicts = {"conflicts": len(result["conflicts"])} if "conflicts" in result else {}
-        return [result | {"kinds": kinds, "calls": calls} | conflicts]
+        lists = ("conflicts", "open_receives")
+        lengths = {name: len(result[name]) for name in lists if name in result}
+        return [result | {"kinds": kinds, "calls": calls} | lengths]
 
     def show(self, result: Row) -> str:
         """Format the counts, and the costs of each kind of call and each line."""
@@ -289,6 +318,8 @@ class Exec(MachineJob):
             parts += [_kinds(result["kinds"]), _lines(result["calls"])]
         if "conflicts" in result:
             parts.append(_conflicts(result["conflicts"]))
+        if result.get("open_receives"):
+            parts.append(_open(result["open_receives"]))
         return "\n\n".join(parts)
 
 
@@ -370,6 +401,17 @@ def _conflicts(conflicts: list[Row]) -> str:
     more = [f"  .. and {rest} more"] if rest else []
     heading = "conflicting accesses in one epoch, whose order MPI leaves open:"
     return "\n".join([heading, *lines, *more])
+
+
+def _open(receives: list[Row]) -> str:
+    """Format receives that could have got another message, a line each."""
+    lines = [
+        f"  {row['file']}:{row['line']} {row['call']}: one of {row['most']} at most, "
+        + ("once" if row["times"] == 1 else f"{row['times']} times")
+        for row in receives[:SHOWN]
+    ]
+    more = [f"  .. and {len(receives) - SHOWN} more"] if len(receives) > SHOWN else []
+    return "\n".join(["receives that could have got another message:", *lines, *more])
 
 
 def _cells(row: Row) -> list[str]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from mpinet.mpi.traced import Traced, traced
 from mpinet.mpi.world.accounts import Account, books, union
 from mpinet.mpi.world.onesided import Conflict
+from mpinet.mpi.world.shaken import ShakenMail
 from mpinet.mpi.world.world import World
 from mpinet.process.telling import gathered
 
@@ -43,6 +44,24 @@ class Conflicting:
     times: int
 
 
+class Drawn(NamedTuple):
+    """Receives of a kind, on a line, that could have got another message.
+
+    Attributes
+    ----------
+    account : Account
+        The kind of call, and the line.
+    times : int
+        How often.
+    most : int
+        Among how many messages at most.
+    """
+
+    account: Account
+    times: int
+    most: int
+
+
 @dataclass(frozen=True)
 class Outcome:
     """Outcome of a run; on ranks other than 0 without accounts and output.
@@ -61,6 +80,8 @@ class Outcome:
         What each kind of call cost on each line.
     conflicts : list of Conflicting
         Accesses to windows that conflict.
+    drawn : list of Drawn
+        Receives that could have got another message, where orders were drawn.
     traced : Traced or None
         The script as a program of messages, if that was noted, on rank 0.
     """
@@ -73,6 +94,7 @@ class Outcome:
     output: str
     accounts: list[Account]
     conflicts: list[Conflicting]
+    drawn: list[Drawn]
     traced: Traced | None = None
 
     @property
@@ -88,19 +110,22 @@ def outcome(world: World) -> Outcome:
     left_at = list(zip(machine.nodes[left].tolist(), unreceived[left].tolist(), strict=True))
     opened = [account.row for account in world.accounts.accounts]
     booked = [(number, account.row) for number, account in world.transit.arrivals.booked.items()]
-    own = opened, booked, sorted(left_at)[:NAMED], world.one_sided.conflicts
+    shaken = world.mail.drawn if isinstance(world.mail, ShakenMail) else {}
+    draws = [(number, *counts) for number, counts in shaken.items()]
+    own = opened, booked, sorted(left_at)[:NAMED], world.one_sided.conflicts, draws
     gathered_rows = gathered(machine.transport, own)
     shares = [[Account.of(row) for row in rows] for rows, *_ in gathered_rows]
     arrivals = [{number: Account.of(row) for number, row in rows} for _, rows, *_ in gathered_rows]
     accounts = books(shares, arrivals)
     hops, total = machine.sum(sum(account.hops for account in accounts), int(unreceived.sum()))
-    found = sorted((node, count) for _, _, places, _ in gathered_rows for node, count in places)[
+    found = sorted((node, count) for _, _, places, *_ in gathered_rows for node, count in places)[
         :NAMED
     ]
     steps, output = world.transit.now, world.exits.output
-    conflicts = _conflicts(shares, [row for *_, rows in gathered_rows for row in rows])
-    program = traced(world, shares)
-    return Outcome(world.size, steps, hops, total, found, output, accounts, conflicts, program)
+    conflicts = _conflicts(shares, [row for *_, rows, _ in gathered_rows for row in rows])
+    drawn = _drawn(shares, [row for *_, rows in gathered_rows for row in rows])
+    counts = world.size, steps, hops, total, found, output
+    return Outcome(*counts, accounts, conflicts, drawn, traced(world, shares))
 
 
 def _conflicts(
@@ -122,6 +147,16 @@ def _conflicts(
             here = min(here, (known.target, known.begin, known.end))
             times += known.times
         found[key] = Conflicting(conflict.said, first, other, *here, times)
+    return [found[key] for key in sorted(found)]
+
+
+def _drawn(shares: Sequence[Sequence[Account]], rows: Iterable[Sequence[int]]) -> list[Drawn]:
+    """What could have got another message, by lines."""
+    found: dict[Any, Drawn] = {}
+    for number, times, most in rows:
+        account = shares[number % len(shares)][number // len(shares)]
+        known = found.get(_called(account), Drawn(account, 0, 0))
+        found[_called(account)] = Drawn(account, known.times + times, max(known.most, most))
     return [found[key] for key in sorted(found)]
 
 

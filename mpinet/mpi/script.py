@@ -40,6 +40,7 @@ def run_script(
     out: TextIO | None = None,
     pattern: Pattern | None = None,
     compute: float | None = None,
+    arrivals: int | None = None,
 ) -> Outcome:
     """Run an mpi4py script on every processor (collective).
 
@@ -64,6 +65,8 @@ def run_script(
     compute : float, optional
         Let the outcome hold the script as a program of messages; of the time that is computed
         between calls so much counts, 0: none.
+    arrivals : int, optional
+        Seed of the order in which receives from any rank get messages; default: as these come.
 
     Raises
     ------
@@ -76,7 +79,7 @@ def run_script(
     """
     whole = script if isinstance(script, Source) else source.file(script)
     with rare_collections(), descriptors_kept(out or sys.stdout) as apart:
-        world = World(machine, routing, packet, synchronous, apart, pattern, compute)
+        world = World(machine, routing, packet, synchronous, apart, pattern, compute, arrivals)
         world.accounts.naming = Naming(whole)
         with running.of(world):
             _run(world, whole, arguments)

@@ -454,6 +454,8 @@ def _wait_some(requests: Sequence[Request]) -> list[int] | None:
     if not events:
         return None
     running.turns.wait_any(tuple(events.values()))
+    if len(events) > 1:
+        running.mail.quiet()
     return _done(events)
 
 
@@ -488,7 +490,8 @@ def _completed_any(
     if not done:
         blank(status)
         return UNDEFINED, None
-    return done[0], requests[done[0]]._complete(status)
+    place = running.mail.pick(done)
+    return place, requests[place]._complete(status)
 
 
 def _completed_some(

@@ -8,7 +8,7 @@ its receive has matched: the receiver then sends an *acknowledgement*, a message
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Any
 
@@ -66,6 +66,21 @@ class Mail:
         self._keys = count()
         self._acts: dict[tuple[int, int], Act] = {}
         self._early: dict[tuple[int, int], list[Message]] = {}
+
+    @property
+    def undecided(self) -> int:
+        """What has to be decided when nobody goes on: nothing, as messages come in their order."""
+        return 0
+
+    def decide(self) -> None:
+        """Decide it."""
+
+    def quiet(self) -> None:
+        """Let the running processor wait for what it chooses from."""
+
+    def pick(self, places: Sequence[int]) -> int:
+        """One of several requests that are complete: the first."""
+        return places[0]
 
     def collect(self) -> Outbox:
         """Take what has been sent out of the outbox."""

@@ -24,6 +24,7 @@ from mpinet.mpi.world.mail import Mail
 from mpinet.mpi.world.mismatch import Calls
 from mpinet.mpi.world.onesided import OneSided
 from mpinet.mpi.world.processor import Processor
+from mpinet.mpi.world.shaken import ShakenMail
 from mpinet.mpi.world.threads import Threads
 from mpinet.mpi.world.transit import Transit
 from mpinet.mpi.world.trees import Pattern, Trees
@@ -59,6 +60,8 @@ class Totals(NamedTuple):
         How often processors have asked for the time.
     filed : int
         What processors want of files.
+    undecided : int
+        What has to be decided when nobody goes on.
     """
 
     sent: int
@@ -70,6 +73,7 @@ class Totals(NamedTuple):
     unsettled: int
     asked: int
     filed: int
+    undecided: int
 
 
 class World:
@@ -92,6 +96,8 @@ class World:
     compute : float, optional
         How much of the time between calls counts in the notes of what processors do; default: none
         are taken.
+    arrivals : int, optional
+        Seed of the order in which receives from any rank get messages; default: as these come.
 
     Attributes
     ----------
@@ -118,6 +124,7 @@ class World:
         out: TextIO = sys.stdout,
         pattern: Pattern | None = None,
         compute: float | None = None,
+        arrivals: int | None = None,
     ):
         self.machine = machine
         self.size = size = machine.topology.hosts
@@ -129,7 +136,10 @@ class World:
         nodes = machine.nodes.tolist()
         self.turns = Turns([node if node < size else None for node in nodes], self.exits)
         between = self.turns, self.contexts, self.exits, synchronous
-        self.mail = Mail(*between) if compute is None else LoggedMail(*between, compute)
+        if arrivals is not None:
+            self.mail: Mail = ShakenMail(*between, arrivals)
+        else:
+            self.mail = Mail(*between) if compute is None else LoggedMail(*between, compute)
         self.transit = Transit(machine, self.contexts, routing, packet)
         self.clock = Clock(self.turns, self.mail, self.transit)
         self.threads = Threads(self.turns, self.exits)
@@ -208,6 +218,7 @@ class World:
             unsettled=self.exits.unsettled,
             asked=self.clock.asked,
             filed=len(self.filing.wanted),
+            undecided=self.mail.undecided,
         )
 
     def _step(self, total: Totals) -> bool:
@@ -228,6 +239,9 @@ class World:
     def _nothing_moves(self, total: Totals) -> bool:
         """Tell what it is that no message is under way: idle time, polls, a deadlock or the end."""
         turns = self.turns
+        if total.undecided and not total.to_self:
+            self.mail.decide()
+            return True
         if total.polling and total.asked and not total.to_self and self.clock.may_idle:
             turns.rounds_in_vain = 0
             self.clock.idle()
