@@ -13,8 +13,9 @@ from textwrap import fill
 
 from mpinet.commands import function_of
 from mpinet.commands.catalogue import ALIASES, COMMANDS
+from mpinet.commands.docstrings import returned
 from mpinet.commands.options import Common, OnMachine, SavedOften, Views
-from mpinet.commands.signature import EMPTY, REST, Option, fields_of, returned, signature_of
+from mpinet.commands.signature import EMPTY, REST, Option, fields_of, signature_of
 from mpinet.networks.catalogue import families
 
 PAGE = (Path(__file__).parents[1] / "contract").with_suffix(".md")

@@ -17,8 +17,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from importlib import import_module
-from pathlib import Path
-from textwrap import fill
 from types import UnionType
 from typing import (
     TYPE_CHECKING,
@@ -36,7 +34,7 @@ from typing import (
 from mpinet.base.meant import hint
 from mpinet.base.numerals import quoted
 from mpinet.commands.catalogue import ALIASES, FUNCTIONS, MODULES
-from mpinet.commands.fields import listed
+from mpinet.commands.docstrings import described, documented, returning
 from mpinet.errors import UsageError
 
 if TYPE_CHECKING:
@@ -249,8 +247,8 @@ def command(*groups: type, usage: str = "", here: bool = False) -> Callable[[Fun
             [*options, *shared], alone, usage, here, onward, hints["return"]
         )
         vars(function)["__signature__"] = _whole(raw, hints, shared)
-        documented = _documented(function.__doc__ or "", [*options, *shared], texts)
-        function.__doc__ = _returning(documented, hints["return"])
+        told = documented(function.__doc__ or "", [*options, *shared], texts)
+        function.__doc__ = returning(told, hints["return"])
         return function
 
     return made
@@ -327,83 +325,6 @@ def _whole(
         for each in shared
     ]
     return raw.replace(parameters=[*own, *more])
-
-
-SECTION = re.compile(r"\nParameters\n-+\n(.*?)(?=\n\n[A-Z]\w+\n-+\n|\Z)", re.S)
-ENTRY = re.compile(r"^(\w[\w, ]*?)(?: :[^\n]*)?\n((?:    [^\n]*\n?|\n(?=    ))+)", re.M)
-
-
-def described(doc: str) -> dict[str, str]:
-    """Return the texts of a docstring's parameters by their names."""
-    section = SECTION.search(inspect.cleandoc(doc))
-    return {
-        name: " ".join(text.split())
-        for names, text in ENTRY.findall(f"{section[1]}\n" if section else "")
-        for name in names.split(", ")
-    }
-
-
-RETURNS = re.compile(r"\nReturns\n-+\n[^\n]*\n((?:    [^\n]*\n?|\n(?=    ))+)")
-
-
-def returned(doc: str) -> str:
-    """Return the text of a docstring's section Returns: what a result holds."""
-    section = RETURNS.search(inspect.cleandoc(doc))
-    return " ".join(section[1].split()) if section else ""
-
-
-def _returning(doc: str, result: type) -> str:
-    """Return a docstring whose section Returns lists the result's fields before its own words."""
-    if not (fields := listed(result)):
-        return doc
-    text = _wrapped(f"{fields}. {returned(doc)}".strip())
-    made = f"\nReturns\n-------\n{result.__name__}\n{text}\n"
-    if section := RETURNS.search(doc):
-        return doc[: section.start()] + made + doc[section.end() :]
-    at = re.search(r"\n\n(Raises|Examples)\n-+\n", doc)
-    place = at.start() + 1 if at else len(doc)
-    return f"{doc[:place].rstrip()}\n{made}{doc[place:]}".rstrip()
-
-
-def _documented(doc: str, options: Sequence[Option], texts: Mapping[str, str]) -> str:
-    """Return a docstring that describes all options, in their order."""
-    doc = inspect.cleandoc(doc)
-    section = SECTION.search(doc)
-    own = {
-        names.split(", ")[0]: entry.group().rstrip()
-        for entry in (ENTRY.finditer(f"{section[1]}\n") if section else ())
-        for names in [entry[1]]
-    }
-    entries = [
-        own.get(option.name) or f"{option.name} : {_numpydoc(option)}\n{_wrapped(option.help)}"
-        for option in options
-        if option.name in own or option.name not in texts
-    ]
-    if not entries:
-        return doc
-    text = "\nParameters\n----------\n" + "\n".join(entries)
-    if section is not None:
-        return doc[: section.start()] + text + doc[section.end() :]
-    at = re.search(r"\n\n[A-Z]\w+\n-+\n", doc)
-    place = at.start() + 1 if at else len(doc)
-    return f"{doc[:place].rstrip()}\n{text}\n{doc[place:]}".rstrip()
-
-
-def _numpydoc(option: Option) -> str:
-    """Return an option's type, as numpydoc writes it."""
-    choices = option.choices
-    name = (
-        f"{{{', '.join(map(repr, choices))}}}" if choices else " or ".join(map(_name, option.kinds))
-    )
-    return f"{name}, optional" if option.default is None else name
-
-
-def _wrapped(text: str) -> str:
-    return fill(text, 96, initial_indent="    ", subsequent_indent="    ")
-
-
-def _name(kind: Any) -> str:
-    return {Path: "path"}.get(kind) or str(getattr(kind, "__name__", kind))
 
 
 def listed_in_help(option: Option) -> str:
