@@ -182,6 +182,12 @@ def _searches(curve: Row) -> list[str]:
     if "window" in points[0]:
         each = [f"{p['window']}{'' if p['converged'] else ' (not narrow)'}" for p in points]
         lines.append(f"window until the interval was as narrow as asked: {', '.join(each)} steps")
+    if "round_trip" in points[0].get("latency_by_kind", {}):
+        each = [cell_text(p["latency_by_kind"]["round_trip"]["mean"]) for p in points]
+        lines.append(f"mean round trip: {', '.join(each)} steps")
+    if "phase_steps" in points[0]:
+        each = [" + ".join(map(str, p["phase_steps"])) or "not done" for p in points]
+        lines.append(f"steps of the phases: {', '.join(each)}")
     if "energy" in points[0]:
         each = [cell_text(point["energy_per_bit"]) for point in points]
         lines.append(f"energy for each accepted bit: {', '.join(each)}")

@@ -178,7 +178,7 @@ class Generation:
 
     @property
     def is_closed(self) -> bool:
-        """Whether processors wait for one another: for replies, or for the end of a phase."""
+        """Processors wait for one another: for replies, or for the end of a phase."""
         return self.reply_flits > 0 or self.batch > 0
 
     @property

@@ -18,6 +18,14 @@ def test_a_batch_is_measured_whole_and_needs_no_window():
     assert curve.bound is None and curve.saturation_throughput is None
 
 
+def test_phases_and_round_trips_are_told(capsys):
+    words = "load mesh:2 --pattern neighbour --rate 1 --replies 2 --batch 1 --phases 2"
+    assert Session(words.split()).run() == 0
+    # A hop and a flit there; a step later back, a hop and two flits: the last one in step 4.
+    told = capsys.readouterr().out
+    assert "mean round trip: 4 steps\n" in told and "steps of the phases: 5 + 5\n" in told
+
+
 def test_a_batch_that_is_not_done_in_time_says_so():
     (curve,) = mpinet.load("mesh:3x3", rate=0.1, batch=40, phases=2, steps=9, limit=1).curves
     (point,) = curve.points
