@@ -365,7 +365,7 @@ def _by_growth(document: dict[str, Any], claim: Claim, network: Network, proofs:
     if claim.collective == "reduce" and not network.links:
         raise CertificateError("growth says nothing of reductions over busses.")
     fanout = 1 if network.links else max(len(bus) for bus in network.busses) - 1
-    steps = _of_last(claim)
+    steps = of_last(claim)
     informed = (1 + fanout) ** min(steps, 64)
     if informed >= network.hosts:
         raise CertificateError(
@@ -377,12 +377,12 @@ def _by_counting(document: dict[str, Any], claim: Claim, network: Network, proof
     root = _root_of_one_port(claim, network)
     classes, rows = document.get("classes"), document.get("rows")
     multipliers = document.get("multipliers")
-    require_contradiction(network, root, _of_last(claim), classes, rows, multipliers)
+    require_contradiction(network, root, of_last(claim), classes, rows, multipliers)
 
 
 def _by_proof(document: dict[str, Any], claim: Claim, network: Network, proofs: Proofs) -> None:
     root = _root_of_one_port(claim, network)
-    steps = _of_last(claim)
+    steps = of_last(claim)
     _follow_proof(
         document, lambda: formula(network, root, steps), f"{steps} steps on this network", proofs
     )
@@ -420,7 +420,7 @@ def _by_hops(document: dict[str, Any], claim: Claim, network: Network, proofs: P
     require_many_hops(network, claim.ports == "one", claim.more_than, claim.items)
 
 
-def _of_last(claim: Claim) -> int:
+def of_last(claim: Claim) -> int:
     """Number of steps that the last item has: with one port, it leaves the root last."""
     steps = claim.more_than - (claim.items - 1)
     if steps < 0:

@@ -8,7 +8,7 @@ anyway, are cut.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Iterator
 from hashlib import sha256
 
 from mpinet.certify.network import Network
@@ -104,7 +104,14 @@ def sized(clauses: Clauses) -> tuple[int, int]:
 
 def formula_sha256(variables: int, clauses: Iterable[Iterable[int]], count: int) -> str:
     """Hash of the formula as a DIMACS file: sha256, hexadecimal."""
-    text = sha256(f"p cnf {variables} {count}\n".encode())
-    for clause in clauses:
-        text.update(("".join(f"{literal} " for literal in clause) + "0\n").encode())
+    text = sha256()
+    for line in dimacs(variables, clauses, count):
+        text.update(line)
     return text.hexdigest()
+
+
+def dimacs(variables: int, clauses: Iterable[Iterable[int]], count: int) -> Iterator[bytes]:
+    """Yield the lines of a formula as a DIMACS file."""
+    yield f"p cnf {variables} {count}\n".encode()
+    for clause in clauses:
+        yield ("".join(f"{literal} " for literal in clause) + "0\n").encode()

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
+from mpinet.base.files import require_writable
 from mpinet.base.numerals import seconds
 from mpinet.certify.work import EFFORT
 from mpinet.commands.fields import Count, Hash, Positive, When
@@ -52,6 +53,7 @@ def certify(
     *,
     on: Annotated[Network | None, Typed(metavar="TOPO")] = None,
     effort: Annotated[float, Typed(metavar="SECONDS", read=seconds)] = EFFORT,
+    export: File | None = None,
     seed: Seed = 0,
 ) -> CertifyResult:
     """Check a certificate: of how many steps or links it takes (collective).
@@ -66,6 +68,9 @@ def certify(
     effort : float
         Most work of the check, as estimated beforehand: the same on every computer, and about so
         many seconds.
+    export : str, optional
+        File for the formula of a certificate of kind ``lrat``, in DIMACS (``.cnf``); the proof goes
+        beside it (``.lrat``), for checkers of others such as cake_lpr.
     seed : int
         Changes nothing.
 
@@ -89,6 +94,10 @@ def prepare(options: argparse.Namespace) -> Job:
     """Open the network that was asked for."""
     if not 0 < options.effort < float("inf"):
         raise UsageError(f"An effort is a number of seconds above 0, not {options.effort}.")
+    if options.export is not None:
+        if Path(options.export).suffix != ".cnf":
+            raise UsageError(f"--export {options.export}: the name of a formula ends in .cnf.")
+        require_writable(Path(options.export))
     return Certify(options)
 
 
@@ -100,13 +109,18 @@ class Certify(Job):
         self._file = Path(options.file)
         self._effort = options.effort
         self._on = None if options.on is None else open_topology(options.on)
+        self._export = None if options.export is None else Path(options.export)
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Check it."""
         from mpinet.certify.certificate import Claim, certify
+        from mpinet.certify.dimacs import export
 
         found = certify(self._file, self._on, self._effort)
         self.topology = found.network
+        if self._export is not None and transport.rank == 0:
+            network = self._on if self._on is not None else open_topology(found.network)
+            export(self._file, found, network, self._export)
         return {
             "network": found.network,
             "edges_sha256": found.edges_sha256,
