@@ -238,16 +238,17 @@ class Compiled:
         try:
             return _native().load_or_compile(self._entry(), signature, _watch.get())
         except Exception as error:
-            own = [part.function for part in self._parts() if is_own(part.function)]
+            own = [part.function for part in self.compiled_in if is_own(part.function)]
             if not own:
                 raise
             raise not_compiled(own, error) from error
 
-    def _parts(self) -> Iterator[Compiled]:
-        """List this function and all functions that are compiled into it."""
+    @property
+    def compiled_in(self) -> Iterator[Compiled]:
+        """This function and all functions that are compiled into it, some more than once."""
         yield self
         for part in self.callees.values():
-            yield from part._parts()
+            yield from part.compiled_in
 
     @staticmethod
     def _clone(function: Callable[..., Any], scope: dict[str, Any]) -> FunctionType:

@@ -13,13 +13,15 @@ from mpinet.report.output import Output
 
 
 @command(here=True)
-def doctor(*, json: bool = False) -> int:
+def doctor(*, json: bool = False, compile: bool = False) -> int:
     """Look whether MPI, launcher, compiler cache and memory are as mpinet needs them.
 
     Parameters
     ----------
     json : bool
         Print one JSON document.
+    compile : bool
+        Compile beforehand what jobs need, on all cores, as far as it is not: no first run waits.
 
     Returns
     -------
@@ -30,21 +32,30 @@ def doctor(*, json: bool = False) -> int:
     --------
     ``mpinet doctor``
 
-    ``mpinet doctor --json``
+    ``mpinet doctor --compile``
     """
-    output = Output(sys.stdout, "the standard output")
+    output, told = Output(sys.stdout, "the standard output"), _tell if compile else None
     if json:
-        findings = list(examine())
+        findings = list(examine(told))
         output.write(dumps([asdict(finding) for finding in findings], indent=2) + "\n")
         return _status(findings)
     findings = []
-    for finding in examine():
+    for finding in examine(told):
         output.write(_line(finding))
         sys.stdout.flush()
         findings.append(finding)
     status = _status(findings)
     output.write("\nAll is well.\n" if status == 0 else "\nSomething does not work: see BAD.\n")
     return status
+
+
+def _tell(done: int, all_of_them: int) -> None:
+    """Say how many kernels are compiled, in one line of a terminal or at every tenth of them."""
+    line = f"compiled {done} of {all_of_them}"
+    if sys.stderr.isatty():
+        print(f"\r{line}", end="\n" if done == all_of_them else "", file=sys.stderr, flush=True)
+    elif done % (all_of_them // 10 + 1) == 0:
+        print(line, file=sys.stderr, flush=True)
 
 
 def _status(findings: Iterable[Finding]) -> int:

@@ -17,6 +17,7 @@ from pathlib import Path
 from mpinet.base.memory import host_memory, in_units, process_limit
 from mpinet.base.version import PACKAGE, __version__
 from mpinet.errors import MpinetError
+from mpinet.launching.compiling import Told, compile_all, everything
 from mpinet.launching.launcher import find_launcher, launch
 
 FINE, NOTE, BAD = "ok", "note", "BAD"
@@ -71,8 +72,14 @@ class Finding:
     advice: str = ""
 
 
-def examine() -> Iterator[Finding]:
-    """Examine everything in turn; the last finding runs a job on two ranks."""
+def examine(told: Told | None = None) -> Iterator[Finding]:
+    """Examine everything in turn; the last finding runs a job on two ranks.
+
+    Parameters
+    ----------
+    told : callable, optional
+        Compile beforehand what jobs need, and tell how far that is.
+    """
     yield Finding("mpinet", f"{__version__} in {PACKAGE}")
     yield Finding("Python", f"{platform.python_version()} at {sys.executable}")
     yield _packages()
@@ -80,6 +87,8 @@ def examine() -> Iterator[Finding]:
     yield Finding("cores", f"{len(os.sched_getaffinity(0))} of {os.cpu_count()}")
     yield _memory()
     yield _cache()
+    if told is not None:
+        yield _compiled(told)
     library = _said(_library)
     launcher = _said(_launcher)
     yield library
@@ -154,6 +163,16 @@ def _cache() -> Finding:
         return Finding("compiled code", found, NOTE, advice)
     kept = sum(file.stat().st_size for file in folder.glob("*.nb*"))
     return Finding("compiled code", f"kept in {folder}, {in_units(kept)}")
+
+
+def _compiled(told: Told) -> Finding:
+    """Compile kernels and rules, as far as they are not, on all cores."""
+    began, names = time.perf_counter(), everything()
+    wrong = compile_all(names, len(os.sched_getaffinity(0)), told)
+    if wrong:
+        return Finding("kernels", "cannot be compiled", BAD, wrong)
+    seconds = time.perf_counter() - began
+    return Finding("kernels", f"{len(names)} kernels and families' rules ready in {seconds:.0f} s")
 
 
 def _library() -> Finding:
