@@ -151,7 +151,7 @@ def _conflicts(
 
 
 def _drawn(shares: Sequence[Sequence[Account]], rows: Iterable[Sequence[int]]) -> list[Drawn]:
-    """What could have got another message, by lines."""
+    """Receives that could have got another message, by lines."""
     found: dict[Any, Drawn] = {}
     for number, times, most in rows:
         account = shares[number % len(shares)][number // len(shares)]

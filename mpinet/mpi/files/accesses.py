@@ -58,7 +58,7 @@ def shared(opened: Opened, buffer: Buffer) -> Finding:
 
 
 def together(where: Where, verb: str) -> Where:
-    """Where another rule says, when all have called."""
+    """At the place that another rule says, when all have called."""
 
     def together(opened: Opened, buffer: Buffer) -> Finding:
         found, meet = where(opened, buffer), opened.meeting(verb)
@@ -88,13 +88,13 @@ def ordered(verb: str) -> Where:
 
 
 class Accesses:
-    """What reads and writes, of a file."""
+    """The calls of a file that read and write."""
 
     __slots__ = ()
 
     @property
     def _opened(self) -> Opened:
-        """What the running processor keeps of it."""
+        """The running processor's notes on it."""
         raise NotImplementedError
 
     def _access(self, where: Where, spec: Any, writes: bool) -> Callable[[], int]:

@@ -32,7 +32,7 @@ END = 1 << 62
 """A byte behind those of any file."""
 
 REPRESENTATIONS = ("native", "internal")
-"""How elements may be represented: as in memory."""
+"""Representations of elements: as in memory."""
 
 
 class NoFile(Nowhere):
@@ -93,7 +93,7 @@ class File(Accesses, ErrorHandling, Numbered, REAL.File):  # type: ignore[misc]
 
     @property
     def _state(self) -> CommState:
-        """What the running processor keeps of it; of the null file what new ones begin with."""
+        """The running processor's notes on it; of the null file what new ones begin with."""
         kept = running.turns.current.storage()
         state: CommState = kept.setdefault(self._context if self else NULL, CommState())
         return state
@@ -209,7 +209,7 @@ class File(Accesses, ErrorHandling, Numbered, REAL.File):  # type: ignore[misc]
         opened.done_by_first("Preallocate", grow)
 
     def _writable(self) -> Opened:
-        """What is kept of it, if it may be changed."""
+        """Return what is kept of it, if it may be changed."""
         if self._opened.amode & REAL.MODE_RDONLY:
             raise REAL.Exception(REAL.ERR_READ_ONLY)
         return self._opened
@@ -305,7 +305,7 @@ class File(Accesses, ErrorHandling, Numbered, REAL.File):  # type: ignore[misc]
             self.Set_info(info)
 
     def Get_view(self) -> tuple[int, Any, Any, str]:
-        """What `Set_view` has said."""
+        """Return what `Set_view` has said."""
         view = self._opened.view
         types = (kind if kind.is_predefined else kind.Dup() for kind in (view.etype, view.filetype))
         return view.displacement, *types, view.datarep
@@ -338,7 +338,7 @@ class File(Accesses, ErrorHandling, Numbered, REAL.File):  # type: ignore[misc]
         opened.atomic = bool(flag)
 
     def Get_atomicity(self) -> bool:
-        """Whether accesses were asked to be atomic."""
+        """Tell if accesses were asked to be atomic."""
         return self._opened.atomic
 
     atomicity = property(Get_atomicity, Set_atomicity)
@@ -356,7 +356,7 @@ class File(Accesses, ErrorHandling, Numbered, REAL.File):  # type: ignore[misc]
 
     @property
     def group_size(self) -> int:
-        """How many have opened it."""
+        """Number of those who have opened it."""
         return len(self._group.members)
 
     @property
@@ -365,12 +365,12 @@ class File(Accesses, ErrorHandling, Numbered, REAL.File):  # type: ignore[misc]
         return self.rank
 
     def Get_amode(self) -> int:
-        """What may be done with it."""
+        """Return what may be done with it."""
         return self._opened.amode
 
     @property
     def amode(self) -> int:
-        """What may be done with it."""
+        """Modes in which it is open."""
         return self.Get_amode()
 
     def Get_info(self) -> Any:
@@ -417,7 +417,7 @@ class File(Accesses, ErrorHandling, Numbered, REAL.File):  # type: ignore[misc]
 
 
 def _opening(comm: Intracomm, path: str, amode: int) -> Opened:
-    """What a member keeps of a file that a communicator's members are to open.
+    """Return what a member keeps of a file that a communicator's members are to open.
 
     They number their files, and agree on its name without a message.
     """
@@ -438,7 +438,7 @@ def _members_of(comm: Intracomm) -> RankTable:
 
 
 def _known_mode(amode: int) -> int:
-    """What may be done with a file.
+    """Return what may be done with a file.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What a processor keeps of a file that it has open, and how it gets at its bytes."""
+"""A file that a processor has open, and the way to its bytes."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class Opened:
 
     @property
     def size(self) -> int:
-        """How many have opened it."""
+        """Number of those who have opened it."""
         return len(self.scope.group.members)
 
     # ---- together

@@ -89,7 +89,7 @@ class View:
 
 
 def runs(datatype: Any) -> tuple[Ints, Ints]:
-    """Where the bytes of a datatype are, in the order of its map, as runs without gaps.
+    """Places of a datatype's bytes, in the order of its map, as runs without gaps.
 
     The real MPI unpacks numbers of bytes, a digit at a time, which then stand where the bytes are.
 

@@ -25,7 +25,7 @@ SHARED, WORKERS = "pool", "workers of a pool"
 They also name the contexts of the pool of all processors."""
 
 ARGUMENTS = Setting(ModuleVariable, ("sys", "argv"))
-"""What a script finds that a master runs."""
+"""Arguments that a script finds which a master runs."""
 
 ALONE = (
     "MPIPoolExecutor has no workers here: run the script by mpinet exec --on TOPO "
@@ -47,7 +47,7 @@ class Core(ModuleType):
 
 
 class Pool:
-    """What an executor gives its tasks to.
+    """The workers that an executor gives its tasks to.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ WORKER = "__worker__"
 """The name of a script in those who work for another one."""
 
 MAIN, BEGIN, CALL, END = range(4)
-"""What a master tells its workers: the script, an initializer, a task, and that it is over."""
+"""Words of a master to its workers: the script, an initializer, a task, and that it is over."""
 
 
 class Crew:
@@ -144,7 +144,7 @@ def done(task: Any) -> tuple[bool, Any]:
 
 
 def _script(options: Mapping[str, Any]) -> dict[str, Any]:
-    """What workers are told of the master's script."""
+    """Return what workers are told of the master's script."""
     main = sys.modules["__main__"]
     sys.modules.setdefault(WORKER, main)
     told = {name: options[name] for name in ("path", "wdir", "env", "globals") if name in options}

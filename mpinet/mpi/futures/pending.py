@@ -31,7 +31,7 @@ class Ending(Event):
 
     @property
     def said(self) -> str:
-        """What is waited for."""
+        """Name of what is waited for."""
         return "a worker to end a task"
 
     @property
@@ -85,7 +85,7 @@ class Ended(Flag):
 
 
 class Waiters(list[Any]):
-    """Who waits for one of several results, as `concurrent.futures.wait` does.
+    """List of those who wait for one of several results, as `concurrent.futures.wait` does.
 
     Parameters
     ----------

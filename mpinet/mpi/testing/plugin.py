@@ -24,7 +24,7 @@ FOREIGN = {"parallel": "nprocs", "mpi": "ranks"}
 
 
 class Place(NamedTuple):
-    """Where a test runs: on how many processors, of which network."""
+    """A place for tests: how many processors, of which network."""
 
     processors: int
     network: str
@@ -50,7 +50,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _place(number: Any, network: str | None) -> Place:
-    """Where tests run that options or a mark tell of."""
+    """Return where tests run that options or a mark tell of."""
     from mpinet.errors import MpinetError
     from mpinet.networks import open as opened
 
@@ -68,7 +68,7 @@ def _place(number: Any, network: str | None) -> Place:
 
 
 class Host:
-    """What both ways to run tests on processors share: one team at a time.
+    """The common part of both ways to run tests on processors: one team at a time.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ class Everything(Host):
         return True
 
     def _place_of(self, item: pytest.Item) -> Place:
-        """Where a test runs; the usual place is before all others."""
+        """Return where a test runs; the usual place is before all others."""
         mark = item.get_closest_marker("mpinet")
         if mark is not None:
             return marked(mark)
@@ -235,7 +235,7 @@ class Everything(Host):
 
 
 def marked(mark: pytest.Mark) -> Place:
-    """Where a test with the mark runs.
+    """Return where a test with the mark runs.
 
     Raises
     ------

@@ -37,7 +37,7 @@ class Meeting(Event):
 
     @property
     def said(self) -> str:
-        """What is waited for."""
+        """Name of what is waited for."""
         return "all others to come to the end of the test"
 
     @property
@@ -155,7 +155,7 @@ class Team:
 
     @property
     def is_clean(self) -> bool:
-        """Whether the next test finds nothing of the last: no message, no receive that waits."""
+        """Tell if the next test finds nothing of the last: no message, no receive that waits."""
         world = self._world
         others = [one for one in world.turns.processors if one is not None]
         left = any(one.unexpected is not None or one.posted is not None for one in others)

@@ -10,7 +10,7 @@ import pytest
 PHASES = ("setup", "call", "teardown")
 
 GRAVITY = {"skipped": 0, "passed": 1, "failed": 2}
-"""What counts if processors differ: a test that some skip has passed on the others."""
+"""Weights of outcomes if processors differ: a test that some skip has passed on the others."""
 
 
 def verdict(
@@ -64,7 +64,7 @@ def _stuck(item: pytest.Item, phase: str, trouble: str) -> pytest.TestReport:
 def _others(
     number: int, told: Sequence[Sequence[pytest.TestReport]], phase: str, trouble: str
 ) -> str:
-    """What has become of the others when a processor fails."""
+    """Say what has become of the others when a processor fails."""
     by_outcome: dict[str, list[int]] = {}
     for other, reports in enumerate(told):
         outcome = next((one.outcome for one in reports if one.when == phase), "did not end")

@@ -1,4 +1,4 @@
-"""What processors do to files: in an order that is the same for any number of ranks.
+"""Accesses of processors to files, in an order that is the same for any number of ranks.
 
 A processor that reads, writes or meets others at a file waits to the end of its round. Then the
 ranks tell one another what is wanted, and every rank does its processors' part: first all reads,
@@ -22,7 +22,7 @@ from mpinet.mpi.world.turns import Turns
 from mpinet.process.telling import agreed, gathered
 
 KEEP, SET, ADD = range(3)
-"""What a meeting does to the shared pointer: nothing, set it to what rank 0 gives, add all."""
+"""Effects of a meeting on the shared pointer: nothing, set it to what rank 0 gives, add all."""
 
 
 class Filed(Own):
@@ -59,7 +59,7 @@ class Assembly(Event):
 
     @property
     def said(self) -> str:
-        """What is waited for."""
+        """Name of what is waited for."""
         return f"rank {self.peer} to call {self.verb}, too"
 
     @property
@@ -74,7 +74,7 @@ class Assembly(Event):
 
 
 class Met(NamedTuple):
-    """What a meeting came to.
+    """Outcome of a meeting.
 
     Attributes
     ----------
@@ -141,7 +141,7 @@ class Descriptor:
 
 
 class Filing:
-    """What this rank's processors want of files.
+    """Wishes of this rank's processors at files.
 
     Parameters
     ----------
@@ -301,7 +301,7 @@ class Filing:
         self._assembled = left
 
     def _ended(self, name: str, there: dict[int, Any], moves: int) -> Met | str:
-        """What a meeting has come to; why it has failed."""
+        """Return what a meeting has come to, or why it has failed."""
         verbs = [there[rank][0] for rank in range(len(there))]
         for rank, verb in enumerate(verbs):
             if verb != verbs[0]:

@@ -69,7 +69,7 @@ class Mail:
 
     @property
     def undecided(self) -> int:
-        """What has to be decided when nobody goes on: nothing, as messages come in their order."""
+        """Number of things to decide when nobody goes on: none, as messages come in their order."""
         return 0
 
     def decide(self) -> None:

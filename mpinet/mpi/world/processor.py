@@ -129,7 +129,7 @@ class Fiber(Processor):
 
     @property
     def own(self) -> ProcessState | None:
-        """What the processor has of its own in the interpreter."""
+        """The processor's own things in the interpreter."""
         return self.processor.own
 
     @own.setter

@@ -31,7 +31,7 @@ class Quiet(Event):
 
     @property
     def said(self) -> str:
-        """What is waited for."""
+        """Name of what is waited for."""
         return "all others to wait"
 
     @property
@@ -180,7 +180,7 @@ class ShakenMail(Mail):
 
     @property
     def undecided(self) -> int:
-        """What this rank's processors wait for that can be decided when nobody goes on."""
+        """Number of things that can be decided on this rank when nobody goes on."""
         return len(self._quiet) + sum(1 for _ in self._decidable())
 
     def _decidable(self) -> Any:
@@ -214,5 +214,5 @@ class ShakenMail(Mail):
 
 
 def _is_wild(receive: Receive) -> bool:
-    """Whether a receive is from any rank."""
+    """Tell if a receive is from any rank."""
     return receive.envelope[1] == ANY_SOURCE
