@@ -214,11 +214,14 @@ def decide(node, header, params):
 
 
 @inlined
-def sets_out(node, in_port, params):
-    """Whether a message is at its first node, or at the router of its processor."""
+def sets_out(node, in_port, in_class, params):
+    """Whether a message is at its first node, or at the router of its processor.
+
+    From a processor that was drawn it comes by a class of the way to the target.
+    """
     if in_port < 0 or params[EDGE] == 0:
         return in_port < 0
-    return behind(node, in_port, params) < params[EDGE]
+    return in_class < params[FIRST] and behind(node, in_port, params) < params[EDGE]
 
 
 @rule
@@ -226,22 +229,24 @@ def both_ways(node, in_port, in_class, header, candidates, params):
     """Offer both ways where a message sets out, and later the one that its class tells."""
     words, first, classes = params[WORDS], params[FIRST], params[params[CLASS_AT] :]
     target, drawn = header[:words], header[words : 2 * words]
-    middle, outset = header[2 * words], sets_out(node, in_port, params)
+    middle, outset = header[2 * words], sets_out(node, in_port, in_class, params)
     if in_class >= first:
         in_class -= first
-    elif in_port >= 0 and middle != node:
+    elif not outset and middle != node:
         port = onward(node, drawn, params)
         candidates[0, PORT] = port
         candidates[0, CLASS] = base_class(node, port, in_port, in_class, drawn, classes)
         return 1
-    elif in_port >= 0:
+    elif not outset:
         # At the drawn node a message sets out anew, by another class.
         in_port = in_class = -1
     port = onward(node, target, params)
     if port < 0:
         return port
     candidates[0, PORT] = port
-    candidates[0, CLASS] = first + base_class(node, port, in_port, in_class, target, classes)
+    candidates[0, CLASS] = base_class(node, port, in_port, in_class, target, classes)
+    if node >= params[EDGE] or not outset:
+        candidates[0, CLASS] += first
     if not outset or middle < 0 or node < params[EDGE]:
         return 1
     port = onward(node, drawn, params)

@@ -142,11 +142,13 @@ class Ugal(Wired):
         return self.to(node, following), group
 
     def ways(self, node, lane, message, queue):
+        if node < self.edge:
+            return [(self.to(node, self.minimal(node, message["target"])), 0)]
         middle, first = self.middle(message), self.is_first(node, lane)
         if not first and lane[1] == 0 and node != middle:
             return [(self.to(node, self.minimal(node, middle)), 0)]
         straight = self.straight(node, lane, message, not first and lane[1] == 0)
-        if not first or node < self.edge or middle is None:
+        if not first or middle is None:
             return [straight]
         return self.chosen(node, middle, message["target"], straight, 0, queue)
 

@@ -49,7 +49,8 @@ def test_every_message_is_where_a_second_program_has_it(number):
 
 
 @pytest.mark.parametrize(
-    ("network", "name"), sorted({(network, name) for network, name, *_ in SETTINGS})
+    ("network", "name"),
+    sorted({(network, name) for network, name, *_ in SETTINGS} | {("fattree:2,2", "ugal-l")}),
 )
 def test_whatever_is_drawn_and_chosen_nothing_waits_in_a_circle(network, name):
     assert measure.channel_dependency_cycle(network, name) is None
