@@ -123,7 +123,7 @@ class Topology:
     ``waypoint(source, target, drawn, params)``; -1: the message goes straight to its target."""
 
     waypoint_classes: int | None = None
-    """How many of the classes ``ordered`` a way to a waypoint needs, if fewer than others."""
+    """Number of the classes ``ordered`` that a way to a waypoint needs, if fewer than others."""
 
     link_class: ClassVar[Rule]
     cluster_order: ClassVar[Rule | None] = None

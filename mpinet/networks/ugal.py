@@ -215,7 +215,7 @@ def decide(node, header, params):
 
 @inlined
 def sets_out(node, in_port, in_class, params):
-    """Whether a message is at its first node, or at the router of its processor.
+    """Tell if a message is at its first node, or at the router of its processor.
 
     From a processor that was drawn it comes by a class of the way to the target.
     """

@@ -1,4 +1,4 @@
-"""What has come to processors by when: parts of their sums, each with those who are in it."""
+"""The parts of sums that have come to processors, and when, each with those who are in it."""
 
 from __future__ import annotations
 

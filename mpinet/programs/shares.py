@@ -1,4 +1,4 @@
-"""What patterns come to on average: how much of its messages each source sends to whom."""
+"""The averages of patterns: how much of its messages each source sends to whom."""
 
 from __future__ import annotations
 

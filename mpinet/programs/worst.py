@@ -21,7 +21,7 @@ MOST_HOSTS = 512
 
 
 class Passed(NamedTuple):
-    """What `note_hops` writes: pairs and channels of all hops, and how many there are."""
+    """Results of `note_hops`: pairs and channels of all hops, and how many there are."""
 
     rows: Table
     many: Ints

@@ -44,7 +44,7 @@ class Bound(NamedTuple):
 
 
 class Demand(NamedTuple):
-    """What a collective promises.
+    """Promise of a collective.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Which messages of a program load which links: what stands behind a busy one."""
+"""The messages of a program that load its links: what stands behind a busy one."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ Arc = tuple[int, int, int]
 
 @dataclass(frozen=True, eq=False)
 class Exchanged:
-    """Who tells whom when what, in an allreduce of one item.
+    """Messages of an allreduce of one item: who tells whom when what.
 
     Attributes
     ----------
@@ -54,12 +54,12 @@ class Exchanged:
 
     @property
     def in_parts(self) -> bool:
-        """Whether anybody sends less than all that it has."""
+        """Tell if anybody sends less than all that it has."""
         return bool((self.rows[:, 4] != WHOLE).any())
 
 
 def applies(topology: Topology) -> bool:
-    """Whether the network is one of links, and processors alone, that is not too large."""
+    """Tell if the network is one of links, and processors alone, that is not too large."""
     messages = topology.size * max(topology.ports, topology.size.bit_length())
     return topology.links and topology.size == topology.hosts and messages <= MOST_SENT
 
@@ -125,7 +125,7 @@ Line = tuple[list[int], dict[int, list[Arc]]]
 """Its processors, and the arcs out of each."""
 
 Pattern = Callable[[int], list[Arc]]
-"""Who may send in the k-th step of a line, k = 0, 1, .."""
+"""Function that gives those who may send in the k-th step of a line, k = 0, 1, .."""
 
 
 def _lines(arcs: Arcs, index: Ints) -> list[Line]:
@@ -149,7 +149,7 @@ def _lines(arcs: Arcs, index: Ints) -> list[Line]:
 
 
 def _pattern(line: list[int], out: dict[int, list[Arc]], one_port: bool) -> Pattern | None:
-    """Who may send in each step of a line; None where it has no pattern for one port."""
+    """Return who may send in each step of a line; None where it has no pattern for one port."""
     if not one_port:
         every = [arc for node in line for arc in out[node]]
         return lambda k: every
@@ -201,7 +201,7 @@ def _alternating(line: list[int], out: dict[int, list[Arc]]) -> Pattern:
 
 
 class Sums:
-    """Who is in whose sum, and since when.
+    """State of all sums: who is in whose, and since when.
 
     Parameters
     ----------
@@ -226,7 +226,7 @@ class Sums:
 
     @property
     def complete(self) -> bool:
-        """Whether everybody is in every sum."""
+        """Tell if everybody is in every sum."""
         return all(held == self._everybody for held in self._held)
 
     def combine(self, lines: list[Line], patterns: list[Pattern | None]) -> bool:
