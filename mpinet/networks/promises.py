@@ -101,7 +101,7 @@ def _check_adaptive(
 State = tuple[int, ...]
 """State of a message's head: its node, the port and the class by which it came, its header."""
 
-MOST_STATES, SOME_STATES = 4096, 64
+MOST_STATES, SOME_STATES = 1024, 64
 """States of an adaptive routing's messages that are tried in small networks, and in others."""
 
 
