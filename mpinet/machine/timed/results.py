@@ -137,14 +137,17 @@ def other_end(run: TimedRun, row: int) -> int:
 def _busiest(run: TimedRun, busy: Ints, carried: Ints) -> list[Row]:
     """Return the links that were busy for longest, the lowest first among equals (collective)."""
     ports, rules = run.machine.topology.ports, run.rules
-    chosen = np.lexsort((np.arange(len(busy)), -busy))[:SHOWN_LINKS]
-    chosen = chosen[busy[chosen] > 0]
+    places = np.arange(len(busy))
     if rules.serving == layout.BUS:
-        names = [(int(rules.first_bus + i), -1) for i in chosen]
+        names = np.stack([rules.first_bus + places, np.full(len(busy), -1)])
     else:
-        nodes = run.machine.nodes
-        names = [(int(nodes[i // ports]), int(i % ports)) for i in chosen]
-    mine = [(-int(busy[i]), *name, int(carried[i])) for i, name in zip(chosen, names, strict=True)]
+        names = np.stack([run.machine.nodes[places // ports], places % ports])
+    # By names, not by places here: those depend on the mapping.
+    chosen = np.lexsort((names[1], names[0], -busy))[:SHOWN_LINKS]
+    mine = [
+        (-int(busy[i]), int(names[0, i]), int(names[1, i]), int(carried[i]))
+        for i in chosen[busy[chosen] > 0]
+    ]
     first = _shared(run.machine.transport, mine, SHOWN_LINKS)
     if rules.serving == layout.BUS:
         return [{"bus": node, "busy": -time, "bytes": size} for time, node, _, size in first]

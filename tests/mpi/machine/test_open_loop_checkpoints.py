@@ -143,7 +143,9 @@ def test_an_adaptive_run_that_is_cut_delivers_what_a_second_program_does_when_it
     network, vcs, buffer, switching, policy = adaptive.SETTINGS[number]
     topology = mpinet.open(network)
     rows = adaptive.crowd(topology.size, number)
-    times, steps, moves, _ = play_adaptive(network, rows, vcs, buffer, switching, policy)
+    times, steps, moves, _ = play_adaptive(
+        adaptive.Grid(network), rows, vcs, buffer, switching, policy
+    )
 
     def make(ranks, mapping):
         return open_loop(
