@@ -39,6 +39,7 @@ OWN = {
     ("predict broadcast", "--schedule-out"): None,
     ("optimum", "--schedule"): ("optimum broadcast ring:5 --schedule", ".csv"),
     ("schedule export", "--out"): ("schedule export broadcast ring:8 --out", ".xml"),
+    ("certify", "--export"): None,
     ("exec", "--messages"): None,
     ("schedule generate", "--out"): (
         "schedule generate allreduce:ring,1kB,processors=4 --out",
@@ -89,8 +90,8 @@ def options_with_files():
             for action in parser._actions:
                 if isinstance(action, argparse._SubParsersAction):
                     waiting += [(f"{command} {w}".strip(), p) for w, p in action.choices.items()]
-                elif action.option_strings and str(action.metavar).startswith(
-                    ("FILE", "FOLDER", "OUT")
+                elif action.option_strings and re.match(
+                    r"(FILE|FOLDER|OUT)\b", str(action.metavar)
                 ):
                     yield command, action.option_strings[0]
 
