@@ -86,7 +86,7 @@ def tune(
     >>> import mpinet
     >>> found = mpinet.tune("allreduce", on="ring:8", bytes="8,8kB", latency=100, time_byte=1)
     >>> [row.algorithm for row in found if row.best]
-    ['recursive-doubling', 'bine-doubling', 'ring']
+    ['bine-doubling', 'ring']
     """
     return perform(tune, locals())
 

@@ -48,7 +48,8 @@ def check_routings(topology: Topology, random: np.random.Generator) -> int:
     routed, distances = 0, _Distances(topology)
     # Those for open-loop traffic are tried too, and not counted: every network has some of them.
     counted = len(known)
-    known |= {name: partial(make, 0) for name, make in topology.load_routings.items()}
+    others = topology.load_routings.items()
+    known |= {name: partial(make, 0) for name, make in others if name not in known}
     for place, make in enumerate(known.values()):
         try:
             routing = make()

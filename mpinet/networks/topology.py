@@ -473,12 +473,12 @@ class Topology:
         known, drawing = self.routings, self.load_routings | self.random_routings
         if name is None:
             name = next(iter(known))
-        if name in drawing:
-            return drawing[name](seed)
-        if name not in known:
+        if name in known:  # a family's own ``updown`` comes before that of any network
+            return known[name]()
+        if name not in drawing:
             names = ", ".join(self.routing_names)
             raise UsageError(f"{self.name} has no routing {name!r}; it has: {names}.")
-        return known[name]()
+        return drawing[name](seed)
 
     @property
     def coordinates(self) -> tuple[tuple[int, int], ...]:

@@ -131,7 +131,7 @@ def lower_bound(demand: Demand, topology: Topology | None, costs: Costs) -> Boun
     >>> from mpinet.networks import open
     >>> costs = Costs(latencies=(10,), byte_times=(2,))
     >>> lower_bound(Demand("broadcast", 100, np.arange(6), 0), open("ring:6"), costs)
-    Bound(time=210, by='cut')
+    Bound(time=110, by='cut')
     """
     if len(demand.places) == 1:
         return Bound(0, "nothing")

@@ -41,7 +41,7 @@ def latencies(topology, routing, rows, buffering):
     generation = Generation(pattern.rule, pattern.params, rows=in_order(np.array(rows, np.int64)))
     window = Window(0, rows[-1][0] + 1, 10**5)
     run = OpenLoop(Machine(topology), routing, classes, buffering, generation, window).run()
-    return np.trim_zeros(run.books.latencies, "b").tolist()
+    return np.trim_zeros(run.books.latencies[0], "b").tolist()
 
 
 @pytest.mark.costly
