@@ -44,12 +44,12 @@ class Long(Topology):
 """A ring by a rule that is too long to be put into its callers, without a way back of its own."""
 
 
-def checked(what: str, folder: Path) -> str:
-    """What ``mpinet check`` prints, in a process of its own, with the compiled code in a folder."""
+def shown(what: str, folder: Path) -> str:
+    """What ``mpinet show`` prints, in a process of its own, with the compiled code in a folder."""
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache")}
     environment.pop("NUMBA_DISABLE_JIT", None)
     done = subprocess.run(
-        [sys.executable, "-m", "mpinet", "check", what],
+        [sys.executable, "-m", "mpinet", "show", what, "--distances"],
         env=environment,
         cwd=folder,
         capture_output=True,
@@ -62,13 +62,13 @@ def checked(what: str, folder: Path) -> str:
 def test_a_topology_may_be_copied_and_renamed(tmp_path: Path) -> None:
     mine, yours = tmp_path / "mine.py", tmp_path / "yours.py"
     mine.write_text(LONG)
-    told = checked("mine:Long:500", tmp_path)
+    told = shown("mine:Long:500", tmp_path)
     copy(mine, yours)
-    assert checked("yours:Long:500", tmp_path) == told.replace("mine", "yours")
+    assert shown("yours:Long:500", tmp_path) == told.replace("mine", "yours")
     mine.unlink()
-    assert checked("yours:Long:500", tmp_path) == told.replace("mine", "yours")
+    assert shown("yours:Long:500", tmp_path) == told.replace("mine", "yours")
     yours.rename(tmp_path / "theirs.py")
-    assert checked("theirs.py:Long:500", tmp_path) == told.replace("mine", "theirs.py")
+    assert shown("theirs.py:Long:500", tmp_path) == told.replace("mine", "theirs.py")
 
 
 def cut_short(file: Path) -> None:
@@ -96,15 +96,15 @@ def a_folder(file: Path) -> None:
 
 
 def test_compiled_code_that_cannot_be_loaded_is_made_anew(tmp_path: Path) -> None:
-    told = checked("torus:40x40", tmp_path)
+    told = shown("ring:400", tmp_path)
     ways: list[Callable[[Path], None]] = [cut_short, empty, of_a_module_that_is_gone, a_folder]
     for suffix, damages in ((".nbi", ways), (".nbc", [*ways, one_bit_wrong])):
         files = sorted((tmp_path / "cache").rglob(f"*{suffix}"))
         assert len(files) > len(damages)
         for number, file in enumerate(files):
             damages[number % len(damages)](file)
-        assert checked("torus:40x40", tmp_path) == told
-    assert checked("torus:40x40", tmp_path) == told
+        assert shown("ring:400", tmp_path) == told
+    assert shown("ring:400", tmp_path) == told
 
 
 SUM = """{above}
