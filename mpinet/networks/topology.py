@@ -431,9 +431,13 @@ class Topology:
     def load_routings(self) -> dict[str, Callable[[int], Routing]]:
         """Routings for open-loop traffic, by name; each is made for a seed.
 
-        Valiant's and up*/down* on any network, UGAL and Polarized on networks of links; families
-        add their own.
+        Those of any network (`common_routings`); families add their own.
         """
+        return self.common_routings
+
+    @property
+    def common_routings(self) -> dict[str, Callable[[int], Routing]]:
+        """Return Valiant's and up*/down* for any network, UGAL and Polarized for those of links."""
         from mpinet.networks.polarized import polarized
         from mpinet.networks.ugal import ugal_global, ugal_local
         from mpinet.networks.updown import updown
