@@ -5,7 +5,6 @@ import os
 import resource
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -70,9 +69,12 @@ def mpinet(*words: str | bytes | Path, **settings: object) -> subprocess.Complet
     return subprocess.run(command, text=True, errors="replace", timeout=300, **settings)
 
 
-def at_most(size: int) -> Callable[[], None]:
-    """Lets a process write files of so many bytes."""
-    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+def at_most(size: int) -> dict[str, object]:
+    """Let a process write files of so many bytes, but no bytecode: Python keeps what is cut off."""
+    return {
+        "preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)),
+        "env": {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+    }
 
 
 def a_sentence(text: str) -> bool:
@@ -112,7 +114,7 @@ def test_a_process_without_streams_gives_its_status() -> None:
 def test_a_file_that_grows_too_large_is_told_and_leaves_nothing(
     command: str, tmp_path: Path
 ) -> None:
-    done = mpinet(*command.split(), cwd=tmp_path, preexec_fn=at_most(64))
+    done = mpinet(*command.split(), cwd=tmp_path, **at_most(64))
     assert done.returncode == 1
     assert a_sentence(done.stderr)
     assert "File too large" in done.stderr
@@ -121,7 +123,7 @@ def test_a_file_that_grows_too_large_is_told_and_leaves_nothing(
 
 def test_values_larger_than_a_file_may_be_are_told(programs: Path) -> None:
     words = ("run", f"{programs}:large", "--on", "ring:4", "--out", "values.csv")
-    done = mpinet(*words, cwd=programs.parent, preexec_fn=at_most(100_000))
+    done = mpinet(*words, cwd=programs.parent, **at_most(100_000))
     assert done.returncode == 1
     assert a_sentence(done.stderr)
 

@@ -1,6 +1,7 @@
 """A journal's lines are what was found or nothing: whatever an accident or an editor has left."""
 
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -95,6 +96,7 @@ def test_a_journal_that_cannot_be_written_is_told(tmp_path: Path) -> None:
         text=True,
         timeout=300,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64)),
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},  # Python keeps bytecode that is cut off
     )
     assert done.returncode == 1
     assert done.stderr == f"mpinet: Cannot write {tmp_path}/rank-0.jsonl: File too large.\n"
