@@ -96,6 +96,12 @@ def require_writable(path: Path) -> None:
         raise FileError(f"Cannot write {path}: no permission.")
 
 
+def require_folder_above(folder: Path) -> None:
+    """Raise `FileError` if the option ``--out`` names a new folder in one that is not there."""
+    if not folder.absolute().parent.is_dir():
+        raise FileError(f"--out {folder}: the folder above it does not exist.")
+
+
 def require_room_beside(path: Path) -> None:
     """Raise `FileError` if this is no file with others beside it, but a device or a pipe."""
     require_writable(path)

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from mpinet.base.files import whole_file, write_text
+from mpinet.base.files import require_folder_above, whole_file, write_text
 from mpinet.base.meant import hint
 from mpinet.base.plain import plain
 from mpinet.commands.fields import Fields
@@ -116,10 +116,13 @@ def prepare(options: argparse.Namespace) -> Job:
 
 def _require_folder(folder: Path) -> None:
     """Raise `FileError` unless files can be written here: a folder, or a name for a new one."""
-    if folder.exists() and not folder.is_dir():
-        raise FileError(f"--out {folder}: this is no folder.")
-    if not folder.exists() and not folder.absolute().parent.is_dir():
-        raise FileError(f"--out {folder}: the folder above it does not exist.")
+    try:
+        if not folder.exists():
+            require_folder_above(folder)
+        elif not folder.is_dir():
+            raise FileError(f"--out {folder}: this is no folder.")
+    except OSError as error:  # its name is too long
+        raise FileError(f"--out {folder}: {error.strerror}.") from None
 
 
 class Reproduce(Job):

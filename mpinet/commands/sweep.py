@@ -10,7 +10,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
 
-from mpinet.base.files import is_aside, read_text, write_text
+from mpinet.base.files import is_aside, read_text, require_folder_above, write_text
 from mpinet.base.launched import launched_ranks
 from mpinet.base.numerals import is_whole, quoted
 from mpinet.base.version import __version__
@@ -191,8 +191,7 @@ def require_folder(folder: Path) -> None:
     """Raise `FileError` unless a sweep can be kept here: a new or empty folder, or a sweep's."""
     try:
         if not folder.exists():
-            if not folder.absolute().parent.is_dir():
-                raise FileError(f"--out {folder}: the folder above it does not exist.")
+            require_folder_above(folder)
             return
         names = {path.name for path in folder.iterdir() if not is_aside(path)}
         mark = read_text(folder / MARK) if MARK in names else ""

@@ -48,7 +48,7 @@ def program_named(text: str, processors: int | None = None) -> Program:
     algorithm, *words = rest.split(",")
     if len(words) < 1:
         raise UsageError(f"{quoted(text)}: a program by name is {FORM}.")
-    given = dict(processors=processors, segment=None, root=0)
+    given = dict(processors=processors, segment=None, root=None)
     for word in words[1:]:
         key, equals, value = word.partition("=")
         if key not in KEYS or not equals:
@@ -57,7 +57,7 @@ def program_named(text: str, processors: int | None = None) -> Program:
     count = given["processors"]
     if count is None:
         raise UsageError(f"{quoted(text)}: say for how many processors, by processors=P.")
-    if "root" in rest and collective not in ROOTED:
+    if given["root"] is not None and collective not in ROOTED:
         raise UsageError(f"{quoted(text)}: {collective} has no root.")
     return made(
         collective, algorithm, bytes_of(words[0]), count, given["segment"], given["root"] or 0, text
