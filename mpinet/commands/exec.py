@@ -6,12 +6,14 @@ import argparse
 import io
 import sys
 from collections.abc import Sequence
+from contextlib import redirect_stderr
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
+from typing import TYPE_CHECKING, Annotated, Literal, TextIO, TypedDict
 
 from mpinet.base.files import require_writable, whole_file
 from mpinet.commands.checkpoints import refuse_checkpoint
-from mpinet.commands.fields import Count, Fields, Hash, Positive, When
+from mpinet.commands.fields import Count, Hash, When
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.machinejob import MachineJob
 from mpinet.commands.opening import Network, routing_of, topology_of
@@ -19,23 +21,31 @@ from mpinet.commands.options import Common, File, OnMachine, Ports, RoutingName,
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
 from mpinet.commands.run import Unreceived
+from mpinet.commands.scriptcosts import (
+    COSTS,
+    ConflictRow,
+    Cost,
+    LineCost,
+    OpenReceive,
+    Tried,
+    conflicts_text,
+    kinds_table,
+    lines_table,
+    open_text,
+    orders_text,
+)
 from mpinet.commands.signature import REST, Typed, Unpack, command
 from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row, by_name
-from mpinet.report.tables import fields, table
+from mpinet.report.tables import fields
 
 if TYPE_CHECKING:
     from mpinet.machine.transport import Local
-    from mpinet.mpi.outcome import Conflicting
+    from mpinet.mpi.outcome import Conflicting, Outcome
     from mpinet.mpi.source import Source
     from mpinet.mpi.world.accounts import Account
-
-
-SHOWN = 24
-
-
-"""Most lines of the script whose costs are shown to a person."""
+    from mpinet.mpi.world.orders import Followed, Orders
 
 
 PROCESSOR = 1 << 13
@@ -47,10 +57,22 @@ PROCESSOR = 1 << 13
 MOST_FACTOR = 10**6
 
 
-COSTS = ("calls", "messages", "hops", "bytes", "steps")
+MOST_ORDERS = 1000
 
 
-"""Costs of a kind of call, or of the calls on a line."""
+"""Most runs in different orders, where no number is given."""
+
+
+def arrivals_of(text: str) -> str:
+    """Read how messages come: ``random``, ``all``, or an order."""
+    from mpinet.mpi.world.orders import order_of
+
+    if text not in ("random", "all"):
+        try:
+            order_of(text)
+        except ValueError as error:
+            raise ValueError(f"--arrivals is random, all, or an order: {error}") from None
+    return text
 
 
 class Ways(TypedDict):
@@ -82,47 +104,6 @@ USAGE = """--on TOPO [options] (SCRIPT.py | -m MODULE | -c CODE) [ARGS ..]
 (what follows SCRIPT.py, MODULE or CODE belongs to the script)"""
 
 
-class Cost(Fields):
-    """Cost of a kind of MPI call."""
-
-    call: str
-    calls: Count
-    messages: Count
-    hops: Count
-    bytes: Count
-    steps: Count
-
-
-class LineCost(Cost):
-    """Cost of the calls on a line of a script."""
-
-    file: str
-    line: Count
-
-
-class ConflictRow(Fields):
-    """Accesses to a window's memory that conflict in one epoch."""
-
-    accesses: str
-    processor: Count
-    bytes: list[Count]
-    times: Positive
-    first_file: str
-    first_line: Count
-    other_file: str
-    other_line: Count
-
-
-class OpenReceive(Fields):
-    """Receives on a line that could have got another message."""
-
-    call: str
-    file: str
-    line: Count
-    times: Positive
-    most: Positive
-
-
 class ExecResult(Result):
     """Result of ``exec``."""
 
@@ -139,6 +120,7 @@ class ExecResult(Result):
     calls: list[LineCost]
     conflicts: Annotated[list[ConflictRow], When("where there are any,")]
     open_receives: Annotated[list[OpenReceive], When("with arrivals,")]
+    orders: Annotated[Tried, When("with all arrivals,")]
 
 
 @command(Views, Unsaved, Common, Ways, usage=USAGE)
@@ -154,7 +136,8 @@ def exec(
     ports: Ports = "one",
     messages: File | None = None,
     compute: Annotated[float | None, Typed(metavar="FACTOR")] = None,
-    arrivals: Literal["random"] | None = None,
+    arrivals: Annotated[str | None, Typed(metavar="random|all|ORDER", read=arrivals_of)] = None,
+    most_orders: Annotated[int | None, Typed(metavar="N")] = None,
     **options: Unpack[OnMachine],
 ) -> ExecResult:
     """Run an mpi4py script, unchanged, on every processor (collective).
@@ -180,8 +163,12 @@ def exec(
     compute : float, optional
         Part of the CPU time measured between calls that is written there, in ns: 1 for all of it;
         default: 0, no computing, and the same file in every run.
-    arrivals : {'random'}, optional
-        Let receives from any rank get any of the messages that could come first, drawn by the seed.
+    arrivals : str, optional
+        Other orders of messages: ``random`` lets receives from any rank get any of those that could
+        come first, drawn by the seed; ``all`` runs the script in every such order until its outcome
+        differs; an order that it has printed is run again.
+    most_orders : int, optional
+        Most runs of ``--arrivals all``; default: 1,000.
 
     Examples
     --------
@@ -213,6 +200,7 @@ def prepare(options: argparse.Namespace) -> Job:
         raise UsageError(f"--compute is a factor 0..10^6, not {options.compute}.")
     if options.arrivals is not None and options.messages is not None:
         raise UsageError("--arrivals does not go with --messages: it changes what comes when.")
+    _refuse_orders(options)
     if options.packet is not None and options.packet < 1:
         raise UsageError(f"--packet: a packet has 1 byte or more, not {options.packet}.")
     source, arguments = _script(options)
@@ -235,27 +223,69 @@ class Exec(MachineJob):
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Run it."""
-        from mpinet.mpi.script import run_script
-        from mpinet.mpi.world.trees import Pattern
+        from mpinet.mpi.tried import try_all
+        from mpinet.mpi.world.orders import Drawn, Followed, order_of
         from mpinet.programs.messages.writing import write_goal
 
         options = self.options
-        machine = self.make_machine(transport, watch)
-        found = run_script(
-            machine,
+        if options.arrivals == "all":
+            most = MOST_ORDERS if options.most_orders is None else options.most_orders
+            found, tried = try_all(transport, partial(self._in_order, transport, watch), most)
+            return self._row(found) | {"orders": tried._asdict()}
+        orders: Orders | None = None
+        if options.arrivals is not None:
+            is_random = options.arrivals == "random"
+            orders = Drawn(options.seed) if is_random else Followed(order_of(options.arrivals))
+        found = self._run(transport, watch, orders, self._out)
+        if found.traced is not None:
+            with whole_file(Path(options.messages)) as file:
+                write_goal(found.traced.program, file, found.traced.calls)
+        return self._row(found)
+
+    @property
+    def _out(self) -> TextIO:
+        """Stream on which the script prints."""
+        as_json = getattr(self.options, "json", False)
+        return (sys.stderr if as_json else sys.stdout) or io.StringIO()
+
+    def _in_order(
+        self, transport: Local, watch: Watch, orders: Followed, told: dict[int, str], first: bool
+    ) -> Outcome:
+        """Run it in an order (collective); only the first run prints."""
+        if first:
+            return self._run(transport, watch, orders, self._out, told)
+        with redirect_stderr(io.StringIO()):
+            return self._run(transport, watch, orders, io.StringIO(), told)
+
+    def _run(
+        self,
+        transport: Local,
+        watch: Watch,
+        orders: Orders | None,
+        out: TextIO,
+        told: dict[int, str] | None = None,
+    ) -> Outcome:
+        """Run it once (collective)."""
+        from mpinet.mpi.script import run_script
+        from mpinet.mpi.world.trees import Pattern
+
+        options = self.options
+        return run_script(
+            self.make_machine(transport, watch),
             self._source,
             self._arguments,
             options.routing,
             options.packet,
             options.sends == "synchronous",
-            (sys.stderr if getattr(options, "json", False) else sys.stdout) or io.StringIO(),
+            out,
             None if options.collectives is None else Pattern(options.collectives),
             None if options.messages is None else float(options.compute or 0),
-            None if options.arrivals is None else options.seed,
+            orders,
+            told,
         )
-        if found.traced is not None:
-            with whole_file(Path(options.messages)) as file:
-                write_goal(found.traced.program, file, found.traced.calls)
+
+    def _row(self, found: Outcome) -> Row:
+        """Return the outcome as a document has it."""
         row = {
             "script": self._source.title,
             "processors": found.processors,
@@ -306,6 +336,13 @@ class Exec(MachineJob):
         lengths = {name: len(result[name]) for name in lists if name in result}
         return [result | {"kinds": kinds, "calls": calls} | lengths]
 
+    def shortfall(self, result: Row) -> str:
+        """Return the sentence on an order in which the script ends otherwise, if one was found."""
+        orders = result.get("orders", {"order": ""})
+        if not orders["order"]:
+            return ""
+        return f"{orders['difference']}\nThis order shows it again: --arrivals {orders['order']}"
+
     def show(self, result: Row) -> str:
         """Format the counts, and the costs of each kind of call and each line."""
         names = ("processors", "steps", "messages", "hops", "bytes", "unreceived")
@@ -315,11 +352,13 @@ class Exec(MachineJob):
             counts["first of these"] = f"{first['messages']} at processor {first['processor']}"
         parts = [f"{result['script']} on {self.topology}\n{fields(counts)}"]
         if result["kinds"]:
-            parts += [_kinds(result["kinds"]), _lines(result["calls"])]
+            parts += [kinds_table(result["kinds"]), lines_table(result["calls"])]
         if "conflicts" in result:
-            parts.append(_conflicts(result["conflicts"]))
+            parts.append(conflicts_text(result["conflicts"]))
         if result.get("open_receives"):
-            parts.append(_open(result["open_receives"]))
+            parts.append(open_text(result["open_receives"]))
+        if "orders" in result:
+            parts.append(orders_text(result["orders"]))
         return "\n\n".join(parts)
 
 
@@ -353,25 +392,6 @@ def _costs(account: Account) -> dict[str, int]:
     return dict(zip(COSTS, costs, strict=True))
 
 
-def _kinds(kinds: list[Row]) -> str:
-    """Format the costs of each kind of call, the costliest first."""
-    return table([(kind["call"], *_cells(kind)) for kind in kinds], ("call", *COSTS))
-
-
-def _lines(calls: list[Row]) -> str:
-    """Format the costs of calls on the costliest lines, in the order of the script."""
-    costliest = sorted(calls, key=lambda call: (-call["steps"], -call["hops"], -call["calls"]))
-    shown = costliest[:SHOWN]
-    rows = [
-        (f"{call['file']}:{call['line']}", call["call"], *_cells(call))
-        for call in calls
-        if call in shown
-    ]
-    rest = len(calls) - len(rows)
-    more = f"\n.. and {rest} more that cost no more than these" if rest else ""
-    return f"{table(rows, ('line', 'call', *COSTS))}{more}"
-
-
 def _conflict(conflict: Conflicting) -> Row:
     """Return a conflict as the document has it."""
     return {
@@ -389,31 +409,19 @@ def _at(which: str, account: Account) -> Row:
     return {f"{which}_file": account.file, f"{which}_line": account.line}
 
 
-def _conflicts(conflicts: list[Row]) -> str:
-    """Format accesses that conflict, a line each."""
-    lines = [
-        f"  {row['first_file']}:{row['first_line']} and {row['other_file']}:{row['other_line']}: "
-        f"{row['accesses']} of bytes {row['bytes'][0]} to {row['bytes'][1] - 1} "
-        f"of processor {row['processor']}" + (f", {row['times']} times" * (row["times"] > 1))
-        for row in conflicts[:SHOWN]
-    ]
-    rest = len(conflicts) - len(lines)
-    more = [f"  .. and {rest} more"] if rest else []
-    heading = "conflicting accesses in one epoch, whose order MPI leaves open:"
-    return "\n".join([heading, *lines, *more])
+def _refuse_orders(options: argparse.Namespace) -> None:
+    """Refuse what does not go with other orders of messages.
 
-
-def _open(receives: list[Row]) -> str:
-    """Format receives that could have got another message, a line each."""
-    lines = [
-        f"  {row['file']}:{row['line']} {row['call']}: one of {row['most']} at most, "
-        + ("once" if row["times"] == 1 else f"{row['times']} times")
-        for row in receives[:SHOWN]
-    ]
-    more = [f"  .. and {len(receives) - SHOWN} more"] if len(receives) > SHOWN else []
-    return "\n".join(["receives that could have got another message:", *lines, *more])
-
-
-def _cells(row: Row) -> list[str]:
-    """Return the cells of a row of costs."""
-    return [str(row[name]) for name in COSTS]
+    Raises
+    ------
+    UsageError
+        What it is.
+    """
+    every = options.arrivals == "all"
+    if options.most_orders is not None and not every:
+        raise UsageError("--most-orders does not apply: it limits the runs of --arrivals all.")
+    if not 1 <= (options.most_orders or 1) <= MOST_ORDERS**2:
+        raise UsageError(f"--most-orders is 1..{MOST_ORDERS**2}, not {options.most_orders}.")
+    views = (getattr(options, name, None) for name in ("record", "draw", "play", "trace"))
+    if every and any(view is not None for view in views):
+        raise UsageError("--arrivals all is many runs: record one order of them, by --arrivals.")

@@ -20,6 +20,7 @@ from mpinet.mpi.world.atexit_hooks import at_end_of_processors, call_last, garba
 from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.loading import loading
 from mpinet.mpi.world.naming import Naming
+from mpinet.mpi.world.orders import Orders
 from mpinet.mpi.world.privacy import own_random_numbers
 from mpinet.mpi.world.processor import Processor
 from mpinet.mpi.world.serving import servers_watched
@@ -40,7 +41,8 @@ def run_script(
     out: TextIO | None = None,
     pattern: Pattern | None = None,
     compute: float | None = None,
-    arrivals: int | None = None,
+    arrivals: Orders | None = None,
+    told: dict[int, str] | None = None,
 ) -> Outcome:
     """Run an mpi4py script on every processor (collective).
 
@@ -65,8 +67,10 @@ def run_script(
     compute : float, optional
         Let the outcome hold the script as a program of messages; of the time that is computed
         between calls so much counts, 0: none.
-    arrivals : int, optional
-        Seed of the order in which receives from any rank get messages; default: as these come.
+    arrivals : Orders, optional
+        Chooses the order in which receives from any rank get messages; default: as these come.
+    told : dict of int to str, optional
+        Gets what each processor prints to the standard output, on rank 0.
 
     Raises
     ------
@@ -81,6 +85,7 @@ def run_script(
     with rare_collections(), descriptors_kept(out or sys.stdout) as apart:
         world = World(machine, routing, packet, synchronous, apart, pattern, compute, arrivals)
         world.accounts.naming = Naming(whole)
+        world.exits.told = told
         with running.of(world):
             _run(world, whole, arguments)
             return outcome(world)

@@ -190,26 +190,26 @@ class Request(Numbered):
     @call
     def Waitany(cls, requests: Sequence[Request], status: Any = None) -> int:
         """Wait until one of several is complete; its place, `UNDEFINED` if none is active."""
-        return _completed_any(requests, _wait_some(requests), status)[0]
+        return _completed_any(requests, _wait_any(requests), status)[0]
 
     @classmethod
     @call
     def waitany(cls, requests: Sequence[Request], status: Any = None) -> tuple[int, Any]:
         """Wait until one of several is complete; its place, and the object that has come."""
-        return _completed_any(requests, _wait_some(requests), status)
+        return _completed_any(requests, _wait_any(requests), status)
 
     @classmethod
     @call
     def Testany(cls, requests: Sequence[Request], status: Any = None) -> tuple[int, bool]:
         """The place of one of several that is complete, and whether there is one."""
-        done = _test_some(requests)
+        done = _test_any(requests)
         return _completed_any(requests, done, status)[0], done != []
 
     @classmethod
     @call
     def testany(cls, requests: Sequence[Request], status: Any = None) -> tuple[int, bool, Any]:
         """The place of one of several that is complete, whether there is one, and its object."""
-        done = _test_some(requests)
+        done = _test_any(requests)
         place, found = _completed_any(requests, done, status)
         return place, done != [], found
 
@@ -455,8 +455,17 @@ def _wait_some(requests: Sequence[Request]) -> list[int] | None:
         return None
     running.turns.wait_any(tuple(events.values()))
     if len(events) > 1:
-        running.mail.quiet()
+        running.mail.settle()
     return _done(events)
+
+
+def _wait_any(requests: Sequence[Request]) -> list[int] | None:
+    """The place of one that is complete; None if none is active."""
+    events = _active(requests)
+    if not events:
+        return None
+    running.turns.wait_any(tuple(events.values()))
+    return [running.mail.choose(events) if len(events) > 1 else next(iter(events))]
 
 
 def _test_some(requests: Sequence[Request]) -> list[int] | None:
@@ -467,6 +476,12 @@ def _test_some(requests: Sequence[Request]) -> list[int] | None:
     if not _done(events):
         running.turns.poll()
     return _done(events)
+
+
+def _test_any(requests: Sequence[Request]) -> list[int] | None:
+    """The place of one that is complete, or no place; None if none is active."""
+    done = _test_some(requests)
+    return [running.mail.choose(_active(requests))] if done and len(done) > 1 else done
 
 
 def _wait_all(requests: Sequence[Request]) -> None:
@@ -490,8 +505,7 @@ def _completed_any(
     if not done:
         blank(status)
         return UNDEFINED, None
-    place = running.mail.pick(done)
-    return place, requests[place]._complete(status)
+    return done[0], requests[done[0]]._complete(status)
 
 
 def _completed_some(

@@ -35,7 +35,11 @@ class Exits:
     ----------
     unreceived : ndarray of int64, shape (hosted,)
         Messages that processors have ended without, by slot.
+    told : dict of int to str, optional
+        Gets what each processor has printed to the standard output, on rank 0.
     """
+
+    told: dict[int, str] | None = None
 
     def __init__(self, machine: Machine, out: TextIO):
         self.unreceived = np.zeros(len(machine.nodes), np.int64)
@@ -120,12 +124,14 @@ class Exits:
 
     def _write(self, lines: Iterable[Line]) -> None:
         """Write what processors have printed, on rank 0."""
-        for _, error, text in lines:
+        for processor, error, text in lines:
             if error:
                 self._errors.write(_encodable(text, self._errors))
             else:
                 self._out.write(_encodable(text, self._out))
                 self._written.update(text.encode(errors="surrogatepass"))
+                if self.told is not None:
+                    self.told[processor] = self.told.get(processor, "") + text
         self._out.flush()
         self._errors.flush()
 

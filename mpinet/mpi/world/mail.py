@@ -8,10 +8,11 @@ its receive has matched: the receiver then sends an *acknowledgement*, a message
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from itertools import count
 from typing import Any
 
+from mpinet.machine import Machine
 from mpinet.mpi.real import PROC_NULL, REAL, as_int
 from mpinet.mpi.world.accounts import Account
 from mpinet.mpi.world.contexts import ONE_SIDED, PARTS, Contexts, Scope
@@ -72,15 +73,15 @@ class Mail:
         """Number of things to decide when nobody goes on: none, as messages come in their order."""
         return 0
 
-    def decide(self) -> None:
-        """Decide it."""
+    def decide(self, machine: Machine) -> None:
+        """Decide it (collective)."""
 
-    def quiet(self) -> None:
-        """Let the running processor wait for what it chooses from."""
+    def settle(self) -> None:
+        """Let the running processor wait for all that could come before it goes on."""
 
-    def pick(self, places: Sequence[int]) -> int:
-        """One of several requests that are complete: the first."""
-        return places[0]
+    def choose(self, events: Mapping[int, Event]) -> int:
+        """The place of one of the running processor's requests that are complete: the first."""
+        return next(place for place, event in events.items() if event.done)
 
     def collect(self) -> Outbox:
         """Take what has been sent out of the outbox."""

@@ -1,17 +1,16 @@
-"""Other orders: messages that a receive could have got as well come in an order that is drawn.
+"""Other orders: messages that a receive could have got as well come in an order that is chosen.
 
-A receive from any rank waits until nobody goes on and nothing is under way. Then all messages have
-come that it could get in some order, and it takes one that is drawn by the seed, its processor and
-how many have been drawn there before: the same on any number of ranks. A wait for one of several
-requests waits for the same moment, and draws one of those that are complete.
+A receive or a probe from any rank, and a wait for one of several requests, wait until nobody goes
+on and nothing is under way. Then all messages have come that they could get in some order, and
+`Orders` says which processors get one of them now, and which: the same on any number of ranks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from random import Random
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final
 
+from mpinet.machine import Machine
 from mpinet.mpi.real import ANY_SOURCE, PROC_NULL
 from mpinet.mpi.world.accounts import Account
 from mpinet.mpi.world.contexts import Contexts, Scope
@@ -20,14 +19,42 @@ from mpinet.mpi.world.exits import Exits
 from mpinet.mpi.world.mail import Mail
 from mpinet.mpi.world.matching import Unexpected
 from mpinet.mpi.world.message import Message
+from mpinet.mpi.world.orders import Deciding, Option, Orders
 from mpinet.mpi.world.processor import Processor
 from mpinet.mpi.world.turns import Turns
 
+SOURCE: Final = 1
+"""Place of the sender's rank in a message."""
+
 
 class Quiet(Event):
-    """The moment in which nobody goes on and nothing is under way."""
+    """The moment in which nobody goes on and nothing is under way, and it is decided what is got.
 
-    __slots__ = ()
+    Parameters
+    ----------
+    owner : Processor
+        Who waits.
+    number : int
+        Its place among all that the processor lets be decided.
+    labels : callable
+        Gives what can be got, as numbers.
+
+    Attributes
+    ----------
+    taken : int
+        Which of them is got, once it has happened.
+    account : Account or None
+        The call.
+    """
+
+    __slots__ = ("account", "labels", "number", "taken")
+
+    def __init__(self, owner: Processor, number: int, labels: Callable[[], Sequence[int]]):
+        super().__init__(owner)
+        self.number = number
+        self.labels = labels
+        self.taken = 0
+        self.account = owner.account
 
     @property
     def said(self) -> str:
@@ -45,15 +72,34 @@ class Quiet(Event):
         return 0
 
 
+class Open:
+    """A receive that has not matched yet.
+
+    Attributes
+    ----------
+    receive : Receive
+        The receive.
+    number : int
+        Its place among all that the processor lets be decided.
+    account : Account or None
+        The call that has posted it.
+    """
+
+    __slots__ = ("account", "number", "receive")
+
+    def __init__(self, receive: Receive, number: int, account: Account | None):
+        self.receive, self.number, self.account = receive, number, account
+
+
 class ShakenMail(Mail):
-    """Mail whose receives from any rank get messages in an order that is drawn.
+    """Mail whose receives from any rank get messages in an order that is chosen.
 
     Parameters
     ----------
     turns, contexts, exits, synchronous
         As for `Mail`.
-    seed : int
-        Seed of what is drawn.
+    orders : Orders
+        Chooses.
 
     Attributes
     ----------
@@ -63,14 +109,14 @@ class ShakenMail(Mail):
     """
 
     def __init__(
-        self, turns: Turns, contexts: Contexts, exits: Exits, synchronous: bool, seed: int
+        self, turns: Turns, contexts: Contexts, exits: Exits, synchronous: bool, orders: Orders
     ):
         super().__init__(turns, contexts, exits, synchronous)
         self.drawn: dict[int, tuple[int, int]] = {}
-        self._seed = seed
-        self._draws: dict[int, int] = {}
-        self._open: dict[int, list[tuple[Receive, Account | None]]] = {}
-        self._quiet: list[Quiet] = []
+        self._orders = orders
+        self._numbers: dict[int, int] = {}
+        self._open: dict[int, list[Open]] = {}
+        self._quiet: dict[int, list[Quiet]] = {}
 
     # ---- receives
 
@@ -86,34 +132,51 @@ class ShakenMail(Mail):
     def post(self, receive: Receive) -> None:
         """Post a receive of the running processor, without blocking."""
         here = self._turns.current
-        self._open.setdefault(here.id, []).append((receive, here.account))
+        one = Open(receive, self._number(here), here.account)
+        self._open.setdefault(here.id, []).append(one)
         self._match_exact(here)
 
     def cancel(self, receive: Receive) -> None:
         """Cancel a receive of the running processor that has not matched yet."""
         here = self._turns.current
         if not receive.done:
-            left = [one for one in self._open[here.id] if one[0] is not receive]
+            left = [one for one in self._open[here.id] if one.receive is not receive]
             self._open[here.id] = left
             self._turns.happened(receive)
             self._match_exact(here)
 
     def probe(self, receive: Receive) -> Message | None:
-        """The message that a receive of the running processor would match, if any, or one drawn."""
+        """The message that a receive of the running processor would match, if any has come.
+
+        One from any rank is chosen among all that could have come.
+        """
         here = self._turns.current
         found = self._candidates(here, receive)
-        return self._one(here, found, here.account) if found else None
+        if not found or not _is_wild(receive):
+            return found[0] if found else None
+        source = self._decided(lambda: _sources(self._candidates(here, receive)))
+        return next(one for one in self._candidates(here, receive) if one[SOURCE] == source)
 
-    def quiet(self) -> None:
+    def choose(self, events: Mapping[int, Event]) -> int:
+        """The place of one of the running processor's requests that are complete."""
+        return self._decided(lambda: [place for place, one in events.items() if one.done])
+
+    def settle(self) -> None:
         """Let the running processor wait until nobody goes on."""
-        quiet = Quiet(self._turns.current)
-        self._quiet.append(quiet)
-        self._turns.wait(quiet)
+        self._decided(lambda: (0,))
 
-    def pick(self, places: Sequence[int]) -> int:
-        """One of several requests that are complete."""
+    def _decided(self, labels: Callable[[], Sequence[int]]) -> int:
+        """Block the running processor until one of several is got."""
         here = self._turns.current
-        return places[self._draw(here, len(places), here.account)]
+        quiet = Quiet(here, self._number(here), labels)
+        self._quiet.setdefault(here.id, []).append(quiet)
+        self._turns.wait(quiet)
+        return quiet.taken
+
+    def _number(self, processor: Processor) -> int:
+        """Number of the next thing that a processor lets be decided."""
+        number = self._numbers[processor.id] = self._numbers.get(processor.id, 0) + 1
+        return number
 
     def deliver(self, slots: list[int], messages: list[Message]) -> None:
         """Deliver what has arrived to the processors in slots."""
@@ -127,30 +190,35 @@ class ShakenMail(Mail):
         processor.unexpected.add(message)
         self._match_exact(processor)
         awaited = processor.awaited
-        if type(awaited) is Arrival and not _is_wild(awaited) and awaited.matches(message):
+        if type(awaited) is Arrival and awaited.matches(message):
             self._turns.happened(awaited)
-
-    # ---- what is drawn
 
     def _match_exact(self, processor: Processor) -> None:
         """Match the receives that name their source, but none before an open one from any rank."""
-        left: list[tuple[Receive, Account | None]] = []
-        for receive, account in self._open.get(processor.id, ()):
-            found = [] if _is_wild(receive) else self._candidates(processor, receive)
-            before = any(_is_wild(one) and found and one.matches(found[0]) for one, _ in left)
-            if found and not before:
-                self._get(processor, receive, found[0])
+        left: list[Open] = []
+        for one in self._open.get(processor.id, ()):
+            exact = not _is_wild(one.receive)
+            found = self._candidates(processor, one.receive, left) if exact else ()
+            if found:
+                self._get(processor, one.receive, found[0])
             else:
-                left.append((receive, account))
+                left.append(one)
         self._open[processor.id] = left
 
-    def _candidates(self, processor: Processor, receive: Receive) -> list[Message]:
-        """The messages that a receive may get: of every source the first that it fits."""
+    def _candidates(
+        self, processor: Processor, receive: Receive, before: Sequence[Open] = ()
+    ) -> list[Message]:
+        """The messages that a receive may get: of every source the first that it fits.
+
+        Those that a receive from any rank fits which was posted before are that one's.
+        """
         first: dict[int, Message] = {}
         for message in processor.unexpected or ():
             if receive.matches(message):
-                first.setdefault(message[1], message)
-        return [first[source] for source in sorted(first)]
+                first.setdefault(message[SOURCE], message)
+        found = (first[source] for source in sorted(first))
+        wild = [one.receive for one in before if _is_wild(one.receive)]
+        return [one for one in found if not any(other.matches(one) for other in wild)]
 
     def _get(self, processor: Processor, receive: Receive, message: Message) -> None:
         """Let a receive get a message."""
@@ -163,56 +231,68 @@ class ShakenMail(Mail):
         self._turns.happened(receive)
         self._acknowledge(processor, message)
 
-    def _one(self, processor: Processor, found: list[Message], account: Account | None) -> Message:
-        return found[self._draw(processor, len(found), account)]
-
-    def _draw(self, processor: Processor, many: int, account: Account | None) -> int:
-        """Draw one of several places, and note that there were several."""
-        if many == 1:
-            return 0
-        number = self._draws[processor.id] = self._draws.get(processor.id, 0) + 1
-        if account is not None:
-            times, most = self.drawn.get(account.number, (0, 0))
-            self.drawn[account.number] = times + 1, max(most, many)
-        return Random(f"{self._seed} {processor.id} {number}").randrange(many)
-
     # ---- when nobody goes on
 
     @property
     def undecided(self) -> int:
-        """Number of things that can be decided on this rank when nobody goes on."""
-        return len(self._quiet) + sum(1 for _ in self._decidable())
+        """Number of processors on this rank for which something can be decided."""
+        return sum(1 for _ in self._deciding())
 
-    def _decidable(self) -> Any:
-        """Processors with a receive or a probe from any rank that could get something, and that."""
+    def _deciding(self) -> Iterator[Deciding]:
+        """Yield processors that can get something, each with all that it can get."""
         for processor in self._turns.processors:
-            if processor is None or processor.unexpected is None:
+            if processor is None:
                 continue
-            awaited = processor.awaited
-            if type(awaited) is Arrival and self._candidates(processor, awaited):
-                yield processor, awaited, None
-                continue
-            for receive, account in self._open.get(processor.id, ()):
-                if _is_wild(receive) and self._candidates(processor, receive):
-                    yield processor, receive, account
-                    break
+            number, options = processor.id, list[Option]()
+            own = self._open.get(number, []) if processor.unexpected is not None else []
+            for place, one in enumerate(own):
+                if _is_wild(one.receive):
+                    found = _sources(self._candidates(processor, one.receive, own[:place]))
+                    options += [Option(number, one.number, source) for source in found]
+            for quiet in self._quiet.get(number, ()):
+                options += [Option(number, quiet.number, label) for label in quiet.labels()]
+            if options:
+                yield Deciding(number, options)
 
-    def decide(self) -> None:
-        """Let every processor that can get something from any rank get it."""
-        for processor, receive, account in list(self._decidable()):
-            if type(receive) is Arrival:
-                self._turns.happened(receive)
-                continue
-            message = self._one(processor, self._candidates(processor, receive), account)
-            own = self._open[processor.id]
-            self._open[processor.id] = [one for one in own if one[0] is not receive]
-            self._get(processor, receive, message)
-            self._match_exact(processor)
-        quiet, self._quiet = self._quiet, []
-        for event in quiet:
-            self._turns.happened(event)
+    def decide(self, machine: Machine) -> None:
+        """Let processors get what is chosen for them (collective)."""
+        deciding = list(self._deciding())
+        most = {one.number: one.options for one in deciding}
+        for chosen in self._orders.decide(machine, deciding):
+            of = [one for one in most[chosen.processor] if one.event == chosen.event]
+            self._let_get(chosen, len(of))
+
+    def _let_get(self, chosen: Option, many: int) -> None:
+        """Let a processor get one of so many."""
+        number = chosen.processor
+        for quiet in self._quiet.get(number, ()):
+            if quiet.number == chosen.event:
+                self._quiet[number].remove(quiet)
+                self._note(quiet.account, many)
+                quiet.taken = chosen.label
+                self._turns.happened(quiet)
+                return
+        one = next(one for one in self._open[number] if one.number == chosen.event)
+        processor: Any = one.receive.owner
+        found = self._candidates(processor, one.receive)
+        self._note(one.account, many)
+        self._open[number].remove(one)
+        message = next(each for each in found if each[SOURCE] == chosen.label)
+        self._get(processor, one.receive, message)
+        self._match_exact(processor)
+
+    def _note(self, account: Account | None, many: int) -> None:
+        """Note that a call could have got another message."""
+        if many > 1 and account is not None:
+            times, most = self.drawn.get(account.number, (0, 0))
+            self.drawn[account.number] = times + 1, max(most, many)
 
 
 def _is_wild(receive: Receive) -> bool:
     """Tell if a receive is from any rank."""
     return receive.envelope[1] == ANY_SOURCE
+
+
+def _sources(messages: Sequence[Message]) -> list[int]:
+    """The ranks of messages' senders."""
+    return [message[SOURCE] for message in messages]

@@ -23,6 +23,7 @@ from mpinet.mpi.world.logged_mail import LoggedMail
 from mpinet.mpi.world.mail import Mail
 from mpinet.mpi.world.mismatch import Calls
 from mpinet.mpi.world.onesided import OneSided
+from mpinet.mpi.world.orders import Orders
 from mpinet.mpi.world.processor import Processor
 from mpinet.mpi.world.shaken import ShakenMail
 from mpinet.mpi.world.threads import Threads
@@ -96,8 +97,8 @@ class World:
     compute : float, optional
         How much of the time between calls counts in the notes of what processors do; default: none
         are taken.
-    arrivals : int, optional
-        Seed of the order in which receives from any rank get messages; default: as these come.
+    arrivals : Orders, optional
+        Chooses the order in which receives from any rank get messages; default: as these come.
 
     Attributes
     ----------
@@ -124,7 +125,7 @@ class World:
         out: TextIO = sys.stdout,
         pattern: Pattern | None = None,
         compute: float | None = None,
-        arrivals: int | None = None,
+        arrivals: Orders | None = None,
     ):
         self.machine = machine
         self.size = size = machine.topology.hosts
@@ -240,7 +241,7 @@ class World:
         """Tell what it is that no message is under way: idle time, polls, a deadlock or the end."""
         turns = self.turns
         if total.undecided and not total.to_self:
-            self.mail.decide()
+            self.mail.decide(self.machine)
             return True
         if total.polling and total.asked and not total.to_self and self.clock.may_idle:
             turns.rounds_in_vain = 0

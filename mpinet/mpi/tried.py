@@ -1,0 +1,213 @@
+"""All orders of a script's messages, one run after another, until its outcome differs.
+
+Runs branch where something could have been got otherwise, the last such place first. Two
+processors that get something on their own come to the same whoever is first: of such orders one is
+run (sleep sets, as in Godefroid, Partial-Order Methods, 1996, chapter 5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import NamedTuple
+
+from mpinet.errors import Deadlock, ProgramError
+from mpinet.machine.transport import Local
+from mpinet.mpi.outcome import Outcome
+from mpinet.mpi.world.orders import Followed, Option, Place, Redundant, order_text
+from mpinet.process.telling import agreed, gathered
+
+Told = dict[int, str]
+"""Output of processors on the standard output, on rank 0."""
+
+Run = Callable[[Followed, Told, bool], Outcome]
+"""Makes a run in an order, which fills what is told; whether it is the first."""
+
+
+@dataclass
+class Branch:
+    """A moment in which something was chosen.
+
+    Attributes
+    ----------
+    options : list of Option
+        All that could be, by processor.
+    asleep : set of Option
+        What was tried, here or before, and comes to the same.
+    taken : Option
+        What was chosen.
+    """
+
+    options: list[Option]
+    asleep: set[Option]
+    taken: Option
+
+    @property
+    def place(self) -> Place:
+        """The choice as an order has it."""
+        own = [one for one in self.options if one.processor == self.taken.processor]
+        return self.taken.processor, own.index(self.taken)
+
+    @property
+    def later(self) -> set[Option]:
+        """Options that need not be tried behind it."""
+        return {one for one in self.asleep if one.processor != self.taken.processor}
+
+
+class Found(NamedTuple):
+    """Findings of all orders.
+
+    Attributes
+    ----------
+    tried : int
+        Runs that came to their end.
+    whole : bool
+        Whether there is no other order.
+    outcome : str
+        ``"same"`` in all of them, or ``"deadlock"``, ``"failure"``, ``"output"``, ``"unreceived"``.
+    order : str
+        The order that shows it, as `order_of` reads it; '' if there is none.
+    difference : str
+        A sentence on it; '' if there is none.
+    """
+
+    tried: int
+    whole: bool
+    outcome: str
+    order: str
+    difference: str
+
+
+class End(NamedTuple):
+    """End of a run: its kind, '' or as `Found.outcome`, why, what was printed, what was left."""
+
+    kind: str
+    why: str
+    told: Told
+    left: list[tuple[int, int]]
+
+
+def try_all(transport: Local, run: Run, most: int) -> tuple[Outcome, Found]:
+    """Run a script in all orders (collective).
+
+    Parameters
+    ----------
+    transport : Local
+        The ranks.
+    run : callable
+        Makes a run; the first one raises its own error.
+    most : int
+        Most runs.
+
+    Returns
+    -------
+    outcome : Outcome
+        Of the first order.
+    found : Found
+        What the others have shown.
+    """
+    branches: list[Branch] = []
+    first: tuple[Outcome, End] | None = None
+    tried = 0
+    for number in range(most):
+        asleep = branches[-1].later if branches else set[Option]()
+        orders, told = Followed([branch.place for branch in branches], asleep), Told()
+        end, outcome = _made(run, orders, told, number == 0)
+        _branch(branches, transport, orders)
+        if end is not None:
+            tried += 1
+            if first is None:
+                assert outcome is not None
+                first = outcome, end
+            kind, difference = agreed(transport, _differs(first[1], end))
+            if kind:
+                order = order_text(_told_apart(branches))
+                return first[0], Found(tried, False, kind, order, difference)
+        if not _next(branches):
+            assert first is not None
+            return first[0], Found(tried, True, "same", "", "")
+    assert first is not None
+    return first[0], Found(tried, False, "same", "", "")
+
+
+def _made(
+    run: Run, orders: Followed, told: Told, is_first: bool
+) -> tuple[End | None, Outcome | None]:
+    """Make a run; no end if it can only end as another one."""
+    try:
+        outcome = run(orders, told, is_first)
+    except Redundant:
+        return None, None
+    except (Deadlock, ProgramError) as error:
+        if is_first:
+            raise
+        kind = "deadlock" if isinstance(error, Deadlock) else "failure"
+        return End(kind, str(error), told, []), None
+    return End("", "", told, outcome.unreceived_at), outcome
+
+
+def _branch(branches: list[Branch], transport: Local, orders: Followed) -> None:
+    """Note the moments of a run behind those that are known (collective)."""
+    known = len(branches)
+    new = gathered(transport, orders.moments[known:])
+    for parts in agreed(transport, list(zip(*new, strict=True))):
+        options = [Option(*option) for _, here in parts for option in here]
+        options.sort(key=lambda option: option.processor)  # each one's stay in their order
+        taken = max(Option(*one) for one, _ in parts)
+        branches.append(Branch(options, branches[-1].later if branches else set(), taken))
+
+
+def _next(branches: list[Branch]) -> bool:
+    """Go back to the last moment where something else can be, and choose that."""
+    while branches:
+        last = branches[-1]
+        last.asleep.add(last.taken)
+        awake = (option for option in last.options if option not in last.asleep)
+        taken = next(awake, None)
+        if taken is not None:
+            last.taken = taken
+            return True
+        branches.pop()
+    return False
+
+
+def _told_apart(branches: Iterable[Branch]) -> list[Place]:
+    """The places of an order up to the last that is not the first which there is."""
+    places = [(branch.place, branch.taken == branch.options[0]) for branch in branches]
+    while len(places) > 1 and places[-1][1]:
+        places.pop()
+    return [place for place, _ in places]
+
+
+def _differs(first: End, end: End) -> tuple[str, str]:
+    """Tell in what a run's end differs from that of the first, '' if in nothing."""
+    if end.kind:
+        return end.kind, end.why
+    for processor in sorted(first.told.keys() | end.told.keys()):
+        lines = (run.told.get(processor, "").splitlines() for run in (first, end))
+        for one, other in zip_longest(*lines):
+            if one != other:
+                return "output", (
+                    f"Processor {processor} prints {_quoted(other)} where it prints "
+                    f"{_quoted(one)} in the first order."
+                )
+    if first.left != end.left:
+        left, before = (dict(run.left) for run in (end, first))
+        at = min(dict(set(first.left) ^ set(end.left)))
+        return "unreceived", (
+            f"Processor {at} ends without {left.get(at, 0)} of its messages, in the first order "
+            f"without {before.get(at, 0)}."
+        )
+    return "", ""
+
+
+def _quoted(line: str | None) -> str:
+    """A line as a sentence has it."""
+    if line is None:
+        return "nothing more"
+    return repr(line if len(line) <= SHOWN else line[:SHOWN] + " ..")
+
+
+SHOWN = 100
+"""Most characters of a line that a sentence has."""

@@ -1,0 +1,158 @@
+"""Orders: which of the processors that can get something get it first, and what.
+
+`Drawn` draws by a seed. `Followed` lets one processor at a time get something: what a list says,
+and behind its end the first that there is, unless another run has shown what comes of that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from random import Random
+from typing import NamedTuple, Protocol
+
+from mpinet.errors import MpinetError, UsageError
+from mpinet.machine import Machine
+
+Place = tuple[int, int]
+"""A processor, and which of all that it can get: 0 is the first."""
+
+
+class Option(NamedTuple):
+    """A message that a processor can get, or one of its requests that is complete.
+
+    Attributes
+    ----------
+    processor : int
+        The processor.
+    event : int
+        The receive or wait, by its place among those of this processor.
+    label : int
+        The sender's rank, or the place of the request.
+    """
+
+    processor: int
+    event: int
+    label: int
+
+
+class Deciding(NamedTuple):
+    """A processor, and all that it can get."""
+
+    number: int
+    options: list[Option]
+
+
+class Orders(Protocol):
+    """Choice of the order."""
+
+    def decide(self, machine: Machine, deciding: Sequence[Deciding]) -> list[Option]:
+        """Choose what this rank's processors get now, of a processor one at most (collective)."""
+
+
+class Drawn:
+    """An order that is drawn: about half of those that can get something do so at a time.
+
+    Parameters
+    ----------
+    seed : int
+        The seed.
+    """
+
+    def __init__(self, seed: int):
+        self._seed = seed
+        self._moment = 0
+
+    def decide(self, machine: Machine, deciding: Sequence[Deciding]) -> list[Option]:
+        """Draw."""
+        self._moment += 1
+        chosen = []
+        for number, options in deciding:
+            draws = Random(f"{self._seed} {number} {self._moment}")
+            if draws.random() < 0.5:
+                chosen.append(options[draws.randrange(len(options))])
+        return chosen
+
+
+class Redundant(MpinetError):
+    """A run that can only end as another one that has been made."""
+
+
+class Followed:
+    """An order of which the beginning is given.
+
+    Parameters
+    ----------
+    places : sequence of Place
+        Who gets what, one after the other.
+    asleep : collection of Option
+        What need not be tried behind these, until its processor has got something else.
+
+    Attributes
+    ----------
+    moments : list of (Option, list of Option)
+        What was chosen, and on its rank all that could have been there; elsewhere what could have
+        been on this one.
+    """
+
+    def __init__(self, places: Sequence[Place], asleep: Collection[Option] = ()):
+        self.moments: list[tuple[Option, list[Option]]] = []
+        self._places = places
+        self._asleep = set(asleep)
+
+    def decide(self, machine: Machine, deciding: Sequence[Deciding]) -> list[Option]:
+        """Choose the next.
+
+        Raises
+        ------
+        UsageError
+            It cannot be followed (on every rank).
+        Redundant
+            All that is left was tried (on every rank).
+        """
+        moment = len(self.moments)
+        here = [option for one in deciding for option in one.options]
+        if moment < len(self._places):
+            processor, place = self._places[moment]
+            wanted = [option for option in here if option.processor == processor][place:][:1]
+            if not machine.sum(len(wanted))[0]:
+                raise UsageError(
+                    f"The order cannot be followed: choice {moment + 1} is {processor}:{place}, "
+                    f"and processor {processor} cannot choose so there. It is another program's."
+                )
+        else:
+            awake = [option for option in here if option not in self._asleep]
+            none = machine.topology.size
+            own = min((option.processor for option in awake), default=none)
+            lowest = -machine.max(-own)[0]
+            if lowest == none:
+                raise Redundant("All that is left was tried.")
+            wanted = [option for option in awake if option.processor == lowest][:1]
+            self._asleep = {one for one in self._asleep if one.processor != lowest}
+        self.moments.append((wanted[0] if wanted else NOBODYS, here))
+        return wanted
+
+
+NOBODYS = Option(-1, -1, -1)
+"""Choice of another rank."""
+
+
+def order_of(text: str) -> list[Place]:
+    """Read an order: ``0:1,2:0``.
+
+    Raises
+    ------
+    ValueError
+        It is none.
+    """
+    if not re.fullmatch(r"\d{1,9}:\d{1,9}(,\d{1,9}:\d{1,9})*", text):
+        raise ValueError(
+            f"an order is PROCESSOR:CHOICE,.. as --arrivals all prints it, not {text!r}"
+        )
+    words = (word.split(":") for word in text.split(","))
+    return [(int(processor), int(place)) for processor, place in words]
+
+
+def order_text(places: Sequence[Place]) -> str:
+    """Return an order as `order_of` reads it."""
+    return ",".join(f"{processor}:{place}" for processor, place in places)
