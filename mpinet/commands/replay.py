@@ -12,6 +12,7 @@ from mpinet.commands.job import Job, Watch
 from mpinet.commands.opening import mapping_of
 from mpinet.commands.options import Common, Unsaved
 from mpinet.commands.perform import perform
+from mpinet.commands.replaypath import WHY, Gain, PathLine, PathPiece, shown
 from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, Unpack, command
 from mpinet.commands.timing import InTime, Timed, timed_of
@@ -22,7 +23,8 @@ from mpinet.report.tables import fields
 
 if TYPE_CHECKING:
     from mpinet.base.arrays import Ints
-    from mpinet.machine import Machine
+    from mpinet.machine.timed.costs import Costs
+    from mpinet.machine.timed.run import TimedRun
     from mpinet.machine.transport import Local
 
 Goal = Annotated[
@@ -78,11 +80,21 @@ class ReplayResult(Result):
     first_stuck: Annotated[list[Count], "processor and operation, empty if none is"]
     stuck_operations: list[StuckOperation]
     busiest_links: list[BusyLink]
+    path_shares: Annotated[dict[str, Count], WHY, "by cpu, nic, latency, bandwidth and waiting"]
+    path_lines: Annotated[list[PathLine], WHY]
+    critical_path: Annotated[list[PathPiece], WHY]
+    gains: Annotated[list[Gain], WHY]
+    computed: Annotated[list[Count], WHY, "CPU time of each processor's calcs"]
+    sent: Annotated[list[Count], WHY]
+    received: Annotated[list[Count], WHY]
+    waited: Annotated[list[Count], WHY, "the rest of its CPUs' time to its end"]
 
 
 @command(Unsaved, Common)
 def replay(
     program: Goal,
+    *,
+    why: bool = False,
     **options: Unpack[InTime],
 ) -> ReplayResult:
     """Play a program of messages in time (collective).
@@ -94,6 +106,10 @@ def replay(
         collective of the textbooks by its name,
         COLLECTIVE:ALGORITHM,BYTES[,processors=P][,segment=BYTES][,root=R]; default: all processors
         of the network.
+    why : bool
+        Whether to follow the critical path: what the time goes into, by line, what 10 % less of
+        each parameter would bring, played again, and how long each processor computed, sent,
+        received and waited.
 
     Examples
     --------
@@ -145,15 +161,16 @@ def played(
     options: argparse.Namespace,
     transport: Local,
     watch: Watch,
-) -> tuple[Row, Machine]:
+    noted: bool = False,
+) -> tuple[Row, TimedRun]:
     """Play a program in time, its processors at their places (collective).
 
     Returns
     -------
     result : dict
-        The result, with the program's own numbers of processors.
-    machine : Machine
-        The machine on which it was played.
+        The result, with the network's numbers of processors.
+    run : TimedRun
+        The run, with notes of all that happened if these were wanted.
     """
     from mpinet.machine import Machine
     from mpinet.machine.timed.results import result_of
@@ -164,12 +181,14 @@ def played(
     mapping = mapping_of(options, network, transport)
     machine = Machine(network, "all", transport, mapping, watch=watch)
     moved = placed(program, places, network.hosts)
-    result = result_of(TimedRun(machine, moved, timed.costs, timed.routing).run())
-    return (result if places is None else _renamed(result, places.tolist())), machine
+    run = TimedRun(machine, moved, timed.costs, timed.routing, noted).run()
+    return result_of(run), run
 
 
-def _renamed(result: Row, places: list[int]) -> Row:
+def _renamed(result: Row, places: list[int] | None) -> Row:
     """Return a result with the numbers that processors have in the program."""
+    if places is None:
+        return result
     numbers = {node: number for number, node in enumerate(places)}
     stuck = [
         one
@@ -183,8 +202,9 @@ def _renamed(result: Row, places: list[int]) -> Row:
         }
         for one in result["stuck_operations"]
     ]
+    lists = ("ends", "computed", "sent", "received", "waited")
     return result | {
-        "ends": [result["ends"][node] for node in places],
+        **{name: [result[name][node] for node in places] for name in lists if name in result},
         "stuck_operations": stuck,
         "first_stuck": [stuck[0]["processor"], stuck[0]["operation"]] if stuck else [],
     }
@@ -212,30 +232,58 @@ class Replay(Job):
         return f"{self._program.name} in time"
 
     def run(self, transport: Local, watch: Watch) -> Row:
-        """Play."""
-        found, machine = played(
-            self._timed, self._program, self._places, self._options, transport, watch
-        )
-        self.note_crossing(machine)
-        return found | {"busiest_links": self._with_loads(found["busiest_links"], machine)}
+        """Play; ask why it takes so long."""
+        found, run = self._played(self._timed, self._program, transport, watch, self._options.why)
+        self.note_crossing(run.machine)
+        if self._options.why:
+            found |= self._why(run, found, transport, watch)
+        found |= {"busiest_links": self._with_loads(found["busiest_links"], run)}
+        return _renamed(found, None if self._places is None else self._places.tolist())
 
-    def _with_loads(self, links: list[Row], machine: Machine) -> list[Row]:
+    def _played(
+        self, timed: Timed, program: Program, transport: Local, watch: Watch, noted: bool = False
+    ) -> tuple[Row, TimedRun]:
+        return played(timed, program, self._places, self._options, transport, watch, noted)
+
+    def _why(self, run: TimedRun, found: Row, transport: Local, watch: Watch) -> Row:
+        """Return the fields of the critical path (collective)."""
+        from mpinet.commands.replaypath import followed, gains
+
+        def play(costs: Costs, program: Program) -> int:
+            timed = self._timed._replace(costs=costs)
+            return int(self._played(timed, program, transport, watch)[0]["time"])
+
+        told = followed(run, found, self._numbers(run), self._said(run.program.lines))
+        counts, costs = told.pop("counts"), self._timed.costs
+        return told | {"gains": gains(counts, costs, self._program, found["time"], play)}
+
+    def _numbers(self, run: TimedRun) -> Ints:
+        """Return the number in the program of each processor."""
+        import numpy as np
+
+        numbers = np.arange(run.machine.topology.hosts)
+        if self._places is not None:
+            numbers[self._places] = np.arange(len(self._places))
+        return numbers
+
+    def _said(self, lines: Ints) -> list[str]:
+        """Return what stands behind the lines of the file; nothing, if there is none."""
+        from mpinet.programs.messages.loaders import comments_of
+
+        return [] if self._file is None else comments_of(self._file, lines)
+
+    def _with_loads(self, links: list[Row], run: TimedRun) -> list[Row]:
         """Return the busiest links with what loads them."""
         from mpinet.machine.timed.layout import SEND
-        from mpinet.programs.messages.loaders import comments_of, loads_of
-        from mpinet.programs.messages.placing import placed
+        from mpinet.programs.messages.loaders import loads_of
 
-        timed, program = self._timed, self._program
+        timed, moved = self._timed, run.program
         if not links or "node" not in links[0] or timed.routing is None or timed.routing.numbered:
             return links
-        moved = placed(program, self._places, machine.topology.hosts)
-        said: list[str] = []
-        if self._file is not None:
-            lines = moved.lines[moved.kind == SEND]
-            said = comments_of(self._file, lines)
+        said = self._said(moved.lines[moved.kind == SEND])
         loads = loads_of(
             moved,
-            machine.topology,
+            run.machine.topology,
             timed.routing,
             [(link["node"], link["port"]) for link in links],
             timed.costs.half_duplex,
@@ -258,9 +306,13 @@ class Replay(Job):
     def show(self, result: Row) -> str:
         """Format the counts, the last processor, and the busiest links."""
         where = self._timed.where
-        hidden = ("ends", "busiest_links", "first_stuck", "stuck_operations")
-        shown = {name: value for name, value in result.items() if name not in hidden}
-        text = f"{self._program.name} on {where}, in {self._options.unit}\n{fields(shown)}"
+        hidden = ("first_stuck", "path_shares")
+        plain = {
+            name: value
+            for name, value in result.items()
+            if name not in hidden and not isinstance(value, list)
+        }
+        text = f"{self._program.name} on {where}, in {self._options.unit}\n{fields(plain)}"
         if result["busiest_links"]:
             from mpinet.report.tables import table
 
@@ -270,6 +322,8 @@ class Replay(Job):
             ]
             heading = [name.replace("_", " ") for name in result["busiest_links"][0]]
             text += f"\n\n{table(rows, heading)}"
+        if self._options.why:
+            text += f"\n\n{shown(result)}"
         return text
 
 

@@ -54,6 +54,24 @@ ARRIVAL, REQUEST, ANSWER = range(3)
 ROW_WORDS = 12
 """Words of a row for another rank, before the header's."""
 
+BEGAN, TAKEN, POSTED, MATCHED, CROSSED = range(5)
+"""Kinds of notes: a calc or send began, a message was taken in, a receive was posted, and matched,
+a message crossed a link."""
+
+NOTE_KINDS, NOTE_BITS = 7, 3
+"""Bits of a note's first word for its kind; above them the CPU, of a crossing the hop's number."""
+
+NOTE = (WHAT, NODE, PLACE, SOURCE, INDEX, READY, BEGIN, END) = tuple(range(8))
+"""Words of a note.
+
+Its kind; the processor or node; the operation's number, or the port; the message, by its source and
+the number of its send; when the message was there, when it or the operation began, and when it was
+through: when the CPU was free again, the receive done, the link free.
+"""
+
+ROWS, NOTES = 1, 2
+"""Requests in `Ledger.wants_room`: for free rows and lists, and for rows for notes."""
+
 TOO_LATE, UNWIRED, ASTRAY, ENDLESS = range(1, 5)
 """Errors, as `Ledger.wrong` holds them; 0 is none."""
 
@@ -88,6 +106,8 @@ class Rules(Record):
     sends_most: int  # of a processor
     receives_most: int
     numbered: bool  # whether the header's last word is the message's number
+    noted: bool  # whether notes are taken of all that happens
+    notes_most: int  # that a processor takes at once, but for the messages that come
 
 
 class Ledger(Record):
@@ -109,6 +129,7 @@ class Ledger(Record):
     answers: int  # the first of the messages that are answers of this rank for itself
     away: int  # rows for other ranks
     served: int  # servers with requests in the window at hand
+    notes: int  # taken since they were last fetched
     clones: int  # rows of operations that are released twice, given away
     next: int  # the least window in which this rank has something to do; `NEVER`: none
     wants_room: int
@@ -277,3 +298,4 @@ class State(NamedTuple):
     least: Table
     rows: Table
     owners: Shorts
+    notes: Table

@@ -9,15 +9,17 @@ import numpy as np
 from mpinet.compiled import routine
 from mpinet.machine.timed.heaps import ready_popped, ready_pushed
 from mpinet.machine.timed.layout import (
+    CROSSED,
     IDEAL,
     LATEST,
     NEVER,
     NONE,
+    NOTE_BITS,
     REQUESTS,
     STORE,
     TOO_LATE,
 )
-from mpinet.machine.timed.sending import onward
+from mpinet.machine.timed.sending import note, onward
 
 
 @routine
@@ -67,6 +69,11 @@ def let_pass(m, server, routes, hosting, state, rules, ledger):
     if through > LATEST or server.busy > LATEST:
         ledger.wrong = TOO_LATE
         return
+    if rules.noted:
+        note(
+            CROSSED | message.hop << NOTE_BITS, node, port, message.source, message.index,
+            message.ready, begin, through, state, ledger,
+        )  # fmt: skip
     message.tail = through + latency
     message.ready = (through if rules.mode == STORE else begin) + latency
     message.node = routes.neighbor(node, port, routes.wired)

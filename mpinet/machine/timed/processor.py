@@ -15,22 +15,27 @@ from mpinet.machine.timed.heaps import (
 )
 from mpinet.machine.timed.layout import (
     ASTRAY,
+    BEGAN,
     CALC,
     CPU_SHIFT,
     ENDS,
     HAS_STARTERS,
     KIND_BITS,
     LATEST,
+    MATCHED,
     NEVER,
     NONE,
+    NOTE_BITS,
+    POSTED,
     RECV,
     SEND,
+    TAKEN,
     TOO_LATE,
     UNEXPECTED,
     WAITS,
 )
 from mpinet.machine.timed.matching import expected, receiver
-from mpinet.machine.timed.sending import answer, give_back, inject, new_message
+from mpinet.machine.timed.sending import answer, give_back, inject, new_message, note
 from mpinet.networks.routing import ARRIVED
 
 DONE, BEGUN = range(2)
@@ -197,6 +202,8 @@ def begin_calc(slot, c, row, time, routes, hosting, state, rules, ledger):
     cpu = state.cpus[c]
     cpu.free = time + state.operations[operation].amount
     cpu.running = operation
+    if rules.noted:
+        note_operation(BEGAN, slot, operation, time, cpu.free, state, ledger)
 
 
 @routine
@@ -210,6 +217,8 @@ def send_message(slot, c, row, time, routes, hosting, state, rules, ledger):
     processor.out_free = time + rules.gap + more * rules.gap_byte
     if operation.amount <= rules.eager:
         cpu.running = base
+    if rules.noted:
+        note_operation(BEGAN, slot, base, time, cpu.free, state, ledger)
     ledger.messages += 1
     m = new_message(state, ledger)
     message = state.messages[m]
@@ -227,6 +236,11 @@ def take_in(slot, c, m, time, routes, hosting, state, rules, ledger):
     taken = time + rules.overhead + more * max(rules.overhead_byte, rules.gap_byte)
     message.tail = max(taken, message.tail + rules.overhead)
     state.cpus[c].free = message.tail
+    if rules.noted:
+        note(
+            TAKEN | message.cpu << NOTE_BITS, processor.number, NONE, message.source, message.index,
+            message.ready, time, message.tail, state, ledger,
+        )  # fmt: skip
     processor.in_free = time + rules.gap + more * rules.gap_byte
     row = receiver(slot, m, state, rules, ledger)
     if row == NONE:
@@ -240,6 +254,8 @@ def take_in(slot, c, m, time, routes, hosting, state, rules, ledger):
 @routine
 def post(slot, row, time, routes, hosting, state, rules, ledger):
     """Post a receive; match it with an unexpected message, if one fits."""
+    if rules.noted:
+        note_operation(POSTED, slot, base_of(slot, row, state), time, time, state, ledger)
     m = expected(slot, row, state, rules, ledger)
     if m != NONE:
         match(slot, row, m, time, routes, hosting, state, rules, ledger)
@@ -257,6 +273,11 @@ def match(slot, row, m, time, routes, hosting, state, rules, ledger):
             back = rules.apart if rules.nodes == 0 else way_back(m, routes, state, rules, ledger)
             answer(m, slot, time, back, hosting, state, rules, ledger)
     message.ready = max(time, message.tail)
+    if rules.noted:
+        note(
+            MATCHED, state.processors[slot].number, state.operations[base].number, message.source,
+            message.index, time, time, message.ready, state, ledger,
+        )  # fmt: skip
     message.index = base
     add_end(slot, m, state)
 
@@ -322,6 +343,15 @@ def way_back(m, routes, state, rules, ledger):
 def base_of(slot, row, state):
     """Return the row that has an operation's state; it has another where it is released twice."""
     return np.int64(state.processors[slot].first) + state.operations[row].number
+
+
+@routine
+def note_operation(kind, slot, base, time, end, state, ledger):
+    """Take a note of an operation."""
+    operation = state.operations[base]
+    what = kind | (operation.what >> CPU_SHIFT) << NOTE_BITS
+    number = state.processors[slot].number
+    note(what, number, operation.number, NONE, NONE, time, time, end, state, ledger)
 
 
 @routine

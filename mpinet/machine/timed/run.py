@@ -38,6 +38,8 @@ class TimedRun:
     routing : Routing or None
         How messages find their ways; None: there is no network, and every two processors are
         `costs.flat` apart.
+    noted : bool
+        Whether notes are taken of all that happens (`notes`).
 
     Raises
     ------
@@ -53,6 +55,7 @@ class TimedRun:
         program: Program,
         costs: Costs,
         routing: Routing | None,
+        noted: bool = False,
     ):
         self.machine, self.program, self.costs, self.routing = machine, program, costs, routing
         if program.processors > machine.topology.hosts:
@@ -62,6 +65,8 @@ class TimedRun:
             )
         self.ledger = layout.Ledger.counted()
         self.ledger.answers = layout.NONE
+        self.noted = noted
+        self._fetched: list[Ints] = []
         self.part = self._hosted()
         self._make_rules()
         self._make_state()
@@ -137,6 +142,9 @@ class TimedRun:
             "sends_most": _most(sends, part.first, counts),
             "receives_most": _most(receives, part.first, counts),
             "numbered": self.routing is not None and self.routing.numbered,
+            "noted": self.noted,
+            # Of an operation at most two, a receive's; twice, where it is released twice.
+            "notes_most": 4 * int(counts.max(initial=0)),
         }.items():
             setattr(rules, name, value)
 
@@ -183,6 +191,7 @@ class TimedRun:
             np.full((2, layout.BUCKETS), layout.NONE, np.int64),
             np.full((2, layout.BUCKETS), layout.NEVER, np.int64),
             np.zeros((0, 0), np.int64), np.zeros(0, np.int32),
+            np.zeros((0, len(layout.NOTE)), np.int64),
         )  # fmt: skip
         for name in ("running", "calc", "send", "message"):
             self._state.cpus[name] = layout.NONE
@@ -256,7 +265,28 @@ class TimedRun:
             self._require_right()
             if not ledger.wants_room:
                 return
-            self._grow()
+            if ledger.wants_room == layout.NOTES:
+                self._fetch()
+            else:
+                self._grow()
+
+    def _fetch(self) -> None:
+        """Set aside the notes that the kernel has taken, and make room for as many as may come."""
+        notes, taken, width = self._state.notes, self.ledger.notes, len(layout.NOTE)
+        self.ledger.notes = 0
+        if taken:
+            self._fetched.append(notes[:taken].copy())
+        least = int(self.rules.notes_most) + len(self._state.messages)
+        kept = sum(map(len, self._fetched))
+        require_memory(8 * width * (4 * least + 2 * kept), "The notes of what happens")
+        if len(notes) < least:
+            self._state = self._state._replace(notes=np.empty((4 * least, width), np.int64))
+
+    @property
+    def notes(self) -> Ints:
+        """Notes of what has happened at this rank's processors and links; see `layout.NOTE`."""
+        taken = self._state.notes[: self.ledger.notes]
+        return np.concatenate([*self._fetched, taken])
 
     def _exchange(self) -> None:
         """Hand rows over to other ranks, and take theirs in (collective)."""

@@ -10,16 +10,24 @@ from mpinet.machine.timed.layout import (
     ANSWER,
     ARRIVAL,
     ASTRAY,
+    BEGIN,
     BUS,
     COMES,
+    END,
     ENDLESS,
     ENDS,
     FULL,
+    INDEX,
+    NODE,
+    PLACE,
+    READY,
     REQUEST,
     ROW_WORDS,
+    SOURCE,
     STORE,
     TRAVELS,
     UNWIRED,
+    WHAT,
 )
 from mpinet.networks.routing import ARRIVED
 
@@ -40,6 +48,15 @@ def give_back(m, state, ledger):
     state.messages[m].state = 0
     state.free[ledger.free] = m
     ledger.free += 1
+
+
+@routine
+def note(what, node, place, source, index, ready, begin, end, state, ledger):
+    """Take a note; see `layout.NOTE`."""
+    row = state.notes[ledger.notes]
+    row[WHAT], row[NODE], row[PLACE], row[SOURCE], row[INDEX] = what, node, place, source, index
+    row[READY], row[BEGIN], row[END] = ready, begin, end
+    ledger.notes += 1
 
 
 @routine

@@ -18,8 +18,10 @@ from mpinet.machine.timed.layout import (
     HAS_STARTERS,
     NEVER,
     NONE,
+    NOTES,
     PROCESSORS,
     ROW_WORDS,
+    ROWS,
     Entries,
     Hosting,
     Ledger,
@@ -75,6 +77,8 @@ def play(routes, hosting, rules, state, ledger, window, events):
             if rules.serving != FULL and rules.ranks > 1:
                 return
         if rules.nodes > 0:
+            if not can_note(state, rules, ledger):
+                return
             serve(routes, hosting, state, rules, ledger)
         tell_answers(hosting, state, rules, ledger)
         ledger.passed = 0
@@ -90,7 +94,16 @@ def has_room(state, rules, ledger):
     alive = state.messages.size - ledger.free
     lists = 2 * (ledger.entries + rules.receives_most + rules.lists * alive)
     if ledger.free < rules.sends_most + rules.receives_most or lists > state.entries.size:
-        ledger.wants_room = 1
+        ledger.wants_room = ROWS
+        return False
+    return can_note(state, rules, ledger)
+
+
+@routine
+def can_note(state, rules, ledger):
+    """Return whether there is room for a note of each message, and all of a processor's."""
+    if rules.noted and ledger.notes + rules.notes_most + state.messages.size > len(state.notes):
+        ledger.wants_room = NOTES
         return False
     return True
 

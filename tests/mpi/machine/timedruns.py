@@ -23,17 +23,27 @@ def golden():
     return json.loads(Path(__file__).with_name("timed_golden.json").read_text())
 
 
-def played(text, mapping="blocks", half=False, **setting):
-    """The result of a program on the timed machine, as the reference has it."""
+def costs_of(setting, half=False):
+    """The costs of a setting."""
+    return Costs(
+        setting["o"], setting["O"], setting["g"], setting["G"], setting["S"],
+        tuple(setting["hop"]), tuple(setting["byte"]), setting["flat"], setting["mode"], half,
+    )  # fmt: skip
+
+
+def noted_run(text, mapping="blocks", half=False, noted=True, **setting):
+    """A run of a program on the timed machine, over."""
     program, on = program_of(text.encode()), setting["on"]
     topology = mpinet.open(on or f"complete:{max(2, program.processors)}")
     hosting = None if mapping == "blocks" else placement.scattered(topology, 7)
     machine = Machine(topology, "all", transport(), hosting)
-    costs = Costs(
-        setting["o"], setting["O"], setting["g"], setting["G"], setting["S"],
-        tuple(setting["hop"]), tuple(setting["byte"]), setting["flat"], setting["mode"], half,
-    )  # fmt: skip
-    found = result_of(TimedRun(machine, program, costs, topology.routing() if on else None).run())
+    routing = topology.routing() if on else None
+    return TimedRun(machine, program, costs_of(setting, half), routing, noted).run()
+
+
+def played(text, mapping="blocks", half=False, **setting):
+    """The result of a program on the timed machine, as the reference has it."""
+    found = result_of(noted_run(text, mapping, half, False, **setting))
     if not found["stuck"]:
         del found["stuck"], found["first_stuck"]
     return found

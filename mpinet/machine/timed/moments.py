@@ -1,0 +1,180 @@
+"""Notes of a run in time, put in order, to be asked what happened when; and times of processors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from mpinet.base.arrays import Ints
+from mpinet.machine.timed import layout
+from mpinet.machine.timed.costs import Costs
+from mpinet.machine.timed.layout import BEGIN, END, INDEX, NODE, NOTE_BITS, PLACE, SOURCE, WHAT
+from mpinet.machine.timed.program import Program
+from mpinet.machine.transport import Local
+
+
+class Table:
+    """Notes of one kind, in the order of a key, and of their begin among those with one key.
+
+    Parameters
+    ----------
+    notes : ndarray of int64, shape (n, 8)
+        The notes.
+    keys : ndarray of int64, shape (n,)
+        Their keys.
+    """
+
+    def __init__(self, notes: Ints, keys: Ints):
+        order = np.lexsort((notes[:, BEGIN], keys))
+        self.keys, self.notes = keys[order], notes[order]
+
+    def of(self, key: int) -> Ints:
+        """Return the notes with a key; shape (k, 8)."""
+        first, last = np.searchsorted(self.keys, [key, key + 1])
+        return self.notes[first:last]
+
+    def one(self, key: int, word: int = BEGIN, value: int | None = None) -> list[int] | None:
+        """Return the first note with a key in which a word has a value; None if there is none."""
+        found = self.of(key)
+        if value is not None:
+            found = found[found[:, word] == value]
+        return found[0].tolist() if len(found) else None
+
+
+class Ended:
+    """Notes by the node where they were taken, and by when something of them ended.
+
+    Parameters
+    ----------
+    notes : ndarray of int64, shape (n, 8)
+        The notes, in an order that does not depend on ranks.
+    ends : ndarray of int64, shape (n,)
+        The times.
+    """
+
+    def __init__(self, notes: Ints, ends: Ints):
+        order = np.lexsort((ends, notes[:, NODE]))
+        self._notes, self._ends = notes[order], ends[order]
+        self._nodes = self._notes[:, NODE].copy()
+
+    def at(self, node: int, time: int) -> Iterator[list[int]]:
+        """Yield the notes of a node of which it ended at a time."""
+        begin, end = np.searchsorted(self._nodes, [node, node + 1])
+        first, last = begin + np.searchsorted(self._ends[begin:end], [time, time + 1])
+        yield from self._notes[first:last].tolist()
+
+
+class Moments:
+    """All notes of a run.
+
+    Parameters
+    ----------
+    notes : ndarray of int64, shape (n, 8)
+        Notes of all ranks, in any order.
+    program : Program
+        The program, its processors those of the network.
+    costs : Costs
+        What processors and links take.
+
+    Attributes
+    ----------
+    began, posted, matched : Table
+        Begins of calcs and sends, receives when posted and when matched, by operation: its row.
+    taken, met : Table
+        Messages taken in, and those that were matched, by the row of the send.
+    crossed : Table
+        Crossings of links, by `crossing`.
+    cpus, taken_in, sending, receiving : Ended
+        Operations and messages by when their CPU was free again, sends and messages by when their
+        NIC was.
+    """
+
+    def __init__(self, notes: Ints, program: Program, costs: Costs):
+        kinds = notes[:, WHAT] & layout.NOTE_KINDS
+
+        def of(kind: int) -> Ints:
+            found: Ints = notes[kinds == kind]
+            return found
+
+        def operations(rows: Ints) -> Ints:
+            found: Ints = program.first[rows[:, NODE]] + rows[:, PLACE]
+            return found
+
+        def sends(rows: Ints) -> Ints:
+            found: Ints = program.first[rows[:, SOURCE]] + rows[:, INDEX]
+            return found
+
+        began, taken, matched = of(layout.BEGAN), of(layout.TAKEN), of(layout.MATCHED)
+        posted, crossed = of(layout.POSTED), of(layout.CROSSED)
+        self.began, self.posted = Table(began, operations(began)), Table(posted, operations(posted))
+        self.matched, self.met = Table(matched, operations(matched)), Table(matched, sends(matched))
+        self.taken = Table(taken, sends(taken))
+        hops = crossed[:, WHAT] >> NOTE_BITS
+        self._most = int(hops.max(initial=0)) + 1
+        self.crossed = Table(crossed, sends(crossed) * self._most + hops)
+        by_end = np.argsort(self.crossed.notes[:, END], kind="stable")
+        self._through = self.crossed.notes[by_end]
+        self._ends = self._through[:, END].copy()
+        began, taken = self.began.notes, self.taken.notes
+        self.cpus, self.taken_in = Ended(began, began[:, END]), Ended(taken, taken[:, END])
+        sent = began[program.kind[operations(began)] == layout.SEND]
+
+        def nic_ends(rows: Ints, sizes: Ints) -> Ints:
+            found: Ints = rows[:, BEGIN] + costs.gap + (sizes - 1) * costs.gap_byte
+            return found
+
+        self.sending = Ended(sent, nic_ends(sent, program.amount[operations(sent)]))
+        self.receiving = Ended(taken, nic_ends(taken, program.amount[sends(taken)]))
+
+    def crossing(self, send: int, hop: int) -> int:
+        """Return the key of a crossing in `crossed`."""
+        return send * self._most + hop
+
+    def last_hop(self, send: int) -> int:
+        """Return the number of a message's last hop."""
+        end = np.searchsorted(self.crossed.keys, (send + 1) * self._most)
+        return int(self.crossed.keys[end - 1] % self._most)
+
+    def through_at(self, time: int) -> Iterator[list[int]]:
+        """Yield the crossings whose link was free again at a time."""
+        first, last = np.searchsorted(self._ends, [time, time + 1])
+        yield from self._through[first:last].tolist()
+
+
+def gathered(transport: Local, notes: Ints) -> Ints:
+    """Return all ranks' notes on rank 0, none elsewhere (collective)."""
+    every = transport.gather(np.ascontiguousarray(notes).tobytes())
+    return np.frombuffer(b"".join(every), np.int64).reshape(-1, len(layout.NOTE))
+
+
+def accounts(transport: Local, notes: Ints, program: Program, ends: Ints) -> dict[str, list[int]]:
+    """Return the time that each processor's CPUs computed, sent, received and waited (collective).
+
+    Parameters
+    ----------
+    transport : Local
+        The ranks.
+    notes : ndarray of int64, shape (n, 8)
+        Notes of this rank.
+    program : Program
+        The program, its processors those of the network.
+    ends : ndarray of int64, shape (processors,)
+        When each is done; its CPUs waited when they did nothing else before.
+    """
+    kinds, spent = notes[:, WHAT] & layout.NOTE_KINDS, notes[:, END] - notes[:, BEGIN]
+    sums = np.zeros((3, program.processors), np.int64)
+    began, taken = kinds == layout.BEGAN, kinds == layout.TAKEN
+    calcs = began.copy()
+    calcs[began] = program.kind[program.first[notes[began, NODE]] + notes[began, PLACE]] == (
+        layout.CALC
+    )
+    for line, chosen in zip(sums, (calcs, began & ~calcs, taken), strict=True):
+        np.add.at(line, notes[chosen, NODE], spent[chosen])
+    sums = transport.sum(sums)
+    cpus = np.zeros(program.processors, np.int64)
+    owners = np.repeat(np.arange(program.processors), np.diff(program.first))
+    np.maximum.at(cpus, owners, program.cpu)
+    waited = (cpus + 1) * ends - sums.sum(axis=0)
+    names = ("computed", "sent", "received", "waited")
+    return {name: row.tolist() for name, row in zip(names, [*sums, waited], strict=True)}
