@@ -37,7 +37,7 @@ from mpinet.networks.routing import Routing, path
 from mpinet.networks.topology import Topology
 
 KINDS = ("cpu", "nic", "latency", "bandwidth", "waiting")
-"""What the time of a critical path goes into; waiting is for a link that others keep busy."""
+"""Kinds of time on a critical path; waiting is for a link that others keep busy."""
 
 Moment = tuple[Callable[..., Any], tuple[int, ...]] | None
 """The moment before: what to ask about it; None: the begin of the run."""
