@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 from mpinet.base.units import byte_time, duration
@@ -67,17 +68,21 @@ class InTime(OnHosts, total=False):
         ),
     ]
     latency: Annotated[
-        Times,
+        Times | None,
         Typed(
             "Latency of links, by class (see ``docs/reference/time.md``): the last serves all "
-            "further classes.",
-            1,
+            "further classes; default: what a graph's edges say, or 1.",
+            None,
             metavar="TIME[,TIME..]",
         ),
     ]
     time_byte: Annotated[
-        Times,
-        Typed("Time per byte on links, or a rate, by class.", 0, metavar="TIME[,TIME..]"),
+        Times | None,
+        Typed(
+            "Time per byte on links, or a rate, by class; default: what a graph's edges say, or 0.",
+            None,
+            metavar="TIME[,TIME..]",
+        ),
     ]
     unit: Annotated[
         Literal["s", "ms", "us", "ns", "ps", "fs"],
@@ -139,17 +144,17 @@ def timed_of(options: argparse.Namespace) -> Timed:
     """
     if (options.on is None) == (options.flat is None):
         raise UsageError("Give either --on TOPO, a network, or --flat TIME, a latency without one.")
-    costs = _costs(options)
     if options.flat is None:
         topology = topology_of(argparse.Namespace(topology=options.on))
+        costs = _costs(options, topology.link_costs)
         return Timed(topology, routing_of(topology, options.routing, options.seed), costs)
     for name in ("routing", "duplex", "place"):
         if getattr(options, name) not in (None, "full", "identity"):
             raise UsageError(f"--{name} does not apply: with --flat there are no links.")
-    return Timed(None, None, costs)
+    return Timed(None, None, _costs(options, {}))
 
 
-def _costs(options: argparse.Namespace) -> Costs:
+def _costs(options: argparse.Namespace, of_links: Mapping[str, Sequence[str]]) -> Costs:
     from mpinet.machine.timed.costs import Costs
 
     unit = options.unit
@@ -159,9 +164,17 @@ def _costs(options: argparse.Namespace) -> Costs:
         duration(options.gap, unit),
         byte_time(options.gap_byte, unit),
         options.eager,
-        tuple(duration(text, unit) for text in str(options.latency).split(",")),
-        tuple(byte_time(text, unit) for text in str(options.time_byte).split(",")),
+        tuple(duration(text, unit) for text in _by_class("latency", options, of_links, 1)),
+        tuple(byte_time(text, unit) for text in _by_class("time_byte", options, of_links, 0)),
         duration(options.flat or 0, unit),
         options.mode,
         options.duplex == "half",
     )
+
+
+def _by_class(
+    name: str, options: argparse.Namespace, of_links: Mapping[str, Sequence[str]], default: int
+) -> Sequence[str]:
+    """Return a cost of links by class: as it was given, as the network says, or the default."""
+    given = getattr(options, name)
+    return of_links.get(name, [str(default)]) if given is None else str(given).split(",")

@@ -6,7 +6,7 @@ joins every two members of a bus, and the incidences are its (processor, bus) pa
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -179,6 +179,8 @@ class Part(Topology):
         back, channels = np.full_like(table, -1), np.full_like(table, -1)
         back[rows, ports] = topology.reverse_port(nodes[rows], ports)
         channels[rows, ports] = topology.channel(nodes[rows], ports)
+        kinds = np.zeros_like(table)
+        kinds[rows, ports] = topology.link_class(nodes[rows], ports)
         if topology.links:
             ends = np.stack([rows * topology.ports + ports, table[rows, ports] * topology.ports])
             ends[1] += back[rows, ports]
@@ -187,11 +189,21 @@ class Part(Topology):
             topology.name,
             size=len(nodes),
             ports=topology.ports,
-            params=np.concatenate([table.ravel(), back.ravel(), channels.ravel()]).tolist(),
+            params=np.concatenate([table, back, channels, kinds]).ravel().tolist(),
             hosts=int((nodes < topology.hosts).sum()),
             busses=topology.busses,
         )
-        self.nodes = nodes
+        self.nodes, self._whole = nodes, topology
+
+    @property
+    def link_classes(self) -> tuple[str, ...]:
+        """The network's classes."""
+        return self._whole.link_classes
+
+    @property
+    def link_costs(self) -> Mapping[str, tuple[str, ...]]:
+        """What the network says of each class."""
+        return self._whole.link_costs
 
     @rule
     def neighbor(node, port, params):
@@ -207,6 +219,11 @@ class Part(Topology):
     def channel(node, port, params):
         """Look it up in the table."""
         return params[2 + (2 * params[0] + node) * params[1] + port]
+
+    @rule
+    def link_class(node, port, params):
+        """Look it up in the table."""
+        return params[2 + (3 * params[0] + node) * params[1] + port]
 
 
 def without(

@@ -157,6 +157,7 @@ def _play_rules(topology: Topology) -> None:
         if wired and (topology.ports <= PORTS_SAMPLED or not _searches(topology)):
             topology.reverse_port(node, port)
             topology.channel(node, port)
+            topology.link_class(node, port)
 
 
 def _ends(count: int) -> list[int]:
@@ -233,13 +234,25 @@ def _check_channels(
     others: Ints,
     back: Ints,
 ) -> None:
-    """Check that both ends of a link or bus know it by the same number."""
+    """Check that both ends of a link or bus know it by the same number and class."""
     channels = topology.channel(nodes, ports)
     there = topology.channel(others, back)
     for u, p, c, v, q, d in _broken(channels != there, nodes, ports, channels, others, back, there):
         raise WiringError(
             f"{topology.name}: channel({u}, {p}) = {c}, but at the other end channel({v}, {q}) = "
             f"{d}."
+        )
+    kinds, opposite = topology.link_class(nodes, ports), topology.link_class(others, back)
+    for u, p, c, v, q, d in _broken(kinds != opposite, nodes, ports, kinds, others, back, opposite):
+        raise WiringError(
+            f"{topology.name}: link_class({u}, {p}) = {c}, but at the other end link_class({v}, "
+            f"{q}) = {d}."
+        )
+    classes = len(topology.link_classes)
+    for u, p, c in _broken((kinds < 0) | (kinds >= classes), nodes, ports, kinds):
+        raise WiringError(
+            f"{topology.name}: link_class({u}, {p}) = {c} is not in the range 0..{classes - 1} of "
+            "the names in link_classes."
         )
     if topology.links:
         _check_links_channels(topology, nodes, ports, others, back, channels)

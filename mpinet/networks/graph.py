@@ -6,7 +6,7 @@ The one place where networks are stored graphs: every rank that uses one holds a
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from io import BytesIO
 from pathlib import Path
@@ -18,8 +18,9 @@ from mpinet.base.arrays import Ints
 from mpinet.base.files import read_bytes
 from mpinet.base.markup import require_plain
 from mpinet.base.numerals import quoted
-from mpinet.compiled import rule
+from mpinet.compiled import Mapped, rule
 from mpinet.errors import TopologyError, TopologyFileError
+from mpinet.networks.linkclasses import link_classes
 from mpinet.networks.parameters import Parameter
 from mpinet.networks.shortest import neighbor_table
 from mpinet.networks.topology import NetworkLike, Topology
@@ -46,18 +47,31 @@ class StoredGraph(Topology):
         The nodes in the order in which they are numbered; their texts are the addresses.
     pairs : iterable of (hashable, hashable)
         The links, each at least once; a link from a node to itself is left out.
+    kinds : sequence of int, optional
+        The class of each of the links, which are different then. Default: all are of one.
     """
 
-    def __init__(self, name: str, nodes: Sequence[Hashable], pairs: Iterable[tuple[Any, Any]]):
-        self.nodes = tuple(nodes)
+    def __init__(
+        self,
+        name: str,
+        nodes: Sequence[Hashable],
+        pairs: Iterable[tuple[Any, Any]],
+        kinds: Sequence[int] = (),
+    ):
+        self.nodes, pairs = tuple(nodes), [*pairs]
         offsets, targets, back = adjacency(self.nodes, pairs)
+        stored = [offsets, targets, back]
+        if max(kinds, default=0) > 0:
+            stored.append(kinds_of_arcs(self.nodes, pairs, kinds))
         super().__init__(
             "",
             size=len(self.nodes),
             ports=int(np.diff(offsets).max(initial=0)),
-            params=np.concatenate([offsets, targets, back]).tolist(),
+            params=np.concatenate(stored).tolist(),
         )
         self.name = name
+        if len(stored) > 3:
+            self.link_class = Mapped(stored_class, self.params)  # type: ignore[misc]
 
     @rule
     def neighbor(node, port, params):
@@ -102,8 +116,9 @@ class Graph(StoredGraph):
     ----------
     graph : networkx.Graph
         Connected, undirected, without self-loops and parallel edges, and without a ``capacity``
-        other than 1. Its nodes are numbered in ascending order if all are whole numbers, else in
-        the order of their texts; their texts are the addresses.
+        other than 1. All edges or none have a ``class``, or a ``latency`` and a ``time_byte``
+        (`mpinet.networks.linkclasses`). Its nodes are numbered in ascending order if all are whole
+        numbers, else in the order of their texts; their texts are the addresses.
     family, arguments : str
         The topology's name.
 
@@ -116,7 +131,19 @@ class Graph(StoredGraph):
     def __init__(self, graph: networkx.Graph, family: str = "graph", arguments: str = ""):
         where = f"{family}:{arguments}" if arguments else family
         require_network(where, graph)
-        super().__init__(where, ordered_nodes(where, graph), graph.edges())
+        self._classes = link_classes(where, graph)
+        nodes = ordered_nodes(where, graph)
+        super().__init__(where, nodes, graph.edges(), self._classes.kinds)
+
+    @property
+    def link_classes(self) -> tuple[str, ...]:
+        """The classes that edges' attributes make."""
+        return self._classes.names
+
+    @property
+    def link_costs(self) -> Mapping[str, tuple[str, ...]]:
+        """What the edges' attributes say of each class."""
+        return self._classes.costs
 
 
 class GivenGraph(Graph):
@@ -298,6 +325,25 @@ def adjacency(
     return offsets, targets, back
 
 
+def kinds_of_arcs(
+    nodes: Sequence[Hashable], pairs: Sequence[tuple[Any, Any]], kinds: Sequence[int]
+) -> Ints:
+    """The classes of links, in the order in which `adjacency` has neighbours."""
+    number = {node: i for i, node in enumerate(nodes)}
+    ends = np.array([(number[u], number[v]) for u, v in pairs], np.int64)
+    sources, targets = np.concatenate([ends, ends[:, ::-1]]).T
+    return np.tile(np.asarray(kinds, np.int64), 2)[np.lexsort((targets, sources))]
+
+
+@rule
+def stored_class(node, port, params):
+    """Return the stored class; 0 for an unwired port."""
+    at = params[OFFSETS + node] + port
+    if at >= params[OFFSETS + node + 1]:
+        return 0
+    return params[OFFSETS + params[0] + 1 + 2 * params[OFFSETS + params[0]] + at]
+
+
 def read_graph(path: str) -> networkx.Graph:
     """Read a graph from a file, in the format that its ending names.
 
@@ -327,17 +373,24 @@ def read_graph(path: str) -> networkx.Graph:
 
 
 def read_edge_list(data: bytes) -> networkx.Graph:
-    """An edge a line, two labels; ``#`` starts a comment. Repeated lines are parallel links."""
+    """An edge a line, two labels, then attributes ``name=value``; ``#`` starts a comment.
+
+    Repeated lines are parallel links.
+    """
     import networkx
 
     graph = networkx.MultiGraph()
     lines = data.decode().splitlines()
     for number, line in enumerate(lines, 1):
         words = line.partition("#")[0].replace(",", " ").split()
-        if len(words) not in (0, 2):
-            raise ValueError(f"line {number} has {len(words)} words, not the two ends of a link")
+        said = [word.partition("=")[::2] for word in words[2:] if "=" in word]
+        if words and len(words) != 2 + len(said):
+            raise ValueError(
+                f"line {number} has {len(words)} words, not the two ends of a link and what "
+                "stands behind them as name=value"
+            )
         if words:
-            graph.add_edge(*words)
+            graph.add_edge(*words[:2], **dict(said))
     return graph
 
 

@@ -23,9 +23,10 @@ from mpinet.networks.routing import ARRIVED, Routing
 from mpinet.networks.schedule import Schedule
 from mpinet.networks.topology import Topology, link_number
 
-FIRST_SIZE, FIRST_PORTS, SECOND_AT, OWN, FIRST_AT = 2, 3, 4, 5, 7
+FIRST_SIZE, FIRST_PORTS, SECOND_AT, OWN, FIRST_CLASSES, FIRST_AT = 2, 3, 4, 5, 7, 8
 """Places in a rule's parameters: the first factor's size and ports, the place of the second
-factor's parameters, two numbers of the rule's own, and the first factor's parameters.
+factor's parameters, two numbers of the rule's own, how many classes of links the first factor has,
+and its parameters.
 """
 
 
@@ -156,6 +157,15 @@ class Product(Topology):
         return (*first, *((stride * self.first.size, side) for stride, side in second))
 
     @property
+    def link_classes(self) -> tuple[str, ...]:
+        """The factors' classes; a factor that has one goes by its name."""
+        return tuple(
+            name if len(factor.link_classes) > 1 else factor.name
+            for factor in (self.first, self.second)
+            for name in factor.link_classes
+        )
+
+    @property
     def channel_classes(self) -> Choices:
         """The factors' class rules side by side; a factor that lacks one has one class there.
 
@@ -263,7 +273,8 @@ def product_params(
 ) -> Sequence[int]:
     """A product rule's parameters behind size and ports."""
     second_at = FIRST_AT + len(first_params)
-    return [first.size, first.ports, second_at, *own, *first_params, *second_params]
+    classes = len(first.link_classes)
+    return [first.size, first.ports, second_at, *own, classes, *first_params, *second_params]
 
 
 def with_head(topology: Topology, params: Sequence[int]) -> Ints:
@@ -276,14 +287,15 @@ def product_name(one: str, other: str) -> str:
     return one if one == other else f"{one}+{other}"
 
 
-WIRING = ("neighbor", "reverse_port", "channel")
-Wiring = tuple[Rule, Rule, Rule]
-"""A topology's rules `neighbor`, `reverse_port` and `channel`, without parameters."""
+WIRING = ("neighbor", "reverse_port", "channel", "link_class")
+Wiring = tuple[Rule, Rule, Rule, Rule]
+"""A topology's rules `neighbor`, `reverse_port`, `channel`, `link_class`, without parameters."""
 
 
 def rules_of(topology: Topology) -> Wiring:
     """Return the wiring's rules without their parameters."""
-    return topology.neighbor.rule, topology.reverse_port.rule, topology.channel.rule
+    way_back, channel = topology.reverse_port.rule, topology.channel.rule
+    return topology.neighbor.rule, way_back, channel, topology.link_class.rule
 
 
 # Remembered by the rules, not by the topologies: products of the same families share compiled code,
@@ -294,12 +306,12 @@ def product_rules(first: Wiring, second: Wiring, links: bool) -> Wiring:
     made = [
         product_rule.bind(f"Product.{product_rule.name}", first_rule=one, second_rule=other)
         for product_rule, one, other in zip(
-            (neighbor, reverse_port, bus_number), first, second, strict=True
+            (neighbor, reverse_port, bus_number, link_class), first, second, strict=True
         )
     ]
     if links:
         made[2] = link_number.bind("Product.link_number", wiring=made[0], way_back=made[1])
-    return made[0], made[1], made[2]
+    return made[0], made[1], made[2], made[3]
 
 
 @cache
@@ -342,7 +354,7 @@ def second_params(params):
 # place, so that the stand-ins are never called; they are globals for `bind` to find.
 @inlined
 def first_rule(node, port, params):
-    """Stand-in for the first factor's neighbor, reverse_port or channel."""
+    """Stand-in for the first factor's neighbor, reverse_port, channel or link_class."""
     raise NotImplementedError
 
 
@@ -387,6 +399,15 @@ def bus_number(node, port, params):
     if bus < 0:
         return bus
     return params[0] // first_size * first_busses + a * second_busses + bus
+
+
+@rule
+def link_class(node, port, params):
+    """The class in the port's factor; the second's are numbered behind the first's."""
+    b, ports = node // params[FIRST_SIZE], params[FIRST_PORTS]
+    if port < ports:
+        return first_rule(node - b * params[FIRST_SIZE], port, first_params(params))
+    return params[FIRST_CLASSES] + second_rule(b, port - ports, second_params(params))
 
 
 @inlined

@@ -24,9 +24,9 @@ from mpinet.networks.product import Wiring, rules_of, with_head
 from mpinet.networks.routing import ARRIVED, Routing
 from mpinet.networks.topology import Topology, link_number
 
-EACH, FIRST_ROUTER, NETWORK_PORTS, NETWORK_AT = 2, 3, 4, 5
+EACH, FIRST_ROUTER, NETWORK_PORTS, LINK_CLASSES, NETWORK_AT = 2, 3, 4, 5, 6
 """Places in a rule's parameters: processors per router, the first router's number, the network's
-ports, and the network's parameters of the same rule.
+ports, how many classes of links it has, and its parameters of the same rule.
 """
 
 UP_AND_DOWN = 2
@@ -70,7 +70,8 @@ class Terminals(Topology):
     def _own(self, params: Ints) -> list[int]:
         """A rule's parameters behind size and ports, in front of the network's for that rule."""
         network = self.network
-        return [self.each, network.size * self.each, network.ports, *params]
+        classes = len(network.link_classes)
+        return [self.each, network.size * self.each, network.ports, classes, *params]
 
     @property
     def waypoints(self) -> range:
@@ -181,6 +182,11 @@ class Terminals(Topology):
         return node - self.hosts if node >= self.hosts else node // self.each
 
     @property
+    def link_classes(self) -> tuple[str, ...]:
+        """The network's classes, and the links of its processors."""
+        return (*self.network.link_classes, "processors")
+
+    @property
     def channel_classes(self) -> Choices:
         """The network's class rules for the links between routers; other links have one class."""
         common = common_classes(self)
@@ -207,17 +213,19 @@ def require_direct(network: Topology) -> None:
         )
 
 
-WIRING = ("neighbor", "reverse_port", "channel", "channel_order")
+WIRING = ("neighbor", "reverse_port", "channel", "link_class", "channel_order")
 
 
 @cache
-def terminal_rules(own: Wiring, own_order: Rule) -> tuple[Rule, Rule, Rule, Rule]:
+def terminal_rules(own: Wiring, own_order: Rule) -> tuple[Rule, Rule, Rule, Rule, Rule]:
     """The rules of the wiring, and of the order of channels, for a family."""
     wiring = neighbor.bind("Terminals.neighbor", own_rule=own[0])
     way_back = reverse_port.bind("Terminals.reverse_port", own_rule=own[1])
     parts = {"wiring": wiring, "way_back": way_back}
     channel = link_number.bind("Terminals.link_number", **parts)
-    return wiring, way_back, channel, channel_order.bind("Terminals.order", own_rule=own_order)
+    classes = link_class.bind("Terminals.link_class", own_rule=own[3])
+    order = channel_order.bind("Terminals.order", own_rule=own_order)
+    return wiring, way_back, channel, classes, order
 
 
 @cache
@@ -259,7 +267,7 @@ def own_params(params: Sequence[int]) -> Any:
 # The rules below call the network's own by these names, which `bind` replaces (see `product`).
 @inlined
 def own_rule(node, port, params):
-    """Stand-in for the network's neighbor, reverse_port or order of channels."""
+    """Stand-in for the network's neighbor, reverse_port, link_class or order of channels."""
     raise NotImplementedError
 
 
@@ -283,6 +291,15 @@ def reverse_port(node, port, params):
         return ports + node % each if port == 0 else -1
     if port >= ports:
         return 0
+    return own_rule(node - first, port, own_params(params))
+
+
+@rule
+def link_class(node, port, params):
+    """The network's class between routers; links to processors are a further one."""
+    first = params[FIRST_ROUTER]
+    if node < first or port >= params[NETWORK_PORTS]:
+        return params[LINK_CLASSES]
     return own_rule(node - first, port, own_params(params))
 
 

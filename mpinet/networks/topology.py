@@ -495,6 +495,14 @@ class Topology:
         return ("link",)
 
     @property
+    def link_costs(self) -> Mapping[str, tuple[str, ...]]:
+        """Latency and time per byte of each class of links, where the network says them itself.
+
+        The keys are ``latency`` and ``time_byte``, each of which may be missing.
+        """
+        return {}
+
+    @property
     def channel_classes(self) -> Choices:
         """The family's class rules by name (see `mpinet.networks.classes`)."""
         return common_classes(self)

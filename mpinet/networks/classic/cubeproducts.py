@@ -113,6 +113,16 @@ class Lattice(Topology):
         """Return the opposite direction's port."""
         return port ^ 1
 
+    @rule
+    def link_class(node, port, params):
+        """Return 0 along columns, 1 along rows."""
+        return port // 2
+
+    @property
+    def link_classes(self) -> tuple[str, ...]:
+        """Columns and rows."""
+        return ("columns", "rows")
+
     @property
     def stated(self) -> dict[str, int]:
         """Diameter r + c - 2."""

@@ -60,6 +60,16 @@ class FatTree(Topology):
         return tree_reverse(node, port, params)
 
     @rule
+    def link_class(node, port, params):
+        """Return the level of the link, from 0 at the processors."""
+        return tree_class(node, port, params)
+
+    @property
+    def link_classes(self) -> tuple[str, ...]:
+        """The levels."""
+        return tuple(f"level {j}" for j in range(int(self.params[LEVELS])))
+
+    @rule
     def cluster_order(number, direction, params):
         """Switches beside their processors: column w has the processors wm.. and all (l,w)."""
         m = params[ARITY]
@@ -196,6 +206,13 @@ def tree_reverse(node, port, params):
     if port < m:
         return 0 if level == 0 else m + digit(place, level - 1, params)
     return digit(place, level, params)
+
+
+@inlined
+def tree_class(node, port, params):
+    """Return the level of a link of the fat tree: that of its upper end."""
+    level, _ = level_and_place(node, params)
+    return level if level >= 0 and port < params[ARITY] else level + 1
 
 
 @inlined

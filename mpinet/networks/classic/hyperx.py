@@ -61,6 +61,20 @@ class CompleteGrid(Topology):
             first += side - 1
         return -1
 
+    @rule
+    def link_class(node, port, params):
+        """Return the port's dimension."""
+        dimension = 0
+        while port >= params[SIDES + dimension] - 1:
+            port -= params[SIDES + dimension] - 1
+            dimension += 1
+        return dimension
+
+    @property
+    def link_classes(self) -> tuple[str, ...]:
+        """The dimensions."""
+        return tuple(f"dimension {j}" for j in range(len(self.sides)))
+
     def clusters(self, position: int) -> list[range]:
         """The blocks that agree in the first coordinates."""
         found, width = [], self.size

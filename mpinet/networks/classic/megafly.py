@@ -88,6 +88,20 @@ class Megafly(Topology):
         link = (r - s) * h + port - s
         return s + (s * h - 1 - link) % h
 
+    @rule
+    def link_class(node, port, params):
+        """Return the level: 0 for a processor's link, 1 up to a spine, 2 between groups."""
+        if node < params[HOSTS]:
+            return 0
+        if (node - params[HOSTS]) % (2 * params[SPINES]) < params[SPINES]:
+            return 0 if port < params[TERMINALS] else 1
+        return 1 if port < params[SPINES] else 2
+
+    @property
+    def link_classes(self) -> tuple[str, ...]:
+        """The levels."""
+        return ("processors", "local", "global")
+
     def clusters(self, position: int) -> list[range]:
         """A group's processors; a router is alone."""
         if position >= self.hosts:

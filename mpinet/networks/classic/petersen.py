@@ -74,6 +74,19 @@ class PetersenCube(Topology):
             return port
         return port + 1 - 2 * (port % 3)
 
+    @rule
+    def link_class(node, port, params):
+        """Return the port's factor: a digit, or a bit behind the digits."""
+        digits = params[DIGITS]
+        return port // 3 if port < 3 * digits else port - 2 * digits
+
+    @property
+    def link_classes(self) -> tuple[str, ...]:
+        """The digits, then the bits."""
+        digits = int(self.params[DIGITS])
+        bits = self.ports - 3 * digits
+        return (*(f"digit {j}" for j in range(digits)), *(f"bit {i}" for i in range(bits)))
+
     @property
     def routings(self) -> dict[str, Callable[[], Routing]]:
         """The lowest port that leads closer: digit after digit, then bit after bit."""

@@ -18,6 +18,7 @@ from mpinet.networks.classic.fattree import (
     level_and_place,
     switch_number,
     tree_address,
+    tree_class,
     tree_neighbor,
     tree_node,
     tree_port_by_switch,
@@ -84,6 +85,19 @@ class Roadrunner(Topology):
         if peer < 0:
             return tree_reverse(local, port, params)
         return cross_port(peer_number(other_cluster(cluster, peer), cluster), params)
+
+    @rule
+    def link_class(node, port, params):
+        """Return the level in the tree, and one more between clusters."""
+        local = node % tree_size(params)
+        if peer_behind(local, port, params) >= 0:
+            return params[LEVELS]
+        return tree_class(local, port, params)
+
+    @property
+    def link_classes(self) -> tuple[str, ...]:
+        """The levels of a tree, and the links between trees."""
+        return (*(f"level {j}" for j in range(int(self.params[LEVELS]))), "clusters")
 
     def clusters(self, position: int) -> list[range]:
         """Return the fat tree of a position as its cluster."""

@@ -31,6 +31,7 @@ from mpinet.networks.hdn.base import (
 from mpinet.networks.hdn.broadcast import broadcast_schedule, printed_schedule
 from mpinet.networks.hdn.levels import (
     FACTOR_RECORD,
+    FACTORS,
     FACTORS_AT,
     FIRST_CROSS,
     FIRST_PORT,
@@ -100,6 +101,19 @@ class DualNet(Topology):
         first = params[factor + FIRST_PORT]
         last = params[factor + SIDE] - 2 if params[factor + KIND] == IS_COMPLETE else 1
         return 2 * first + last - port
+
+    @rule
+    def link_class(node, port, params):
+        """Return the base's factor, or the level behind the factors."""
+        if port >= params[FIRST_CROSS]:
+            return params[FACTORS] + port - params[FIRST_CROSS]
+        return (factor_of(port, params) - FACTORS_AT) // FACTOR_RECORD
+
+    @property
+    def link_classes(self) -> tuple[str, ...]:
+        """The dimensions of the base, then the levels."""
+        inside = [f"dimension {j}" for j in range(len(self.levels.base))]
+        return (*inside, *(f"level {i}" for i in range(1, self.levels.count + 1)))
 
     @property
     def stated(self) -> dict[str, int]:

@@ -100,7 +100,7 @@ def _dimensions(topology: Topology, arcs: Arcs) -> Iterator[Ints]:
     tail, port = arcs.ends.tail, arcs.port
     if len(topology.link_classes) > 1:
         yield topology.link_class(tail, port)
-    if isinstance(topology, Product):
+    if isinstance(topology, Product) and len(topology.factors) < len(topology.link_classes):
         beyond = np.cumsum([factor.ports for factor in topology.factors])
         yield np.searchsorted(beyond, port, side="right")
     if topology.ports > 1 and (topology.reverse_port(tail, port) == port).all():

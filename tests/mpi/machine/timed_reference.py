@@ -10,6 +10,8 @@ import re
 from collections import deque
 from dataclasses import dataclass, field
 
+from independent.links import kind_of
+
 from mpinet.networks.routing import path as way
 
 ANY = -1
@@ -91,18 +93,14 @@ class Flat:
 
 
 class Routed:
-    """Links of classes: `hop` and `byte` by the coordinate in which their ends differ."""
+    """Links of classes: `hop` and `byte` by the addresses of their ends."""
 
     def __init__(self, topology, hop, byte):
         self.topology, self.hop_of, self.byte_of = topology, hop, byte
-        self.routing = topology.routing()
+        self.routing, self.kinds = topology.routing(), kind_of(topology)
 
     def kind(self, node, other):
-        places = [
-            (node // stride % side, other // stride % side)
-            for stride, side in self.topology.coordinates
-        ]
-        return next((j for j, (a, b) in enumerate(places) if a != b), 0)
+        return self.kinds(self.topology.address(node), self.topology.address(other))
 
     def path(self, source, target):
         """The links of the way: (name, latency, time a byte)."""

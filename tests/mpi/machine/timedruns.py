@@ -63,7 +63,7 @@ def referred(text, half=False, **setting):
 
 NETWORKS = (
     "torus:3x4", "ring:6", "mesh:2x3x2", "hypercube:3", "complete:7", "torus:2x5", "fattree:2,3",
-    "debruijn:3", "ccc:3", None, None,
+    "debruijn:3", "dragonfly:2,2,1", "torus:3x3,hosts=2", None, None,
 )  # fmt: skip
 BUSSED = ("hypermesh:2,2,2", "lens:3,3,3")
 

@@ -1,5 +1,6 @@
 """No collective ends before the bound that stands beside it; placements are what they say."""
 
+from itertools import pairwise
 from random import Random
 
 import networkx as nx
@@ -10,6 +11,7 @@ from mpi.machine.timed_reference import Routed, play
 import mpinet
 from mpinet.errors import FileError, TopologyError, UsageError
 from mpinet.machine.timed.costs import Costs
+from mpinet.networks.routing import path
 from mpinet.programs.messages.bounds import Demand, lower_bound
 from mpinet.programs.messages.goal import program_of
 from mpinet.programs.messages.named import program_named
@@ -97,6 +99,47 @@ def test_a_placed_program_takes_the_time_of_the_same_one_written_for_its_places(
     )
     assert (found.time, found.waits, found.hops) == (known["time"], known["waits"], known["hops"])
     assert found.ends == [known["ends"][place] for place in places]
+
+
+class Weighted(Routed):
+    """A graph whose edges have costs of their own."""
+
+    def __init__(self, topology, graph):
+        super().__init__(topology, [1], [0])
+        self.graph = graph
+
+    def path(self, source, target):
+        nodes, ports = path(self.topology, self.routing, source, target)
+        said = [self.graph.edges[ends] for ends in pairwise(nodes)]
+        ways = zip(nodes, ports, said, strict=False)
+        return [((node, port), each["latency"], each["time_byte"]) for node, port, each in ways]
+
+
+@pytest.mark.parametrize("mode", ["cut", "store", "ideal"])
+def test_links_of_a_graph_take_what_their_edges_say(mode, tmp_path):
+    graph, draw = nx.connected_watts_strogatz_graph(9, 4, 0.5, seed=3), Random(mode)
+    for ends in graph.edges:
+        graph.edges[ends].update(latency=draw.randrange(1, 90), time_byte=draw.choice([0, 2, 7]))
+    program, file = program_named("alltoall:linear,900,processors=9"), tmp_path / "wires.edges"
+    lines = [
+        f"{u} {v} latency={d['latency']} time_byte={d['time_byte']}"
+        for u, v, d in graph.edges.data()
+    ]
+    file.write_text("\n".join(lines))
+    with (tmp_path / "all.goal").open("wb") as opened:
+        write_goal(program, opened)
+    topology = mpinet.open(graph)
+    costs = {"o": 4, "O": 0, "g": 3, "G": 1, "S": 50}
+    known = play((tmp_path / "all.goal").read_text(), Weighted(topology, graph), mode, **costs)
+    for on in (graph, f"graph:{file}"):
+        found = mpinet.replay(program, on=on, mode=mode, overhead=4, gap=3, gap_byte=1, eager=50)
+        assert (found.time, found.waits, found.ends) == (
+            known["time"],
+            known["waits"],
+            known["ends"],
+        )
+    elsewhere = mpinet.replay(program, on=graph, mode=mode, latency=500, time_byte=2)
+    assert elsewhere.busy == 2 * 100 * found.hops
 
 
 def test_a_ring_along_a_snake_or_a_cycle_waits_for_nobody(tmp_path):
