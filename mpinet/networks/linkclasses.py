@@ -7,6 +7,7 @@ the same names are (``500``, ``1.5us``, ``25GB/s``), and each combination of the
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpinet.base.numerals import quoted
@@ -16,7 +17,7 @@ from mpinet.errors import TopologyError, UsageError
 if TYPE_CHECKING:
     import networkx
 
-READERS: dict[str, Callable[[str, str], int]] = {"latency": duration, "time_byte": byte_time}
+READERS: dict[str, Callable[..., int]] = {"latency": duration, "time_byte": byte_time}
 """Attribute -> function that reads it."""
 
 MOST_CLASSES = 1 << 16
@@ -52,7 +53,7 @@ def link_classes(where: str, graph: networkx.Graph) -> LinkClasses:
     costs = {
         name: column
         for name, read in READERS.items()
-        if (column := _column(where, graph, name, lambda text, read=read: read(text, "fs")))
+        if (column := _column(where, graph, name, partial(read, unit="fs")))
     }
     if classes and costs:
         raise TopologyError(
