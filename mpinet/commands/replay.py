@@ -312,7 +312,7 @@ class Replay(Job):
             for name, value in result.items()
             if name not in hidden and not isinstance(value, list)
         }
-        text = f"{self._program.name} on {where}, in {self._options.unit}\n{fields(plain)}"
+        text = f"{self._program.name} on {where}, in {self._timed.unit}\n{fields(plain)}"
         if result["busiest_links"]:
             from mpinet.report.tables import table
 

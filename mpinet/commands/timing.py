@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from mpinet.base.units import byte_time, duration
+from mpinet.commands.machines import fill_in
 from mpinet.commands.opening import Network, routing_of, topology_of
 from mpinet.commands.options import OnHosts, RoutingName
 from mpinet.commands.signature import Typed
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from mpinet.networks.routing import Routing
 
 Time = int | str
+
 Times = str | int
 
 
@@ -42,22 +44,40 @@ class InTime(OnHosts, total=False):
             "cut",
         ),
     ]
-    overhead: Annotated[
-        Time,
-        Typed("CPU time of a message, at its sender and at its receiver.", 0, metavar="TIME"),
-    ]
-    overhead_byte: Annotated[
-        Time,
+    machine: Annotated[
+        str | None,
         Typed(
-            "CPU time of each of a message's bytes but the first, or a rate such as 25GB/s.",
-            0,
+            "Machine whose costs hold where no other option says them (see "
+            "``docs/reference/time.md``; a wrong name lists all).",
+            None,
+            metavar="NAME",
+        ),
+    ]
+    overhead: Annotated[
+        Time | None,
+        Typed(
+            "CPU time of a message, at its sender and at its receiver; default: 0.",
+            None,
             metavar="TIME",
         ),
     ]
-    gap: Annotated[Time, Typed("NIC time of a message.", 0, metavar="TIME")]
+    overhead_byte: Annotated[
+        Time | None,
+        Typed(
+            "CPU time of each of a message's bytes but the first, or a rate such as 25GB/s; "
+            "default: 0.",
+            None,
+            metavar="TIME",
+        ),
+    ]
+    gap: Annotated[Time | None, Typed("NIC time of a message; default: 0.", None, metavar="TIME")]
     gap_byte: Annotated[
-        Time,
-        Typed("NIC time of each of a message's bytes but the first, or a rate.", 0, metavar="TIME"),
+        Time | None,
+        Typed(
+            "NIC time of each of a message's bytes but the first, or a rate; default: 0.",
+            None,
+            metavar="TIME",
+        ),
     ]
     eager: Annotated[
         int | None,
@@ -85,8 +105,12 @@ class InTime(OnHosts, total=False):
         ),
     ]
     unit: Annotated[
-        Literal["s", "ms", "us", "ns", "ps", "fs"],
-        Typed("Unit of time of plain numbers, of the program and of the result.", "ns"),
+        Literal["s", "ms", "us", "ns", "ps", "fs"] | None,
+        Typed(
+            "Unit of time of plain numbers, of the program and of the result; default: ns, or the "
+            "machine's.",
+            None,
+        ),
     ]
     duplex: Annotated[
         Literal["full", "half"],
@@ -118,11 +142,14 @@ class Timed(NamedTuple):
         How messages find their ways.
     costs : Costs
         What processors and links take.
+    unit : str
+        Unit of their times.
     """
 
     topology: Topology | None
     routing: Routing | None
     costs: Costs
+    unit: str
 
     def hosting(self, processors: int) -> Topology:
         """Return the network whose processors are hosted; without one, a complete graph's."""
@@ -142,19 +169,22 @@ def timed_of(options: argparse.Namespace) -> Timed:
     UsageError
         Options contradict each other.
     """
+    options = argparse.Namespace(**vars(options))
+    of_machine = fill_in(options)
     if (options.on is None) == (options.flat is None):
         raise UsageError("Give either --on TOPO, a network, or --flat TIME, a latency without one.")
     if options.flat is None:
         topology = topology_of(argparse.Namespace(topology=options.on))
-        costs = _costs(options, topology.link_costs)
-        return Timed(topology, routing_of(topology, options.routing, options.seed), costs)
+        costs = _costs(options, of_machine | dict(topology.link_costs))
+        routing = routing_of(topology, options.routing, options.seed)
+        return Timed(topology, routing, costs, options.unit)
     for name in ("routing", "duplex", "place"):
         if getattr(options, name) not in (None, "full", "identity"):
             raise UsageError(f"--{name} does not apply: with --flat there are no links.")
-    return Timed(None, None, _costs(options, {}))
+    return Timed(None, None, _costs(options, of_machine), options.unit)
 
 
-def _costs(options: argparse.Namespace, of_links: Mapping[str, Sequence[str]]) -> Costs:
+def _costs(options: argparse.Namespace, of_links: Mapping[str, Any]) -> Costs:
     from mpinet.machine.timed.costs import Costs
 
     unit = options.unit
@@ -173,8 +203,9 @@ def _costs(options: argparse.Namespace, of_links: Mapping[str, Sequence[str]]) -
 
 
 def _by_class(
-    name: str, options: argparse.Namespace, of_links: Mapping[str, Sequence[str]], default: int
+    name: str, options: argparse.Namespace, of_links: Mapping[str, Any], default: int
 ) -> Sequence[str]:
-    """Return a cost of links by class: as it was given, as the network says, or the default."""
+    """Return a cost of links by class: as given, as network or machine has it, or the default."""
     given = getattr(options, name)
-    return of_links.get(name, [str(default)]) if given is None else str(given).split(",")
+    said = of_links.get(name, default) if given is None else given
+    return said if isinstance(said, tuple) else str(said).split(",")

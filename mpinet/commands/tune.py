@@ -247,5 +247,5 @@ class Tune(Job):
                     best,
                 ]
             )
-        heading = f"{self._options.collective} on {self._timed.where}, in {self._options.unit}"
+        heading = f"{self._options.collective} on {self._timed.where}, in {self._timed.unit}"
         return f"{heading}\n{table(lines, ['bytes', *names, 'bound', 'by', 'best'])}"

@@ -1,0 +1,126 @@
+"""Machines by name: what their processors and links take, each with its source.
+
+Values are those of the source, in whole units of `Machine.unit`; where a rate is not whole in any
+unit it is rounded to femtoseconds per byte (`docs/reference/time.md` has the table).
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from mpinet.base.numerals import quoted
+from mpinet.errors import UsageError
+
+
+class Machine(NamedTuple):
+    """Costs of a machine.
+
+    Attributes
+    ----------
+    unit : str
+        Unit of time in which they are whole.
+    costs : mapping of str to str or int
+        Options of runs in time by name; `flat` or `on` among them.
+    source : str
+        Where they are from.
+    """
+
+    unit: str
+    costs: Mapping[str, str | int]
+    source: str
+
+
+MARTIN = "Martin, Vahdat, Culler, Anderson 1997, table 1"
+
+NVIDIA = "NVIDIA's data sheets; latencies of NCCL's tuning model"
+
+RAILS = {"on": "fattree:8,2", "latency": "1700ns,5300ns"}
+"""Nodes of eight GPUs at an NVSwitch, whose i-th NICs meet in rail switch i."""
+
+MACHINES = {
+    "now": Machine(
+        "ps",
+        {"flat": "5us", "overhead": "2900ns", "gap": "5800ns", "gap_byte": "26316ps"},
+        f"Berkeley NOW: {MARTIN}",
+    ),
+    "paragon": Machine(
+        "ps",
+        {"flat": "6500ns", "overhead": "1800ns", "gap": "7600ns", "gap_byte": "7092ps"},
+        f"Intel Paragon: {MARTIN}",
+    ),
+    "cs2": Machine(
+        "ps",
+        {"flat": "7500ns", "overhead": "1700ns", "gap": "13600ns", "gap_byte": "21277ps"},
+        f"Meiko CS-2: {MARTIN}",
+    ),
+    "loggopsim": Machine(
+        "ns",
+        {"flat": 2500, "overhead": 1500, "gap": 1000, "gap_byte": 6, "eager": 65535},
+        "the defaults of LogGOPSim (Hoefler, Schneider, Lumsdaine 2010)",
+    ),
+    "atlahs": Machine(
+        "ps",
+        {"flat": "3700ns", "overhead": "200ns", "gap": "5ns", "gap_byte": "40ps", "eager": 0},
+        "what ATLAHS gives LogGOPSim for traces of AI",
+    ),
+    "aries": Machine(
+        "fs",
+        {
+            "on": "dragonfly:4,8,4",
+            "overhead": "400ns",
+            "gap_byte": "16GB/s",
+            "latency": "100ns",
+            "time_byte": "190476fs,212766fs",
+        },
+        "Cray XC: copper within groups, fibre between (as in PPT of Los Alamos)",
+    ),
+    "slingshot": Machine(
+        "ps",
+        {"on": "dragonfly:4,8,4", "latency": "363ns,850ns", "time_byte": "25GB/s"},
+        "De Sensi et al. 2020: 350 ns a switch, 2.6 m of copper, 100 m of fibre at 5 ns/m",
+    ),
+    "dgx-a100": Machine("fs", RAILS | {"time_byte": "3333fs,40ps"}, f"DGX A100: {NVIDIA}"),
+    "dgx-h100": Machine("fs", RAILS | {"time_byte": "2222fs,20ps"}, f"DGX H100: {NVIDIA}"),
+}
+
+DEFAULTS = {"overhead": 0, "overhead_byte": 0, "gap": 0, "gap_byte": 0, "unit": "ns"}
+
+
+def fill_in(options: argparse.Namespace) -> dict[str, str | int]:
+    """Set what was not given to what the machine has, or to the default.
+
+    Returns
+    -------
+    mapping of str to str or int
+        The costs of the machine's links by class, which a graph's own come before.
+
+    Raises
+    ------
+    UsageError
+        There is no such machine, or it says nothing of links.
+    """
+    costs: dict[str, str | int] = {}
+    if options.machine is not None:
+        if options.machine not in MACHINES:
+            raise UsageError(_unknown(options.machine))
+        machine = MACHINES[options.machine]
+        costs.update(machine.costs, unit=machine.unit)
+        if options.on is None and options.flat is None:
+            options.on, options.flat = costs.get("on"), costs.get("flat")
+        elif options.on is not None and options.latency is None and "latency" not in costs:
+            raise UsageError(
+                f"--machine {options.machine} has a latency between any two processors, and none "
+                "for links: with --on give --latency, too."
+            )
+    for name, default in {**DEFAULTS, "eager": None}.items():
+        if getattr(options, name) is None:
+            setattr(options, name, costs.get(name, default))
+    return costs
+
+
+def _unknown(name: str) -> str:
+    """Return the sentence that lists all machines."""
+    lines = [f"  {name:10} {machine.source}" for name, machine in MACHINES.items()]
+    return f"--machine: there is no {quoted(name)}; there are:\n" + "\n".join(lines)

@@ -1,0 +1,74 @@
+"""Machines by name cost what their sources say, and options beside them win."""
+
+from pathlib import Path
+
+import networkx
+import pytest
+
+import mpinet
+from mpinet.commands.machines import MACHINES
+from mpinet.errors import UsageError
+from mpinet.machine.timed.program import Builder
+
+DOCS = Path(__file__).parents[3] / "docs" / "reference" / "time.md"
+
+LOGGP = {  # microseconds o, L, and MB/s of Martin et al. 1997
+    "now": (2.9, 5.0, 38),
+    "paragon": (1.8, 6.5, 141),
+    "cs2": (1.7, 7.5, 47),
+}
+
+
+@pytest.mark.parametrize("name", LOGGP)
+def test_a_message_takes_the_time_of_the_loggp_model(name):
+    o, latency, rate = LOGGP[name]
+    found = mpinet.replay("broadcast:linear,1001,processors=2", machine=name)
+    assert found.time == pytest.approx((2 * o + latency + 1000 / rate) * 10**6, rel=1e-4)
+
+
+def test_links_of_a_dragonfly_and_of_dgx_nodes_are_of_classes():
+    # Two processors of one NVSwitch, at 450 GB/s; of two nodes over their NICs, at 50 GB/s.
+    near = mpinet.replay("broadcast:linear,9GB,processors=2", machine="dgx-h100")
+    assert near.time == pytest.approx(10**15 * 9 / 450 + 3.4e9, rel=1e-3)
+    far = mpinet.replay(_across(), machine="dgx-h100")
+    assert far.time == pytest.approx(10**15 * 9 / 50 + 14e9, rel=1e-3)
+    group = mpinet.replay("broadcast:linear,1,processors=2", machine="slingshot")
+    assert group.time == 2 * 363_000 + 40
+
+
+def _across():
+    program = Builder(64)
+    program.send(0, 63, 9 * 10**9)
+    program.recv(63, 0, 9 * 10**9)
+    return program.done()
+
+
+def test_options_and_edges_win_over_the_machine():
+    one = {"machine": "loggopsim", "overhead": 7, "eager": 10**6}
+    assert mpinet.replay("broadcast:linear,1,processors=2", **one).time == 2 * 7 + 2500
+    graph = networkx.path_graph(2)
+    graph.edges[0, 1].update(latency="30ns", time_byte="1ns")
+    assert mpinet.replay("broadcast:linear,5", on=graph, machine="slingshot").time == 35_000
+    on = {"on": graph, "machine": "slingshot"}
+    assert mpinet.replay("broadcast:linear,5", latency="1us", **on).time == 1_005_000
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ({"machine": "cs3"}, "no 'cs3'; there are:\n  now .*\n(.*\n)*  cs2 .*1997"),
+        ({"machine": "cs2", "on": "ring:4"}, "none for links: with --on give --latency"),
+        ({"machine": "cs2", "unit": "us"}, "not whole: take a smaller unit"),
+    ],
+)
+def test_what_no_machine_says_is_refused(words, sentence):
+    with pytest.raises(UsageError, match=sentence):
+        mpinet.replay("allreduce:ring,10,processors=4", **words)
+
+
+def test_every_machine_is_in_the_table_and_plays():
+    text = DOCS.read_text(encoding="utf-8")
+    for name in MACHINES:
+        assert f"| `{name}` |" in text
+        [row] = mpinet.tune("allreduce", machine=name, algorithms="ring", processors=4, bytes="1MB")
+        assert row.lower_bound <= row.time
