@@ -57,8 +57,14 @@ def _claim(room, claim, row):
     """A claim's row: its name and place, what it says, the verdict, what shows it."""
     name = nodes.paragraph("", "", nodes.literal(text=claim.id), ids=[_anchor(claim.id)])
     said = [nodes.paragraph(text=claim.statement)]
-    remarks = (("Reading", claim.reading), ("Note", claim.note))
-    said += [nodes.paragraph(text=f"{word}: {text}") for word, text in remarks if text]
+    if claim.quotation:
+        words, at = claim.quotation.text, claim.quotation.place
+        said += [nodes.paragraph("", "", nodes.literal(text=words), nodes.Text(f" ({at})"))]
+    if claim.reading:
+        reading = nodes.reference("", "Reading", refuri=f"#{room}-readings")
+        said.append(nodes.paragraph("", "", reading, nodes.Text(f": {claim.reading}")))
+    if claim.note:
+        said.append(nodes.paragraph(text=f"Note: {claim.note}"))
     if row is None:
         row = {
             "verdict": "not measured" if claim.measured else "open",

@@ -2,20 +2,25 @@
 
 ``python docs/_extensions/verdicts.py FILE.json``: rows of the file take the place of those with
 their ids in docs/ledger/verdicts.json, so that a claim that is new or changed needs no other to be
-measured. What differs from run to run is left out; rows of claims that are no more are, too.
+measured. What differs from run to run is left out; rows of claims that are no more are, too. What a
+row says in words is the claim's, as it is now.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from mpinet.base.version import __version__
 from mpinet.claims.ledger import PAPERS, claims_of
+from mpinet.claims.statement import Claim
 from mpinet.report.envelope import digest
 from mpinet.report.ledger.reading import read_document
+
+WORDS = ("place", "statement", "note", "reading", "ours", "corrects", "measures")
 
 FILE = Path(__file__).parents[1] / "ledger/verdicts.json"
 
@@ -23,14 +28,21 @@ FILE = Path(__file__).parents[1] / "ledger/verdicts.json"
 def merged(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the rows of both in the ledger's order, those of the new one first; without times."""
     rows = {row["id"]: {**row, "seconds": None} for row in [*old, *new]}
-    return [rows[claim.id] for room in PAPERS for claim in claims_of(room) if claim.id in rows]
+    every = [claim for room in PAPERS for claim in claims_of(room)]
+    return [rows[claim.id] | words_of(claim) for claim in every if claim.id in rows]
+
+
+def words_of(claim: Claim) -> dict[str, Any]:
+    """Return what a row says in words, which no measurement changes."""
+    said = {name: getattr(claim, name) for name in WORDS}
+    return said | {"quotation": asdict(claim.quotation) if claim.quotation else None}
 
 
 def document_of(rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Return rows as the document of a run of ``mpinet verify``."""
     return {
         "mpinet": __version__,
-        "command": ["mpinet", "verify"],
+        "command": ["mpinet", "verify", "--budget", "full"],
         "seed": 0,
         "ranks": 1,
         "digest": digest(rows),

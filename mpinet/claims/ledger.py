@@ -6,9 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 
 from mpinet.claims.paper import Paper
+from mpinet.claims.quotation import quotation_of, read_quotations
 from mpinet.claims.statement import OURS, Claim
 from mpinet.errors import UsageError
 from mpinet.networks.own import import_from
@@ -23,11 +25,17 @@ def paper(room: str) -> Paper:
     return found
 
 
+def folder_of(room: str) -> Path:
+    """The folder of a paper of the ledger."""
+    return Path(str(import_module(f"mpinet.papers.{room}").__file__)).parent
+
+
 def claims_of(room: str) -> list[Claim]:
     """A paper's claims, in its order; then the corrections of those that are refuted, then ours."""
     own = paper(room)
     kept = set(own.kept())
     claims = _claims(room, own.modules)
+    quoted = read_quotations(folder_of(room) / "quotations.csv")
     corrections = sorted(_corrections(claims), key=lambda claim: _turn(claim, own.corrections))
     return _distinct(
         replace(
@@ -35,6 +43,7 @@ def claims_of(room: str) -> list[Claim]:
             paper=room,
             kept=claim.id in kept,
             grade=own.grade(claim.cause),
+            quotation=None if claim.ours else quotation_of(claim.id, quoted),
             degenerate=claim.degenerate or own.degenerate,
         )
         for claim in _noted([*claims, *corrections, *_claims(room, own.ours)])

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypedDict, overload
 
 from mpinet.claims.grid import Grid, Point, once
+from mpinet.claims.quotation import Quotation
 from mpinet.claims.relation import FACTS, RELATIONS
 from mpinet.errors import OutOfReach, UsageError
 
@@ -141,6 +142,8 @@ class Claim:
         reconstruction, a stand-in.
     reading : str
         The reading that is tested, where the paper's words leave a choice.
+    quotation : Quotation or None
+        The paper's own words; the ledger fills it in.
     cause : str
         The error of the paper that refutes it, by its name in the table `CAUSES` of the folder:
         claims that fail for one reason share it.
@@ -177,6 +180,7 @@ class Claim:
     paper: str = ""
     note: str = ""
     reading: str = ""
+    quotation: Quotation | None = None
     cause: str = ""
     grade: str = ""
     corrects: str = ""

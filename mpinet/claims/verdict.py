@@ -17,6 +17,7 @@ from mpinet.base.blame import told
 from mpinet.claims.extent import Extent, extent
 from mpinet.claims.finding import Finding
 from mpinet.claims.grid import Point, argument_text, point_text
+from mpinet.claims.quotation import Quotation
 from mpinet.claims.statement import Claim
 
 HOLDS, REFUTED, BEATEN, OPEN, ERROR = "holds", "refuted", "beaten", "open", "error"
@@ -52,7 +53,7 @@ class Verdict:
         Reason why the claim is open, an error's text, or why points of the range are left out.
     seconds : float
         Time of all its measurements.
-    note, reading, corrects, measures
+    note, reading, quotation, corrects, measures
         As in `Claim`.
     cause, grade : str
         As in `Claim`, of a refuted one; else empty.
@@ -92,6 +93,7 @@ class Verdict:
     seconds: float
     note: str = ""
     reading: str = ""
+    quotation: Quotation | None = None
     cause: str = ""
     grade: str = ""
     ours: bool = False
@@ -154,6 +156,7 @@ def judge(
         seconds=round(sum(finding.seconds for finding in findings), 6),
         note=claim.note,
         reading=claim.reading,
+        quotation=claim.quotation,
         cause=claim.cause if verdict == REFUTED else "",
         grade=claim.grade if verdict == REFUTED else "",
         ours=claim.ours,

@@ -80,6 +80,14 @@ class IndependentAnswer(Fields):
     agrees: Annotated[bool, "whether verdicts and values are the same"]
 
 
+class QuotedWords(Fields):
+    """Words of a paper."""
+
+    text: str
+    page: Annotated[str, "empty where the paper's text marks none"]
+    line: Annotated[Count, "of that text"]
+
+
 class VerifyRow(Fields):
     """A claim; with its verdict, unless claims are only listed."""
 
@@ -102,6 +110,7 @@ class VerifyRow(Fields):
     seconds: Judged[float]
     note: Judged[str]
     reading: Annotated[Judged[str], "where the paper leaves a choice"]
+    quotation: Annotated[Judged[QuotedWords | None], "null where a row is not a paper's"]
     cause: Annotated[Judged[str], "of a refutation, by its name in the paper's table of causes"]
     grade: Annotated[
         Judged[str], "of that error: wrong result, boundary case, overstatement, slip; else empty"

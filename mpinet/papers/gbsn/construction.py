@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mpinet.claims import Grid, Measured, claim, points
+from mpinet.claims import BEYOND, Grid, Measured, claim, points
 from mpinet.papers.gbsn.definition import is_needy, subsection_widths
 from mpinet.papers.gbsn.grids import (
     SEVERAL,
@@ -194,7 +194,7 @@ def leans_on_completion(topology: str = "", **_: object) -> bool:
 
 completion_is_silent = claim(
     "GBSN-S2-completion-silent",
-    place="completion",
+    place=BEYOND,
     statement="where every block's first node has a right shift of its own the completion changes "
     "nothing",
     relation="all",

@@ -19,7 +19,7 @@ from mpinet.report.ledger.formulas import typeset
 from mpinet.report.ledger.head import counts, findings, head, reading
 from mpinet.report.ledger.plot import drawn
 from mpinet.report.ledger.remade import Place, command_html, link, places, remade, value_html
-from mpinet.report.ledger.terminal import extent_text
+from mpinet.report.ledger.terminal import extent_text, quotation_text
 
 LedgerRow = Mapping[str, Any]
 """A verdict as JSON knows it."""
@@ -190,6 +190,8 @@ def _cell(label: str, content: str) -> str:
 def _remarks(found: Paper, row: LedgerRow) -> str:
     """Remarks on a row, below its statement."""
     remarks = []
+    if row["quotation"]:
+        remarks.append(f'<span class="note">{escape(quotation_text(row))}</span>')
     if row["reading"]:
         remarks.append(f'<span class="note">Reading: {typeset(row["reading"])}</span>')
     if row["note"]:

@@ -41,6 +41,7 @@ ROW = {
     "replay": MAYBE_TEXT,
     "reason": MAYBE_TEXT,
     "note": TEXT,
+    "quotation": MAYBE_OBJECT,
     "cause": TEXT,
     "corrects": TEXT,
     "measures": (bool,),
@@ -55,6 +56,7 @@ ROW = {
 
 WITNESS = {"point": OBJECT, "where": OBJECT}
 COMMON = {"text": TEXT, "failing": (int,), "holding": (int,), "exact": (bool,)}
+QUOTATION = {"text": TEXT, "page": TEXT, "line": (int,)}
 FAIR = WITNESS | {"claimed": ANY, "measured": ANY, "replay": TEXT}
 VALUE = {"point": TEXT, "claimed": ANY, "measured": ANY, "holds": (bool,), "fields": (list,)}
 
@@ -105,7 +107,12 @@ def _is_row(row: Any) -> bool:
     """Tell if a value is a verdict in JSON."""
     if not _has(row, ROW) or not {field.name for field in fields(Verdict)} <= set(row):
         return False
-    parts = ((row["witness"], WITNESS), (row["common"], COMMON), (row["nondegenerate"], FAIR))
+    parts = (
+        (row["witness"], WITNESS),
+        (row["common"], COMMON),
+        (row["nondegenerate"], FAIR),
+        (row["quotation"], QUOTATION),
+    )
     return (
         row["verdict"] in VERDICTS
         and (row["verdict"] not in FAILS or None not in (row["witness"], row["replay"]))

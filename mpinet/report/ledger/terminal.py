@@ -8,6 +8,7 @@ from textwrap import wrap
 from typing import Any
 
 from mpinet.claims.ledger import PAPERS, paper
+from mpinet.claims.quotation import place_text
 from mpinet.claims.summary import tally
 from mpinet.report.tables import cell_text
 
@@ -74,6 +75,8 @@ def _remarks(row: Mapping[str, Any]) -> list[str]:
     if row["verdict"] == "refuted" and (cause := cause_of(row)):
         grade = f" ({row['grade']})" if row["grade"] else ""
         remarks.append(f"the error{grade}: {cause}")
+    if row["verdict"] == "refuted" and row["quotation"]:
+        remarks.append(quotation_text(row))
     if not row["measures"]:
         remarks.append("by formula: no network is measured")
     if row["corrects"]:
@@ -83,6 +86,12 @@ def _remarks(row: Mapping[str, Any]) -> list[str]:
     if row["note"]:
         remarks.append(f"note: {row['note']}")
     return [text for text in remarks if text]
+
+
+def quotation_text(row: Mapping[str, Any]) -> str:
+    """Format the words of the paper, with page and line; empty without any."""
+    said = row["quotation"]
+    return f'the paper: "{said["text"]}" ({place_text(said["page"], said["line"])})' if said else ""
 
 
 def extent_text(row: Mapping[str, Any]) -> str:

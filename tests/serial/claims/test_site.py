@@ -1,11 +1,18 @@
 """The site's document of verdicts is put together of results of `verify`, claim by claim."""
 
 import importlib.util
-from dataclasses import fields
+from dataclasses import asdict, fields
+from fnmatch import fnmatchcase
 from pathlib import Path
 
+import pytest
+
+from mpinet.claims.ledger import select
+from mpinet.claims.summary import summary
 from mpinet.claims.verdict import Verdict
+from mpinet.claims.verify import verify
 from mpinet.cli.session import Session
+from mpinet.machine.transport import Local
 from mpinet.report.envelope import digest
 from mpinet.report.ledger.reading import read_document
 
@@ -29,3 +36,71 @@ def test_new_rows_take_the_place_of_old_ones_in_the_ledgers_order(tmp_path, monk
     assert all(row["seconds"] is None for row in rows)
     assert digest(rows) == document["digest"]
     assert set(rows[0]) == {field.name for field in fields(Verdict)}
+
+
+SLOW = ("*-dl-diam", "*-ch-diam", "STH-T5-*-sth-*", "STH-T8-*", "HDN-S3-*", "HDN-Tab*", "GMN-C-*")
+"""One-point rows of which some take longer than a second."""
+
+
+@pytest.fixture(scope="module")
+def published():
+    """The rows that the site shows, by their ids: its digest is that of its rows."""
+    return {row["id"]: row for row in read_document(verdicts.FILE)["result"]}
+
+
+def test_the_site_has_a_verdict_on_every_claim_in_the_words_of_today(published):
+    rows = list(published.values())
+    assert [row["id"] for row in rows] == [claim.id for claim in select([])]
+    assert verdicts.merged(rows, []) == rows
+    assert {row["verdict"] for row in rows} == {"holds", "refuted", "beaten", "open"}
+    assert "--budget full" in " ".join(read_document(verdicts.FILE)["command"])
+
+
+def measured_again(claims):
+    """Digest of rows that are measured now, with the full budget."""
+    return digest(
+        [{**asdict(verdict), "seconds": None} for verdict in verify(claims, "full", Local())]
+    )
+
+
+def test_a_share_of_the_published_verdicts_comes_out_again(published):
+    quick = [
+        claim
+        for claim in select([])
+        if published[claim.id]["points"] <= 1
+        and not any(fnmatchcase(claim.id, name) for name in SLOW)
+    ][::3]
+    assert len(quick) > 25
+    assert measured_again(quick) == digest([published[claim.id] for claim in quick])
+
+
+@pytest.mark.long
+def test_all_published_verdicts_come_out_again(published):
+    assert measured_again(select([])) == digest(list(published.values()))
+
+
+TUTORIAL = PLACE.parents[1] / "tutorials/claims.md"
+
+
+def counted(found):
+    """Numbers of a row of the tutorial's table."""
+    stated = found["stated"]
+    kinds = (stated["claims"], stated["holds"], stated["refuted"], stated["open"])
+    ours = found["claims"] - stated["claims"]
+    return [*kinds, found["errors"], *found["grades"].values(), ours, found["beaten"]]
+
+
+def test_the_tutorial_counts_as_the_site_does(published):
+    found, text = summary(list(published.values())), TUTORIAL.read_text()
+    rows = [line.split("|")[1:-1] for line in text.splitlines() if line.startswith("| ")]
+    told = [[int(cell.strip() or 0) for cell in row[1:]] for row in rows[1:] if len(row) == 12]
+    assert told == [counted(paper) for paper in [*found["papers"], found["all"]]]
+    claims, holds, refuted, _, errors, *_, ours, beaten = counted(found["all"])
+    words = " ".join(text.split())
+    for said in (
+        f"make {claims} claims",
+        f"**{holds} hold, {refuted} are refuted** by {errors} distinct errors",
+        f"added {ours} rows of our own",
+        f"In {beaten} of these nine",
+    ):
+        assert said in words
