@@ -192,6 +192,17 @@ def leans_on_completion(topology: str = "", **_: object) -> bool:
     )
 
 
+address_bits = claim(
+    "GBSN-S2-address-bits",
+    place="II",
+    statement="an address has ceil(lg k) + max ceil(lg m_i) bits",
+    claimed=lambda topology: (
+        ceil_lg(len(blocks(topology).m)) + max(map(ceil_lg, blocks(topology).m))
+    ),
+    grid=F,
+    measured=lambda topology: max(addresses(topology)).bit_length(),
+)
+
 completion_is_silent = claim(
     "GBSN-S2-completion-silent",
     place=BEYOND,

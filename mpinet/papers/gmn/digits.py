@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import ceil, log2
 
 import numpy as np
@@ -15,6 +16,7 @@ from mpinet.papers.gmn.numbers import (
     HIGHEST,
     HOPS,
     LENGTH,
+    LOWEST,
     NONZERO,
     ODD_ONES,
     digits,
@@ -150,6 +152,67 @@ most_digits = claim(
     claimed=lambda topology: parameters(topology)[0] // 2,
     grid=TO_20,
     measured=lambda topology: largest(near(topology)[:, LENGTH], "delta"),
+)
+
+
+def most_ones_above(lowest: int, topology: str) -> Measured:
+    """The most nonzero digits above digit 0 of the near differences whose digit 0 is so."""
+    rows = near(topology)
+    above = rows[:, EVEN_ONES] + rows[:, ODD_ONES]
+    return largest(np.where(rows[:, LOWEST] == lowest, above, -1), "delta")
+
+
+WEIGHTS = (
+    claim(
+        "GMN-D-weight-odd",
+        place="3.2 case 1",
+        statement="an odd sector difference up to N//(4m) has at most (m-2)//4 nonzero digits "
+        "above digit 0",
+        reading='the printed "=" between the two is read as a bound.',
+        relation="<=",
+        claimed=lambda topology: (parameters(topology)[0] - 2) // 4,
+        grid=TO_20,
+        measured=partial(most_ones_above, 1),
+    ),
+    claim(
+        "GMN-D-weight-even",
+        place="3.2 case 1",
+        statement="an even sector difference up to N//(4m) has at most m//4 nonzero digits",
+        relation="<=",
+        claimed=lambda topology: parameters(topology)[0] // 4,
+        grid=TO_20,
+        measured=partial(most_ones_above, 0),
+    ),
+)
+
+
+@claim(
+    "GMN-D-middle-range",
+    place="3.2 case 2",
+    statement="every sector difference has its digits below m//2, or what the diagonal leaves of "
+    "it has them below m//2 - 1: no difference is left over",
+    reading="the ranges are those of Lemma 2; their printed exponents contradict one another.",
+    claimed=0,
+    grid=TO_20,
+)
+def left_over(topology: str) -> Measured:
+    """Count the sector differences that neither range has, and name the first."""
+    half = parameters(topology)[0] // 2
+    length = numbers_read(0, half_round(topology))[:, LENGTH]
+    left = np.flatnonzero((length > half) & (length[::-1] > half - 1))
+    return Measured(len(left), {"delta": int(left[0])} if len(left) else {})
+
+
+routing_steps = claim(
+    "GMN-R-steps",
+    place="3.1, 4",
+    statement="the path is computed in O(log N) steps: a sector difference up to N//(2m) has at "
+    "most log2 N digits, which are found and looked at one by one",
+    reading="a step is a digit; our constant for O(log N) is 1.",
+    relation="<=",
+    claimed=lambda topology: log2(parameters(topology)[1]),
+    grid=TO_20,
+    measured=lambda topology: largest(numbers_read(0, half_round(topology))[:, LENGTH], "delta"),
 )
 
 

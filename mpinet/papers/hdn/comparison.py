@@ -6,6 +6,8 @@ from math import ceil, log2, prod
 from typing import Any
 
 from mpinet.claims import Claim, Corrected, Measured, claim, once, over, points, unsettled
+from mpinet.networks import open as open_topology
+from mpinet.papers import measured
 from mpinet.papers.hdn.grids import listed, net, number_in, rdns, size_of, sized, swept_of
 from mpinet.papers.hdn.measured import degree
 from mpinet.papers.hdn.ratio import ROWS, TABLE_3, PrintedRatio, cells, cost_ratio, ratio_of
@@ -254,6 +256,32 @@ def better(topology: str) -> Measured:
         {"HDN": own, f"{dimension}-cube": cube, block: torus},
     )
 
+
+GROWTH = (
+    claim(
+        "HDN-S1-cube-degree",
+        place="Sec 1",
+        statement="the degree of the hypercube is the logarithm of its number of nodes",
+        claimed=lambda topology: log2(open_topology(topology).size),
+        grid=points("n in 1..12", [{"topology": f"hypercube:{n}"} for n in range(1, 13)]),
+        measured=lambda topology: max(measured.degrees(topology)),
+    ),
+    claim(
+        "HDN-S1-torus-diameter",
+        place="Sec 1",
+        statement="the diameter of the 2D and 3D torus becomes large: it is above that of a "
+        "hypercube of as many nodes, log2 N",
+        relation=">",
+        claimed=lambda topology: log2(open_topology(topology).size),
+        grid=points(
+            "kxk, k in 6..20, and kxkxk, k in 6..12, even k",
+            [{"topology": f"torus:{k}x{k}"} for k in range(6, 21, 2)]
+            + [{"topology": f"torus:{k}x{k}x{k}"} for k in range(6, 13, 2)],
+        ),
+        reading='"large" is larger than the logarithm; smaller tori have smaller diameters.',
+        measured=measured.diameter,
+    ),
+)
 
 roadrunner = unsettled(
     "HDN-S1-roadrunner",

@@ -36,6 +36,30 @@ HYPERCUBE = claim(
     },
 )
 
+CUBES = family("hypercube", ((n,) for n in range(2, 8)), "hypercube, n 2..7")
+
+HYPERCUBE_CRITERIA = (
+    claim(
+        "LENS-S1-hypercube-uniform",
+        place="1",
+        statement="the hypercube's traffic load is completely uniform: between all ordered pairs, "
+        "dimension by dimension, every link carries as much (largest less least)",
+        claimed=0,
+        grid=CUBES,
+        measured=lambda topology: int(np.ptp(measure.loads(topology).channels)),
+    ),
+    claim(
+        "LENS-S1-hypercube-redundant",
+        place="1",
+        statement="the hypercube's redundancy is very high: as many processors have to fail as one "
+        "has neighbours, n, before it is in pieces",
+        reading='"very high" is as high as the degree lets it be.',
+        claimed=of(lambda n: n),
+        grid=CUBES,
+        measured=measure.connectivity,
+    ),
+)
+
 SNOWFLAKE_DIAMETER = claim(
     "LENS-S1-snowflake-diameter",
     place="1, 2",

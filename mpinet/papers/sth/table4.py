@@ -11,8 +11,8 @@ from math import sqrt
 from typing import Any
 
 from mpinet.claims import Claim, Corrected, Grid, Measured, claim
-from mpinet.papers.grids import of, up_to
-from mpinet.papers.measured import links
+from mpinet.papers.grids import numbers, of, up_to
+from mpinet.papers.measured import links, size_of
 from mpinet.papers.sth.bisection import width_corrected
 from mpinet.papers.sth.formulas import sth_diameter, sth_diameter_by_kind
 from mpinet.papers.sth.grids import (
@@ -282,6 +282,17 @@ CELLS = [
         "a Hex-Cell has bisection width 2i",
         lambda i: 2 * i,
         HEXCELLS.quick(of(lambda i: i <= SHALLOW)),
+    ),
+    claim(
+        "STH-I-hx-width",
+        place="introduction; discussion, bisection width",
+        statement="a Hex-Cell's bisection width is too low: less than the square root of its N",
+        relation="<",
+        claimed=lambda topology: sqrt(size_of(topology)),
+        grid=HEXCELLS.quick(of(lambda i: i <= SHALLOW)),
+        measured=lambda topology: width(topology, 2 * numbers(topology)[0]),
+        reading='"too low" is less than the square root of N; the hypercube\'s is N/2.',
+        note=CERTIFIED,
     ),
     _width_cell(
         "bw-sth",
