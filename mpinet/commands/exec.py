@@ -17,7 +17,16 @@ from mpinet.commands.fields import Count, Hash, When
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.machinejob import MachineJob
 from mpinet.commands.opening import Network, routing_of, topology_of
-from mpinet.commands.options import Common, File, OnMachine, Ports, RoutingName, Unsaved, Views
+from mpinet.commands.options import (
+    Common,
+    File,
+    OnMachine,
+    Placed,
+    Ports,
+    RoutingName,
+    Unsaved,
+    Views,
+)
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
 from mpinet.commands.run import Unreceived
@@ -41,6 +50,7 @@ from mpinet.report.rows import Row, by_name
 from mpinet.report.tables import fields
 
 if TYPE_CHECKING:
+    from mpinet.base.arrays import Ints
     from mpinet.machine.transport import Local
     from mpinet.mpi.outcome import Conflicting, Outcome
     from mpinet.mpi.source import Source
@@ -138,6 +148,7 @@ def exec(
     compute: Annotated[float | None, Typed(metavar="FACTOR")] = None,
     arrivals: Annotated[str | None, Typed(metavar="random|all|ORDER", read=arrivals_of)] = None,
     most_orders: Annotated[int | None, Typed(metavar="N")] = None,
+    place: Placed = "identity",
     **options: Unpack[OnMachine],
 ) -> ExecResult:
     """Run an mpi4py script, unchanged, on every processor (collective).
@@ -187,7 +198,9 @@ def exec(
 
 
 def prepare(options: argparse.Namespace) -> Job:
-    """Find the network and the script."""
+    """Find the network, the script, and the processors of its ranks."""
+    from mpinet.programs.messages.placing import places_of
+
     topology = topology_of(options)
     refuse_checkpoint(options, "a script")
     if options.routing is not None:
@@ -204,7 +217,8 @@ def prepare(options: argparse.Namespace) -> Job:
     if options.packet is not None and options.packet < 1:
         raise UsageError(f"--packet: a packet has 1 byte or more, not {options.packet}.")
     source, arguments = _script(options)
-    return Exec(options, topology, source, arguments)
+    places = places_of(options.place, topology, topology.hosts, options.seed)
+    return Exec(options, topology, source, arguments, places)
 
 
 class Exec(MachineJob):
@@ -216,10 +230,12 @@ class Exec(MachineJob):
         topology: Topology,
         source: Source,
         arguments: list[str],
+        places: Ints | None,
     ):
         super().__init__(options, topology)
         self._source = source
         self._arguments = arguments
+        self._places = places
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Run it."""
@@ -282,6 +298,7 @@ class Exec(MachineJob):
             None if options.messages is None else float(options.compute or 0),
             orders,
             told,
+            None if self._places is None else self._places.tolist(),
         )
 
     def _row(self, found: Outcome) -> Row:

@@ -81,6 +81,16 @@ FaultWords = Annotated[
 ]
 Seed = Annotated[int, Typed("Seed of everything random.", default=0, metavar="SEED", read=seed_of)]
 
+Placed = Annotated[
+    str,
+    Typed(
+        "Processors of the network for those of the program, or for the ranks of a script: "
+        "identity, random (by the seed), snake (along the rows of a mesh or torus, there and "
+        "back), cycle (along a Hamiltonian cycle), or a file with a processor a line.",
+        "identity",
+        metavar="HOW",
+    ),
+]
 Hosted = Annotated[
     Literal["blocks", "clusters", "measured", "random"],
     Typed(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 from mpinet.base.units import byte_time, duration
 from mpinet.commands.machines import fill_in
 from mpinet.commands.opening import Network, routing_of, topology_of
-from mpinet.commands.options import OnHosts, RoutingName
+from mpinet.commands.options import OnHosts, Placed, RoutingName
 from mpinet.commands.signature import Typed
 from mpinet.errors import UsageError
 from mpinet.networks import open as open_topology
@@ -119,16 +119,7 @@ class InTime(OnHosts, total=False):
             "full",
         ),
     ]
-    place: Annotated[
-        str,
-        Typed(
-            "Processors of the network for those of the program: identity, random (by the seed), "
-            "snake (along the rows of a mesh or torus, there and back), cycle (along a Hamiltonian "
-            "cycle), or a file with a processor a line.",
-            "identity",
-            metavar="HOW",
-        ),
-    ]
+    place: Placed
 
 
 class Timed(NamedTuple):

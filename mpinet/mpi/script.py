@@ -43,6 +43,7 @@ def run_script(
     compute: float | None = None,
     arrivals: Orders | None = None,
     told: dict[int, str] | None = None,
+    places: Sequence[int] | None = None,
 ) -> Outcome:
     """Run an mpi4py script on every processor (collective).
 
@@ -71,6 +72,8 @@ def run_script(
         Chooses the order in which receives from any rank get messages; default: as these come.
     told : dict of int to str, optional
         Gets what each processor prints to the standard output, on rank 0.
+    places : sequence of int, optional
+        The processor of each rank of the script's world; default: that of its number.
 
     Raises
     ------
@@ -83,7 +86,9 @@ def run_script(
     """
     whole = script if isinstance(script, Source) else source.file(script)
     with rare_collections(), descriptors_kept(out or sys.stdout) as apart:
-        world = World(machine, routing, packet, synchronous, apart, pattern, compute, arrivals)
+        world = World(
+            machine, routing, packet, synchronous, apart, pattern, compute, arrivals, places
+        )
         world.accounts.naming = Naming(whole)
         world.exits.told = told
         with running.of(world):

@@ -87,7 +87,7 @@ def agreed_between_groups(
     if part.rank == leader:
         own = packed(new_context_id())
         mail, there = running.mail, remote.members[remote_leader]
-        everybody = running.world.contexts.world
+        everybody = running.world.contexts.processors
         leaders = Scope(place + LEADERS, everybody, everybody)
         mail.send(leaders, there, 0, own)
         theirs = mail.receive(leaders, there, 0)[BODY]

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from functools import lru_cache
 from typing import Any
 
 from mpinet.mpi.collectives import algorithms
@@ -19,12 +20,21 @@ from mpinet.mpi.communicators.graphs import (
     neighborhoods,
 )
 from mpinet.mpi.real import REAL, UNDEFINED
-from mpinet.mpi.world.calls import call
+from mpinet.mpi.world.calls import call, running
 from mpinet.mpi.world.endpoint import Endpoint
-from mpinet.mpi.world.ranks import rank_table
+from mpinet.mpi.world.ranks import RankTable, rank_table
+from mpinet.networks.topology import Topology
+from mpinet.programs.messages.placing import along_grid
 
 KINDS: dict[int, type[Any]] = {}
 """The classes of communicators whose members are arranged, by the kind of arrangement."""
+
+
+@lru_cache(8)
+def _along(network: Topology, sides: tuple[int, ...]) -> RankTable | None:
+    """All processors of a network as a grid whose neighbors are the network's, if one is known."""
+    order = along_grid(network, sides)
+    return None if order is None else rank_table(order.tolist())
 
 
 class TopologyCreation(Endpoint):
@@ -47,10 +57,10 @@ class TopologyCreation(Endpoint):
         periods : sequence of bool or bool, optional
             Whether each dimension is a ring (default: none).
         reorder : bool
-            Whether members may get other ranks. They never do: which processor has which rank is
-            what a person varies who studies the machine.
+            Whether members may get other ranks. Where all processors are members, and the grid
+            fits into the network's own, its hypercube or cycle, neighbors become neighbors.
         """
-        return self._arranged(Grid(dims, periods))
+        return self._arranged(Grid(dims, periods), reorder)
 
     @call
     def Create_graph(
@@ -69,7 +79,7 @@ class TopologyCreation(Endpoint):
         """
         return self._arranged(Graph(index, edges))
 
-    def _arranged(self, topology: Grid | Graph) -> Any:
+    def _arranged(self, topology: Grid | Graph, reorder: bool = False) -> Any:
         """A communicator of the first members, in an arrangement that all know."""
         cls = KINDS[topology.kind]
         if topology.size > self.size:
@@ -79,6 +89,8 @@ class TopologyCreation(Endpoint):
             return cls()
         group, size = self._group, topology.size
         first = group if size == self.size else rank_table(group.members[:size])
+        if reorder and isinstance(topology, Grid) and size == running.world.size:
+            first = _along(running.world.machine.topology, topology.dims) or first
         return new_topology_comm(cls, name, first, topology)
 
     @call

@@ -12,7 +12,7 @@ from typing import Any
 
 from mpinet.mpi.real import ANY_SOURCE, ANY_TAG, REAL, UNDEFINED, as_int
 from mpinet.mpi.world.message import Envelope
-from mpinet.mpi.world.ranks import RankTable, WorldRanks
+from mpinet.mpi.world.ranks import RankTable, WorldRanks, rank_table
 
 WORLD, SELF = "world", "self"
 """Names of the contexts of the whole world, and of every processor alone."""
@@ -150,15 +150,20 @@ class Contexts:
     ----------
     size : int
         Processors of the world.
+    places : sequence of int, optional
+        The processor of each rank of the world (default: that of its number).
 
     Attributes
     ----------
+    processors : RankTable
+        All processors, by number.
     world : RankTable
-        All processors.
+        All processors, by their ranks in the world.
     """
 
-    def __init__(self, size: int) -> None:
-        self.world = WorldRanks(range(size))
+    def __init__(self, size: int, places: Sequence[int] | None = None) -> None:
+        self.processors = WorldRanks(range(size))
+        self.world = self.processors if places is None else rank_table(places)
         self._numbers: dict[Hashable, int] = {}
         self._names: list[Hashable] = []
         self._places: dict[int, SharedState] = {}

@@ -8,7 +8,7 @@ with receives (`Mail`), and wakes processors up for the next round.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TextIO
 
 from mpinet.machine import Machine
@@ -99,6 +99,8 @@ class World:
         are taken.
     arrivals : Orders, optional
         Chooses the order in which receives from any rank get messages; default: as these come.
+    places : sequence of int, optional
+        The processor of each rank of the script's world; default: that of its number.
 
     Attributes
     ----------
@@ -126,10 +128,11 @@ class World:
         pattern: Pattern | None = None,
         compute: float | None = None,
         arrivals: Orders | None = None,
+        places: Sequence[int] | None = None,
     ):
         self.machine = machine
         self.size = size = machine.topology.hosts
-        self.contexts = Contexts(size)
+        self.contexts = Contexts(size, places)
         self.collectives = Calls()
         self.one_sided = OneSided()
         self.accounts = Accounts(machine.transport.rank, machine.transport.size)

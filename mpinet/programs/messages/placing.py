@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import permutations
+from math import prod
 from pathlib import Path
 
 import numpy as np
@@ -14,11 +17,16 @@ from mpinet.errors import FileError, NodeError, UsageError
 from mpinet.machine.timed.layout import CALC, RECV
 from mpinet.machine.timed.program import Program, ranges
 from mpinet.networks.classic.grid import Grid
+from mpinet.networks.classic.hypercube import Hypercube
+from mpinet.networks.cycle import cycle_order
 from mpinet.networks.topology import Topology
 
 NAMES = ("identity", "random", "snake", "cycle")
 
 MOST_TEXT = 1 << 30
+
+MOST_AXES = 5
+"""Most dimensions of a network that are tried in all orders for a grid."""
 
 
 def places_of(how: str, topology: Topology, processors: int, seed: int = 0) -> Ints | None:
@@ -82,13 +90,74 @@ def along_cycle(topology: Topology) -> Ints:
     cycle = topology.cycle()
     if cycle is None:
         raise UsageError(f"--place cycle: no Hamiltonian cycle of {topology.name} is known.")
-    nodes = np.arange(topology.hosts)
-    following = topology.neighbor(nodes, cycle.successor(nodes)).tolist()
-    order, node = [0], following[0]
-    while node:
-        order.append(node)
-        node = following[node]
-    return np.array(order, np.int64)
+    return cycle_order(topology, cycle)
+
+
+def along_grid(topology: Topology, sides: Sequence[int]) -> Ints | None:
+    """Return processors for a grid whose neighbours are to be neighbours, if one is known.
+
+    On a hypercube each dimension follows a Gray code; on a mesh or torus each goes along one or
+    several of the network's own, there and back; a ring goes along a Hamiltonian cycle.
+
+    Parameters
+    ----------
+    topology : Topology
+        The network.
+    sides : sequence of int
+        The grid's, the last one's neighbours next to one another.
+
+    Returns
+    -------
+    ndarray of int64, shape (product of sides,) or None
+        The processor at each place of the grid.
+
+    Examples
+    --------
+    >>> from mpinet.networks import open
+    >>> along_grid(open("hypercube:3"), [2, 4]).tolist()
+    [0, 1, 3, 2, 4, 5, 7, 6]
+    >>> along_grid(open("mesh:2x3"), [3, 2]).tolist()
+    [0, 3, 1, 4, 2, 5]
+    """
+    sides = [side for side in sides if side > 1]
+    size = prod(sides)
+    if isinstance(topology, Hypercube) and size & (size - 1) == 0:
+        return _joined([(np.arange(side) ^ np.arange(side) >> 1, side) for side in sides])
+    if size != topology.hosts or size != topology.size:
+        return None
+    if len(sides) == 1 and topology.cycle() is not None:
+        return along_cycle(topology)
+    if not isinstance(topology, Grid):
+        return None
+    axes = list(zip(topology.sides, topology.strides, strict=True))
+    for order in permutations(axes) if len(axes) <= MOST_AXES else [tuple(axes)]:
+        lines = _along_axes(list(order), sides)
+        if lines is not None:
+            return sum(np.meshgrid(*lines, indexing="ij"), start=np.int64(0)).reshape(-1)
+    return None
+
+
+def _joined(lines: Sequence[tuple[Ints, int]]) -> Ints:
+    """Join the dimensions' bits, the last one's lowest."""
+    found = np.zeros(1, np.int64)
+    for places, side in lines:
+        found = (found[:, None] * side + places).reshape(-1)
+    return found
+
+
+def _along_axes(axes: list[tuple[int, int]], sides: Sequence[int]) -> list[Ints] | None:
+    """Return each side's line along the next of a grid's axes; None where they do not fit."""
+    lines = []
+    for side in sides:
+        line = np.zeros(1, np.int64)
+        while len(line) < side and axes:
+            length, stride = axes.pop(0)
+            rows = [line if row % 2 == 0 else line[::-1] for row in range(length)]
+            line = np.concatenate([row * stride + nodes for row, nodes in enumerate(rows)])
+        if len(line) != side:
+            return None
+        lines.append(line)
+    return lines if all(length == 1 for length, _ in axes) else None
 
 
 def _listed(file: Path, topology: Topology, processors: int) -> Ints:
