@@ -124,16 +124,9 @@ class OnHosts(TypedDict, total=False):
     seed: Seed
 
 
-class OnMachine(OnHosts, total=False):
+class Recordable(OnHosts, total=False):
     """Machine."""
 
-    duplex: Annotated[
-        Literal["full", "half"],
-        Typed(
-            "Messages that a link carries per step: one each way (full), or one (half).",
-            default="full",
-        ),
-    ]
     record: Annotated[
         File | None,
         Typed(
@@ -151,6 +144,18 @@ class OnMachine(OnHosts, total=False):
             "Nodes whose movements alone are recorded, such as ``0..15,20``.",
             default=None,
             metavar="SET",
+        ),
+    ]
+
+
+class OnMachine(Recordable, total=False):
+    """Machine."""
+
+    duplex: Annotated[
+        Literal["full", "half"],
+        Typed(
+            "Messages that a link carries per step: one each way (full), or one (half).",
+            default="full",
         ),
     ]
 

@@ -77,11 +77,11 @@ class Play(Job):
     def run(self, transport: Local, watch: Watch) -> Row | None:
         """Read the recording and write the page, on rank 0."""
         from mpinet.report.player import write_page
-        from mpinet.report.recordings import read_recording
+        from mpinet.report.recordings import in_steps, read_recording
 
         if transport.rank:
             return None
-        found = read_recording(self._recording)
+        found = in_steps(read_recording(self._recording))
         header = found.header
         for step in self._pauses:
             if not 1 <= step <= header["steps"]:

@@ -92,8 +92,31 @@ class Recorded:
             raise too_large(least, "at least ")
         return trace or Trace()
 
-    def write(self, transport: Local, machine: Machine | None, model: dict[str, object]) -> None:
-        """Write the recording, and the files that show it (collective)."""
+    @property
+    def limits(self) -> Limits | None:
+        """What is left out of the recording; None: nothing is to be recorded."""
+        return self._limits
+
+    def write(
+        self,
+        transport: Local,
+        machine: Machine | None,
+        model: dict[str, object],
+        timed: dict[str, object] | None = None,
+    ) -> None:
+        """Write the recording, and the files that show it (collective).
+
+        Parameters
+        ----------
+        transport : Local
+            The ranks.
+        machine : Machine or None
+            The machine, with a trace; None: there is nothing to write.
+        model : dict
+            Its model.
+        timed : dict, optional
+            Of a run in time: `steps`, which are units of time, and the `unit`.
+        """
         if self._limits is None or machine is None or machine.trace is None:
             return
         from mpinet.report.recordings import write_recording
@@ -110,6 +133,7 @@ class Recorded:
             "seed": options.seed,
             "steps": machine.steps + machine.trace.idle,
             "recorded": {"steps": options.record_steps, "nodes": options.record_nodes},
+            **(timed or {}),
         }
         if self._path is not None:
             write_recording(transport, machine.trace, self._path, header)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from mpinet.commands.fields import Count, Fields, When
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.opening import mapping_of
-from mpinet.commands.options import Common, Unsaved
+from mpinet.commands.options import Common, Recordable, Unsaved, Views
 from mpinet.commands.perform import perform
+from mpinet.commands.recorded import Recorded
 from mpinet.commands.replaypath import WHY, Gain, PathLine, PathPiece, shown
 from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, Unpack, command
@@ -90,12 +91,16 @@ class ReplayResult(Result):
     waited: Annotated[list[Count], WHY, "the rest of its CPUs' time to its end"]
 
 
-@command(Unsaved, Common)
+class Replayed(InTime, Recordable, total=False):
+    """Time."""
+
+
+@command(Views, Unsaved, Common)
 def replay(
     program: Goal,
     *,
     why: bool = False,
-    **options: Unpack[InTime],
+    **options: Unpack[Replayed],
 ) -> ReplayResult:
     """Play a program of messages in time (collective).
 
@@ -225,6 +230,7 @@ class Replay(Job):
         named = options.program
         is_file = not isinstance(named, Program) and not is_name(str(named))
         self._file = Path(named) if is_file else None
+        self._recorded = Recorded(options, timed.hosting(program.processors))
 
     @property
     def title(self) -> str:
@@ -233,12 +239,41 @@ class Replay(Job):
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Play; ask why it takes so long."""
-        found, run = self._played(self._timed, self._program, transport, watch, self._options.why)
+        why, limits = self._options.why, self._recorded.limits
+        noted = why or limits is not None
+        found, run = self._played(self._timed, self._program, transport, watch, noted)
         self.note_crossing(run.machine)
+        self._made, self._ended = run, found["time"]
         if self._options.why:
             found |= self._why(run, found, transport, watch)
         found |= {"busiest_links": self._with_loads(found["busiest_links"], run)}
         return _renamed(found, None if self._places is None else self._places.tolist())
+
+    def keep(self, transport: Local) -> None:
+        """Write the recording, if one is wanted (collective)."""
+        limits = self._recorded.limits
+        if limits is None:
+            return
+        import numpy as np
+
+        from mpinet.machine.timed.recorded import record
+        from mpinet.machine.trace import Trace
+
+        run, unit = self._made, self._options.unit
+        said = self._said(run.program.lines)
+        name, lines = self._file.name if self._file else "", run.program.lines.tolist()
+
+        def place_of(row: int) -> tuple[str, int]:
+            return (
+                (said[row], 0) if said and said[row] else (name if lines[row] else "", lines[row])
+            )
+
+        trace = run.machine.trace = Trace(limits)
+        last = run.machine.checked(lambda: record(trace, run, place_of))
+        # NICs may be busy for longer than any CPU.
+        steps = max(self._ended, int(transport.max(np.array([last]))[0]))
+        timed = {"steps": steps, "unit": unit}
+        self._recorded.write(transport, run.machine, {"mode": self._options.mode}, timed)
 
     def _played(
         self, timed: Timed, program: Program, transport: Local, watch: Watch, noted: bool = False

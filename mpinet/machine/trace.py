@@ -33,6 +33,11 @@ RECORD = np.dtype(
 """Record of one message over one channel; `message` is its number, -1 in a program's own message.
 """
 
+TIMED = np.dtype([*RECORD.descr, ("begin", np.int64), ("free", np.int64)])
+"""Record of a message over a link in time: `step` is when its last byte is at the receiver, `begin`
+when its first one entered the link, and `free` when the link was free again.
+"""
+
 CALL = np.dtype(
     [
         ("end", np.int64),
@@ -108,6 +113,12 @@ class Spill:
         self._waiting += len(rows)
         if self._waiting >= KEPT:
             self._write_down()
+
+    def fill(self, rows: Records) -> None:
+        """Add rows of many steps, which ascend."""
+        steps = rows[self.kind.names[0]]  # type: ignore[index]
+        for part in np.split(rows, np.flatnonzero(np.diff(steps)) + 1):
+            self.add(part)
 
     def _write_down(self) -> None:
         try:
@@ -283,7 +294,7 @@ def too_large(rows: int, least: str = "") -> TooLarge:
 def in_order(rows: Records) -> Records:
     """Sort rows by their first two fields, movements also by port, then message."""
     first, second = rows.dtype.names[:2]  # type: ignore[index]
-    if rows.dtype != RECORD:
+    if rows.dtype == CALL:
         return rows[np.lexsort((rows[second], rows[first]))]
     return rows[np.lexsort((rows["message"], rows["port"], rows[second], rows[first]))]
 

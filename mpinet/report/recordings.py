@@ -19,7 +19,7 @@ from mpinet.base.arrays import Ints
 from mpinet.base.files import seekable, whole_file
 from mpinet.base.memory import require_memory
 from mpinet.errors import FileError, MpinetError, OutputError
-from mpinet.machine.trace import CALL, RECORD, Records, Trace, merged
+from mpinet.machine.trace import CALL, Records, Trace, merged
 from mpinet.machine.transport import Local
 
 FORMAT, VERSION = "mpinet recording", 1
@@ -29,6 +29,9 @@ ENDINGS = (".npz", ".csv")
 
 MOVES = ("step", "sender", "port", "receiver", "message")
 """Columns of the movements, in the order of a line of CSV."""
+
+TIMES = ("begin", "free")
+"""Columns beside those of the movements of a run in time."""
 
 CALLS = {
     "call_end": "end",
@@ -40,6 +43,12 @@ CALLS = {
 
 FIXED = (1980, 1, 1, 0, 0, 0)
 """Time stamp of all parts of an archive: equal recordings are equal files."""
+
+UNITS = ("s", "ms", "us", "ns", "ps", "fs")
+"""Units of time of a run in time."""
+
+MOST_SLOTS = 1000
+"""Most steps in which a run in time is shown."""
 
 AT_ONCE = 1 << 16
 """Rows that are written at a time."""
@@ -72,7 +81,7 @@ class Recording:
     header : dict
         Where it comes from: command, topology, nodes, hosts, ports, model, seed, steps, sites.
     moves : dict of str to ndarray of int64
-        The columns `MOVES`, by step, sender, port, message.
+        The columns `MOVES`, by step, sender, port, message; of a run in time `TIMES`, too.
     calls : dict of str to ndarray of int64
         The columns `CALLS`, by end, processor.
     """
@@ -110,26 +119,39 @@ def write_recording(transport: Local, trace: Trace, path: Path, header: Mapping[
         if table:
             _write_table(file, told, moved)
         else:
-            _write_archive(file, told, (moved, called))
+            _write_archive(file, told, (moved, called), trace.moves.kind)
 
 
 def _write_table(file: BinaryIO, header: Mapping[str, Any], moved: Iterator[Records]) -> None:
-    file.write(f"# {json.dumps(header)}\n{','.join(MOVES)}\n".encode())
+    file.write(f"# {json.dumps(header)}\n{','.join(_moves(header))}\n".encode())
     for rows in moved:
         for begin in range(0, len(rows), AT_ONCE):
             lines = (",".join(map(str, row)) for row in rows[begin : begin + AT_ONCE].tolist())
             file.write("".join(f"{line}\n" for line in lines).encode())
 
 
+def _moves(header: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the columns of the movements."""
+    return MOVES + TIMES if is_timed(header) else MOVES
+
+
+def is_timed(header: Mapping[str, Any]) -> bool:
+    """Return whether a recording is of a run in time, whose steps are units of time."""
+    return header.get("unit") is not None
+
+
 def _write_archive(
-    file: BinaryIO, header: Mapping[str, Any], tables: tuple[Iterator[Records], Iterator[Records]]
+    file: BinaryIO,
+    header: Mapping[str, Any],
+    tables: tuple[Iterator[Records], Iterator[Records]],
+    moves: np.dtype[Any],
 ) -> None:
     """Write a zip archive of arrays: rows are kept aside, since columns come one after another."""
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         with _part(archive, "header") as part:
             np.lib.format.write_array(part, np.array(json.dumps(header)), allow_pickle=False)
         for rows, kind, count, names in (
-            (tables[0], RECORD, header["moves"], dict(zip(MOVES, MOVES, strict=True))),
+            (tables[0], moves, header["moves"], {name: name for name in _moves(header)}),
             (tables[1], CALL, header["calls"], CALLS),
         ):
             with TemporaryFile(prefix="mpinet-recording-") as aside:
@@ -191,7 +213,7 @@ def read_recording(path: Path) -> Recording:
         _refuse(path, "it is damaged, cut off, or something else")
     recording = Recording(
         header,
-        {name: columns[name] for name in MOVES},
+        {name: columns[name] for name in _moves(header)},
         {name: columns[name] for name in CALLS},
     )
     _check(path, recording)
@@ -219,7 +241,8 @@ def _read_header(path: Path, text: str) -> dict[str, Any]:
     if any(type(header.get(name)) is not str for name in texts):
         _refuse(path, "its header lacks names")
     require_memory(40 * (header["moves"] + header["calls"]), f"The recording {path}")
-    require_memory(16 * (header["nodes"] + header["steps"]), f"The recording {path}")
+    steps = 0 if is_timed(header) else header["steps"]
+    require_memory(16 * (header["nodes"] + steps), f"The recording {path}")
     return header
 
 
@@ -231,7 +254,7 @@ def _read_archive(path: Path) -> tuple[dict[str, Any], dict[str, Ints]]:
         text = np.lib.format.read_array(io.BytesIO(archive.read("header.npy")), allow_pickle=False)
         header = _read_header(path, str(text))
         columns: dict[str, Ints] = {}
-        for names, count in ((MOVES, header["moves"]), (tuple(CALLS), header["calls"])):
+        for names, count in ((_moves(header), header["moves"]), (tuple(CALLS), header["calls"])):
             for name in names:
                 if whole[f"{name}.npy"] > 8 * count + 1024:
                     _refuse(path, f"its column {name} is too long")
@@ -248,15 +271,18 @@ def _read_archive(path: Path) -> tuple[dict[str, Any], dict[str, Ints]]:
 def _read_table(path: Path) -> tuple[dict[str, Any], dict[str, Ints]]:
     with seekable(path) as file:
         first, second = file.readline(MOST_HEADER).decode(), file.readline(1024).decode()
-        if not first.startswith("# ") or second.strip() != ",".join(MOVES):
+        if not first.startswith("# "):
             _refuse(path, "its first lines are not those of one")
         header = _read_header(path, first[2:])
-        rows = np.empty((0, len(MOVES)), np.int64)
+        names = _moves(header)
+        if second.strip() != ",".join(names):
+            _refuse(path, "its first lines are not those of one")
+        rows = np.empty((0, len(names)), np.int64)
         if header["moves"]:
             rows = np.loadtxt(file, np.int64, delimiter=",", ndmin=2)
-    if rows.shape != (header["moves"], len(MOVES)):
+    if rows.shape != (header["moves"], len(names)):
         _refuse(path, f"it has {len(rows)} movements, and should have {header['moves']}")
-    columns = {name: np.ascontiguousarray(rows[:, k]) for k, name in enumerate(MOVES)}
+    columns = {name: np.ascontiguousarray(rows[:, k]) for k, name in enumerate(names)}
     none = np.empty(0, np.int64)
     return header | {"calls": 0, "sites": []}, columns | dict.fromkeys(CALLS, none)
 
@@ -284,9 +310,37 @@ def _check(path: Path, recording: Recording) -> None:
         (calls["call_end"], 0, steps),
         (calls["call_end"] - calls["call_begin"], 0, steps),
     ]
+    if is_timed(header):
+        if header["unit"] not in UNITS:
+            _refuse(path, "its header has no unit of time")
+        ranges += [(moves["begin"], 0, steps), (moves["step"] - moves["begin"], 0, steps)]
+        ranges += [(moves["free"] - moves["begin"], 0, steps)]
     for numbers, least, most in ranges:
         if len(numbers) and not least <= int(numbers.min()) <= int(numbers.max()) <= most:
             _refuse(path, "it has numbers that no run has")
     for numbers in (moves["step"], calls["call_end"]):
         if (np.diff(numbers) < 0).any():
             _refuse(path, "its steps do not ascend")
+
+
+def in_steps(recording: Recording) -> Recording:
+    """Return a recording of steps; of a run in time with steps as long as is said in its header.
+
+    They are as long as the shortest movement, or longer where there were too many: then messages
+    may go over several links in one, and have no numbers. A movement is in the step in which its
+    last byte comes.
+    """
+    header, moves, calls = recording.header, recording.moves, recording.calls
+    if not is_timed(header):
+        return recording
+    shortest = int((moves["step"] - moves["begin"]).min(initial=1 << 62))
+    fewest = max(1, -(-header["steps"] // MOST_SLOTS))
+    width = fewest if shortest > header["steps"] else max(fewest, shortest)
+    step = np.maximum(moves["step"] - 1, 0) // width + 1
+    message = moves["message"] if width <= shortest else np.full(len(step), -1)
+    columns = moves | {"step": step, "message": message}
+    order = np.lexsort((message, moves["port"], moves["sender"], step))
+    steps = -(-header["steps"] // width)
+    told = header | {"steps": steps, "step": f"{width:,} {header['unit']}"}
+    slots = {name: calls[name] // width for name in ("call_begin", "call_end")}
+    return Recording(told, {name: columns[name][order] for name in MOVES}, calls | slots)

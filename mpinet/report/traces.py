@@ -15,7 +15,8 @@ import numpy as np
 
 from mpinet.base.arrays import Ints
 from mpinet.base.files import whole_file
-from mpinet.report.recordings import Recording
+from mpinet.report.recordings import MOVES, Recording, is_timed
+from mpinet.report.timedtraces import arrow, timed_events
 
 STEP = 1000
 """Microseconds of a trace that stand for a step."""
@@ -54,6 +55,14 @@ def perfetto(recording: Recording) -> Iterator[str]:
     yield f'{{"displayTimeUnit":"ms","otherData":{metadata},"traceEvents":[\n'
     title = json.dumps(f"mpinet {header['command']} on {header['topology']}")
     yield f'{{"ph":"M","pid":1,"name":"process_name","args":{{"name":{title}}}}}'
+    if is_timed(header):
+        yield from timed_events(recording)
+        for place, ends in enumerate(_arrows(moves)):
+            for phase, at in zip("sf", ends, strict=True):
+                link = int(moves["sender"][at]) * header["ports"] + int(moves["port"][at])
+                yield arrow(link, header["unit"], int(moves["begin"][at]), phase, place + 1)
+        yield "\n]}\n"
+        return
     for node in _nodes(recording):
         what = "processor" if node < header["hosts"] else "switch"
         yield f',\n{{"ph":"M","pid":1,"tid":{node + 1},"name":"thread_name",'
@@ -217,6 +226,12 @@ ENDS, POPS, PUSHES, STARTS = range(4)
 """Kinds of events at one time, in this order."""
 
 
+def _begins(moves: dict[str, Ints]) -> Ints:
+    """Return when movements begin: a step before they end, in time when they do."""
+    found: Ints = moves["begin"] if "begin" in moves else moves["step"] - 1
+    return found
+
+
 def _paje_order(moves: dict[str, Ints], calls: dict[str, Ints]) -> Iterator[tuple[int, int]]:
     """Yield events in time: their kind, and the movement or call."""
     begins, ends = calls["call_begin"], calls["call_end"]
@@ -226,7 +241,7 @@ def _paje_order(moves: dict[str, Ints], calls: dict[str, Ints]) -> Iterator[tupl
         (ENDS, moved, moves["step"], np.full_like(moved, ENDS), moved),
         (POPS, called, ends, np.full_like(called, POPS), np.where(instant, 2 * called + 1, -1)),
         (PUSHES, called, begins, np.where(instant, POPS, PUSHES), 2 * called),
-        (STARTS, moved, moves["step"] - 1, np.full_like(moved, STARTS), moved),
+        (STARTS, moved, _begins(moves), np.full_like(moved, STARTS), moved),
     ]
     events = np.concatenate([np.full(len(part[1]), part[0]) for part in parts])
     places, times, ranks, within = (
@@ -242,7 +257,7 @@ def _paje_line(recording: Recording, event: int, place: int) -> str:
         number, time = int(moves["message"][place]), int(moves["step"][place])
         value = f'"message {number}"' if number >= 0 else '"message"'
         if event == STARTS:
-            return f"7 {time - 1} L m {value} p{moves['sender'][place]} k{place}\n"
+            return f"7 {_begins(moves)[place]} L m {value} p{moves['sender'][place]} k{place}\n"
         return f"8 {time} L m {value} p{moves['receiver'][place]} k{place}\n"
     processor = calls["call_processor"][place]
     if event == POPS:
@@ -255,11 +270,12 @@ def table(recording: Recording) -> Iterator[str]:
     """Yield a line of CSV for every movement, then for every call."""
     yield "kind,begin,end,processor,port,to,message,call,file,line\n"
     moves, calls = recording.moves, recording.calls
-    for step, sender, port, receiver, message in zip(
-        *(moves[name].tolist() for name in moves), strict=True
+    begins = _begins(moves)
+    for begin, step, sender, port, receiver, message in zip(
+        begins.tolist(), *(moves[name].tolist() for name in MOVES), strict=True
     ):
         number = message if message >= 0 else ""
-        yield f"message,{step - 1},{step},{sender},{port},{receiver},{number},,,\n"
+        yield f"message,{begin},{step},{sender},{port},{receiver},{number},,,\n"
     columns = ("call_begin", "call_end", "call_processor", "call_site")
     for begin, end, processor, site in zip(
         *(calls[column].tolist() for column in columns), strict=True

@@ -13,7 +13,7 @@ from mpinet.networks.topology import Topology
 from mpinet.report.drawing.figure import MOST_VECTORS, NODE, height_of, library, paint
 from mpinet.report.drawing.files import write_picture
 from mpinet.report.drawing.scene import Scene, scene, with_moves
-from mpinet.report.recordings import Recording
+from mpinet.report.recordings import Recording, in_steps
 
 WIDTH = 6.0
 """Width of the network in inches; the diagram beside it takes as much again."""
@@ -37,15 +37,16 @@ def write_run(path: Path, recording: Recording, network: Topology) -> None:
     network : Topology
         On which network.
     """
-    moves = recording.moves
+    recording = in_steps(recording)
+    moves, header = recording.moves, recording.header
     shown = with_moves(scene(network), network, moves)
     if len(moves["step"]) > MOST_LINES:
         write_picture(path, shown, WIDTH)
         return
-    write_picture(path, shown, WIDTH, lambda: _figure(shown, moves, recording.header["steps"]))
+    write_picture(path, shown, WIDTH, lambda: _figure(shown, moves, header))
 
 
-def _figure(shown: Scene, moves: Mapping[str, Ints], steps: int) -> Any:
+def _figure(shown: Scene, moves: Mapping[str, Ints], header: Mapping[str, Any]) -> Any:
     """Draw the network on the left, the space-time diagram on the right."""
     height = max(height_of(shown, WIDTH), HEIGHT)
     made = library("matplotlib.figure").Figure(figsize=(2 * WIDTH, height), facecolor="white")
@@ -59,11 +60,11 @@ def _figure(shown: Scene, moves: Mapping[str, Ints], steps: int) -> Any:
     style: dict[str, Any] = {"colors": NODE, "linewidths": thick}
     style["rasterized"] = len(begins) > MOST_VECTORS
     axes.add_collection(lines(np.stack([begins, ends], axis=1), **style))
-    axes.set_xlim(0, max(1, steps))
+    axes.set_xlim(0, max(1, header["steps"]))
     axes.set_ylim(-0.5, shown.nodes - 0.5)
     whole = library("matplotlib.ticker").MaxNLocator
     axes.xaxis.set_major_locator(whole(integer=True))
     axes.yaxis.set_major_locator(whole(integer=True))
-    axes.set_xlabel("step")
+    axes.set_xlabel(f"step of {header['step']}" if "step" in header else "step")
     axes.set_ylabel("processor")
     return made

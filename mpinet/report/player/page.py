@@ -110,7 +110,8 @@ def _counts(shown: dict[str, Any]) -> str:
         f"{shown[what]} {word}{'s' * (shown[what] != 1)}"
         for what, word in (("steps", "step"), ("moves", "movement"))
     )
-    return f"{as_what}, {moved}"
+    long = f", a step is {shown['step']}" if shown["step"] else ""
+    return f"{as_what}, {moved}{long}"
 
 
 def _legend(shown: dict[str, Any]) -> str:

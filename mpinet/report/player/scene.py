@@ -17,7 +17,7 @@ from mpinet.networks import open as open_topology
 from mpinet.networks.catalogue import FAMILIES
 from mpinet.networks.topology import Topology
 from mpinet.report.player.places import places_of
-from mpinet.report.recordings import Recording
+from mpinet.report.recordings import Recording, in_steps
 from mpinet.report.shapes import nearest
 
 MOST_LINKS = 60_000
@@ -37,6 +37,7 @@ INFORMING = ("broadcast", "flood", "run", "exec")
 
 def scene(recording: Recording, pauses: Sequence[int] = ()) -> dict[str, Any]:
     """Return all data for the page's script, which stops playing at the steps `pauses`."""
+    recording = in_steps(recording)
     header, moves = recording.header, recording.moves
     network = known(header["topology"], header["nodes"])
     moved = np.stack([moves["sender"], moves["receiver"]], axis=1)
@@ -63,6 +64,7 @@ def scene(recording: Recording, pauses: Sequence[int] = ()) -> dict[str, Any]:
         "nodes": header["nodes"],
         "shown": shown,
         "steps": steps,
+        "step": header.get("step"),
         "moves": len(moves["step"]),
         "numbered": bool(len(numbers) and not unnumbered.all()),
         "recorded": header.get("recorded"),

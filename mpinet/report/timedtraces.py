@@ -1,0 +1,107 @@
+"""Recordings of runs in time for Perfetto: CPUs and NICs of processors, and links, as tracks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import numpy as np
+
+from mpinet.report.recordings import UNITS, Recording
+
+PROCESSORS, LINKS = 1, 2
+"""Groups of tracks."""
+
+
+def clock(unit: str, time: int) -> str:
+    """Return a time in microseconds, as the format has it.
+
+    Examples
+    --------
+    >>> clock("ps", 1234567), clock("ms", 3)
+    ('1.234567', '3000')
+    """
+    power = 3 * (UNITS.index("us") - UNITS.index(unit))
+    if power >= 0:
+        return str(time * 10**power)
+    whole, rest = divmod(time, 10**-power)
+    return f"{whole}.{rest:0{-power}}" if rest else str(whole)
+
+
+def track_of(call: str) -> str:
+    """Return the track of a call at its processor, '' for its first CPU.
+
+    Examples
+    --------
+    >>> track_of("send"), track_of("recv cpu 1"), track_of("NIC out")
+    ('', 'cpu 1', 'NIC out')
+    """
+    if call.startswith("NIC"):
+        return call
+    return call[call.index("cpu ") :] if " cpu " in call else ""
+
+
+def timed_events(recording: Recording) -> Iterator[str]:
+    """Yield the events of a run in time: names of tracks, then slices."""
+    header, moves, calls = recording.header, recording.moves, recording.calls
+    for group, name in ((PROCESSORS, "processors"), (LINKS, "links")):
+        yield _meta(group, 0, "process_name", "name", name)
+        yield _meta(group, 0, "process_sort_index", "sort_index", group)
+    tracks = [track_of(site[0]) for site in header["sites"]]
+    names = sorted(set(tracks))
+    number = np.array([names.index(track) for track in tracks], np.int64)
+    track = calls["call_processor"] * len(names) + number[calls["call_site"]]
+    for place in np.unique(track).tolist():
+        node, which = divmod(place, len(names))
+        yield _meta(PROCESSORS, place + 1, "thread_name", "name", f"{node} {names[which]}".strip())
+        yield _meta(PROCESSORS, place + 1, "thread_sort_index", "sort_index", place)
+    link = moves["sender"] * max(1, header["ports"]) + moves["port"]
+    _, first = np.unique(link, return_index=True)
+    for at in first.tolist():
+        ends = f"{moves['sender'][at]} to {moves['receiver'][at]}"
+        yield _meta(LINKS, int(link[at]) + 1, "thread_name", "name", ends)
+        yield _meta(LINKS, int(link[at]) + 1, "thread_sort_index", "sort_index", int(link[at]))
+    yield from _calls(recording, track)
+    unit = header["unit"]
+    for place, begin, free, message in zip(
+        *(array.tolist() for array in (link, moves["begin"], moves["free"], moves["message"])),
+        strict=True,
+    ):
+        yield _slice(LINKS, place, unit, begin, free, f"message {message}", "link", "")
+
+
+def _calls(recording: Recording, track: np.ndarray) -> Iterator[str]:
+    calls, header = recording.calls, recording.header
+    columns = ("call_begin", "call_end", "call_site")
+    for place, begin, end, number in zip(
+        track.tolist(), *(calls[name].tolist() for name in columns), strict=True
+    ):
+        name, file, line = header["sites"][number]
+        at = f"{file}:{line}" if file and line else file
+        yield _slice(PROCESSORS, place, header["unit"], begin, end, name, "call", at)
+
+
+def _slice(
+    group: int, track: int, unit: str, begin: int, end: int, name: str, kind: str, at: str
+) -> str:
+    where = f',"args":{{"at":{json.dumps(at)}}}' if at else ""
+    return (
+        f',\n{{"ph":"X","pid":{group},"tid":{track + 1},"ts":{clock(unit, begin)},'
+        f'"dur":{clock(unit, end - begin)},"cat":"{kind}","name":{json.dumps(name)}{where}}}'
+    )
+
+
+def _meta(group: int, track: int, what: str, field: str, value: object) -> str:
+    return (
+        f',\n{{"ph":"M","pid":{group},"tid":{track},"name":"{what}",'
+        f'"args":{{"{field}":{json.dumps(value)}}}}}'
+    )
+
+
+def arrow(link: int, unit: str, begin: int, phase: str, number: int) -> str:
+    """Return one end of an arrow between two links of a message's way."""
+    binding = ',"bp":"e"' if phase == "f" else ""
+    return (
+        f',\n{{"ph":"{phase}","id":{number},"cat":"message","name":"hop","pid":{LINKS},'
+        f'"tid":{link + 1},"ts":{clock(unit, begin)}{binding}}}'
+    )
