@@ -94,7 +94,7 @@ class Recorded:
 
     @property
     def limits(self) -> Limits | None:
-        """What is left out of the recording; None: nothing is to be recorded."""
+        """Limits of the recording; None: nothing is to be recorded."""
         return self._limits
 
     def write(
