@@ -147,7 +147,7 @@ class Compiled:
             Neither the function nor what it calls of its own file names one of the parts, and no
             switch has that name.
         """
-        return type(self)(self.unbound, name=name, parts={**self.parts, **parts})
+        return _bound(self, name, tuple(sorted({**self.parts, **parts}.items())))
 
     @cached_property
     def open_names(self) -> frozenset[str]:
@@ -490,6 +490,12 @@ def inlined(function: Callable[..., Any]) -> Inlined:
     return Inlined(function)
 
 
+@inlined
+def open_part(*_):
+    """Stand-in for a function that `bind` gives; a rule calls it by a name of its own file."""
+    raise NotImplementedError
+
+
 def idiom(function: Callable[..., Any]) -> Idiom:
     """Compile arithmetic by itself, before it is put into its callers."""
     return Idiom(function)
@@ -559,6 +565,14 @@ def _code_text(code: CodeType) -> str:
     """Return a text of code, without the file and the lines where it stands."""
     constants = [_code_text(c) if isinstance(c, CodeType) else repr(c) for c in code.co_consts]
     return f"{code.co_code.hex()} {constants} {code.co_names} {code.co_varnames}"
+
+
+# Remembered by the parts, not by whose rules they are: networks of the same families share compiled
+# code, whatever their sizes, which are parameters.
+@cache
+def _bound(compiled: Compiled, name: str, parts: tuple[tuple[str, Compiled | int], ...]) -> Any:
+    """Return a function with these parts, the same one each time."""
+    return type(compiled)(compiled.unbound, name=name, parts=dict(parts))
 
 
 @cache

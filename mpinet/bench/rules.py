@@ -1,6 +1,6 @@
 """Rules that the workloads need but no network has."""
 
-from mpinet.compiled import inlined, rule
+from mpinet.compiled import inlined, open_part, rule
 from mpinet.draws import MASK32, mix32
 from mpinet.networks.arithmetic import count_ones
 from mpinet.networks.classic.shift import BITS
@@ -12,10 +12,8 @@ def next_uniform(word):
     return mix32((word + 0x9E3779B9) & MASK32)
 
 
-@inlined
-def onward(node, header, params):
-    """Stand-in for a routing's decision in `wander`."""
-    raise NotImplementedError
+# `bind` puts a routing's decision in its place.
+onward = open_part
 
 
 @rule

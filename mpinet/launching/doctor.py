@@ -10,12 +10,11 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
 from mpinet.base.memory import host_memory, in_units, process_limit
-from mpinet.base.version import PACKAGE, __version__
+from mpinet.base.version import PACKAGE, __version__, installed
 from mpinet.errors import MpinetError
 from mpinet.launching.compiling import Told, compile_all, everything
 from mpinet.launching.launcher import find_launcher, launch
@@ -116,7 +115,7 @@ NAMES = {"library": "MPI library", "launcher": "MPI launcher"}
 
 
 def _packages() -> Finding:
-    found = {name: _version(name) for name in NEEDED}
+    found = {name: installed(name) for name in NEEDED}
     missing = [name for name, there in found.items() if there is None]
     text = ", ".join(f"{name} {there or 'missing'}" for name, there in found.items())
     advice = f"pip install {' '.join(missing)}" if missing else ""
@@ -128,13 +127,6 @@ def _extras() -> Finding:
     missing = [name for name in EXTRAS if name not in there]
     advice = f'pip install "mpinet[{",".join(missing)}]" for the rest' if missing else ""
     return Finding("extras", ", ".join(there) or "none", NOTE if missing else FINE, advice)
-
-
-def _version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None
 
 
 def _memory() -> Finding:

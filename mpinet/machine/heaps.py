@@ -7,16 +7,14 @@ taking the first one out, costs logarithmic time on average.
 
 import numpy as np
 
-from mpinet.compiled import inlined, routine
+from mpinet.compiled import open_part, routine
 
 NONE = -1
 """Stand-in for a row where there is none."""
 
 
-@inlined
-def before(a, b, rows):
-    """Stand-in for the order of a heap's rows."""
-    raise NotImplementedError
+# The order of a heap's rows, which `bind` gives: ``before(a, b, rows)``.
+before = open_part
 
 
 @routine

@@ -13,6 +13,10 @@ class Numbered:
 
     __slots__ = ()
 
+    # The real classes behind have an order of comparison of their own, which would be asked.
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
     @property
     def handle(self) -> int:
         """A number that stands for it on this processor; 0 for the null one."""

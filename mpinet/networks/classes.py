@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mpinet.base.arrays import Ints
-from mpinet.compiled import Rule, inlined, rule
+from mpinet.compiled import Rule, open_part, rule
 from mpinet.errors import UsageError
 
 if TYPE_CHECKING:
@@ -70,16 +70,8 @@ def hops_so_far(node, port, in_port, in_class, header, params):
     return in_class + 1
 
 
-@inlined
-def neighbor(node, port, params):
-    """Stand-in for a topology's rule in those of its classes."""
-    raise NotImplementedError
-
-
-@inlined
-def reverse_port(node, port, params):
-    """Stand-in for a topology's rule in those of its classes."""
-    raise NotImplementedError
+# A topology's rules, which `bind` puts in their places.
+neighbor = reverse_port = open_part
 
 
 @rule

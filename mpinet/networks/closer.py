@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-from mpinet.compiled import inlined, rule
+from mpinet.compiled import open_part, rule
 from mpinet.networks.routing import ARRIVED, STUCK
 
-
-@inlined
-def wiring(node, port, params):
-    """Stand-in for a family's rule `neighbor` in `lowest_closer_port`."""
-    raise NotImplementedError
-
-
-@inlined
-def distance(node, target, params):
-    """Stand-in for a family's closed-form distance in `lowest_closer_port`."""
-    raise NotImplementedError
+# A family's rule `neighbor` and its distance in closed form, which `bind` gives.
+wiring = distance = open_part
 
 
 @rule

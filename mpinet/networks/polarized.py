@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mpinet.base.arrays import ByteRows, Table
-from mpinet.compiled import inlined, kernel, rule
+from mpinet.compiled import inlined, kernel, open_part, rule
 from mpinet.errors import UsageError
 from mpinet.networks.adaptive import CLASS, PORT, QUEUES
 from mpinet.networks.routing import ARRIVED, STUCK, Routing
@@ -108,10 +108,8 @@ def fill_distances(neighbors: Table, distances: ByteRows) -> int:
     return largest
 
 
-@inlined
-def neighbor(node, port, params):
-    """Stand-in for the network's wiring."""
-    raise NotImplementedError
+# The network's wiring, which `bind` gives.
+neighbor = open_part
 
 
 @inlined

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import cache, cached_property, partial
-from typing import Any
+from functools import cached_property, partial
 
 import numpy as np
 
 from mpinet.base.arrays import Ints
-from mpinet.compiled import Mapped, Rule, inlined, rule
+from mpinet.compiled import Mapped, Rule, inlined, open_part, rule
 from mpinet.errors import TopologyError
 from mpinet.networks.classes import ChannelClasses, Choices, common_classes
 from mpinet.networks.cycle import Cycle
@@ -139,8 +138,10 @@ class Product(Topology):
         params = product_params(self.first, first.params, second.params, own)
         return Routing(
             name=product_name(name, other),
-            decide=product_decide(first.decide, second.decide),
-            start=product_start(first.start, second.start),
+            decide=decide.bind(
+                "Product.decide", first_decide=first.decide, second_decide=second.decide
+            ),
+            start=start.bind("Product.start", first_start=first.start, second_start=second.start),
             params=with_head(self, params),
             header_bits=self._header_bits(first, second),
             words=first.words + second.words,
@@ -187,7 +188,9 @@ class Product(Topology):
         params = product_params(self.first, first.params, second.params, (words, 0))
         return ChannelClasses(
             name,
-            product_class(first.rule, second.rule),
+            channel_class.bind(
+                "Product.channel_class", first_class=first.rule, second_class=second.rule
+            ),
             with_head(self, params),
             max(first.count, second.count),
         )
@@ -234,7 +237,7 @@ class Product(Topology):
         return Schedule(
             name=product_name(first.name, second.name),
             root=root,
-            rule=product_send(first.rule, second.rule),
+            rule=send.bind("Product.send", first_send=first.rule, second_send=second.rule),
             params=with_head(self, params),
             phases=first.phases + second.phases,
         )
@@ -298,9 +301,6 @@ def rules_of(topology: Topology) -> Wiring:
     return topology.neighbor.rule, way_back, channel, topology.link_class.rule
 
 
-# Remembered by the rules, not by the topologies: products of the same families share compiled code,
-# whatever their sizes, which are parameters.
-@cache
 def product_rules(first: Wiring, second: Wiring, links: bool) -> Wiring:
     """The wiring's rules of a product, for a pair of families."""
     made = [
@@ -312,30 +312,6 @@ def product_rules(first: Wiring, second: Wiring, links: bool) -> Wiring:
     if links:
         made[2] = link_number.bind("Product.link_number", wiring=made[0], way_back=made[1])
     return made[0], made[1], made[2], made[3]
-
-
-@cache
-def product_start(first: Rule, second: Rule) -> Any:
-    """The rule that starts both factors' headers."""
-    return start.bind("Product.start", first_start=first, second_start=second)
-
-
-@cache
-def product_decide(first: Rule, second: Rule) -> Any:
-    """The rule that corrects the first coordinate, then the second."""
-    return decide.bind("Product.decide", first_decide=first, second_decide=second)
-
-
-@cache
-def product_send(first: Rule, second: Rule) -> Any:
-    """The rule that broadcasts in the root's first copy, then in all second ones."""
-    return send.bind("Product.send", first_send=first, second_send=second)
-
-
-@cache
-def product_class(first: Rule, second: Rule) -> Any:
-    """The rule that asks the port's factor."""
-    return channel_class.bind("Product.channel_class", first_class=first, second_class=second)
 
 
 @inlined
@@ -352,16 +328,8 @@ def second_params(params):
 
 # The rules below call the factors' rules by these names. `bind` puts a factor's own rules in their
 # place, so that the stand-ins are never called; they are globals for `bind` to find.
-@inlined
-def first_rule(node, port, params):
-    """Stand-in for the first factor's neighbor, reverse_port, channel or link_class."""
-    raise NotImplementedError
-
-
-@inlined
-def second_rule(node, port, params):
-    """Stand-in for the same rule of the second factor."""
-    raise NotImplementedError
+first_rule = second_rule = first_start = second_start = first_decide = open_part
+second_decide = first_class = second_class = first_send = second_send = open_part
 
 
 @rule
@@ -410,36 +378,12 @@ def link_class(node, port, params):
     return params[FIRST_CLASSES] + second_rule(b, port - ports, second_params(params))
 
 
-@inlined
-def first_start(source, target, header, params):
-    """Stand-in for the first factor's start."""
-    raise NotImplementedError
-
-
-@inlined
-def second_start(source, target, header, params):
-    """Stand-in for the second factor's start."""
-    raise NotImplementedError
-
-
 @rule
 def start(source, target, header, params):
     """The first factor's header, then the second's."""
     size, words = params[FIRST_SIZE], params[OWN]
     first_start(source % size, target % size, header[:words], first_params(params))
     second_start(source // size, target // size, header[words:], second_params(params))
-
-
-@inlined
-def first_decide(node, header, params):
-    """Stand-in for the first factor's decide."""
-    raise NotImplementedError
-
-
-@inlined
-def second_decide(node, header, params):
-    """Stand-in for the second factor's decide."""
-    raise NotImplementedError
 
 
 @rule
@@ -458,18 +402,6 @@ def decide(node, header, params):
     return port if port < 0 else port + params[FIRST_PORTS]
 
 
-@inlined
-def first_class(node, port, in_port, in_class, header, params):
-    """Stand-in for the first factor's class rule."""
-    raise NotImplementedError
-
-
-@inlined
-def second_class(node, port, in_port, in_class, header, params):
-    """Stand-in for the second factor's class rule."""
-    raise NotImplementedError
-
-
 @rule
 def channel_class(node, port, in_port, in_class, header, params):
     """The class in the port's factor, to which a message from the other one is new."""
@@ -485,18 +417,6 @@ def channel_class(node, port, in_port, in_class, header, params):
     else:
         in_port -= ports
     return second_class(b, port - ports, in_port, in_class, header[words:], second_params(params))
-
-
-@inlined
-def first_send(node, root, since, step, params):
-    """Stand-in for the first factor's schedule."""
-    raise NotImplementedError
-
-
-@inlined
-def second_send(node, root, since, step, params):
-    """Stand-in for the second factor's schedule."""
-    raise NotImplementedError
 
 
 @rule

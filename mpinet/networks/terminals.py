@@ -12,11 +12,11 @@ parameters. A header holds the target in front of the network's own header, whos
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 from mpinet.base.arrays import Ints
-from mpinet.compiled import Mapped, Rule, inlined, rule
+from mpinet.compiled import Mapped, Rule, inlined, open_part, rule
 from mpinet.errors import TopologyError
 from mpinet.networks.classes import ChannelClasses, Choices, common_classes, order_of
 from mpinet.networks.parameters import require_integer
@@ -155,16 +155,18 @@ class Terminals(Topology):
             made |= {"channel_class": terminal_class(own.channel_class), "classes": own.classes}
         if own.candidates is not None:
             made |= {
-                "candidates": terminal_candidates(own.candidates),
-                "choose": terminal_choose(own.choose),
+                "candidates": candidates.bind(
+                    "Terminals.candidates", own_candidates=own.candidates
+                ),
+                "choose": choose.bind("Terminals.choose", own_choose=own.choose),
                 "sees": own.sees,
                 "classes": own.classes,
                 "escape": own.escape,
             }
         return Routing(
             name=own.name,
-            decide=terminal_decide(own.decide),
-            start=terminal_start(own.start),
+            decide=decide.bind("Terminals.decide", own_decide=own.decide),
+            start=start.bind("Terminals.start", own_start=own.start),
             params=params,
             header_bits=header_bits,
             words=own.words + 1,
@@ -216,7 +218,6 @@ def require_direct(network: Topology) -> None:
 WIRING = ("neighbor", "reverse_port", "channel", "link_class", "channel_order")
 
 
-@cache
 def terminal_rules(own: Wiring, own_order: Rule) -> tuple[Rule, Rule, Rule, Rule, Rule]:
     """The rules of the wiring, and of the order of channels, for a family."""
     wiring = neighbor.bind("Terminals.neighbor", own_rule=own[0])
@@ -228,34 +229,9 @@ def terminal_rules(own: Wiring, own_order: Rule) -> tuple[Rule, Rule, Rule, Rule
     return wiring, way_back, channel, classes, order
 
 
-@cache
-def terminal_start(own: Rule) -> Any:
-    """The rule that writes the target, and the network's header."""
-    return start.bind("Terminals.start", own_start=own)
-
-
-@cache
-def terminal_decide(own: Rule) -> Any:
-    """The rule that leads up to a router, through the network, and down."""
-    return decide.bind("Terminals.decide", own_decide=own)
-
-
-@cache
 def terminal_class(own: Rule) -> Any:
     """The rule that asks the network's between routers."""
     return channel_class.bind("Terminals.channel_class", own_class=own)
-
-
-@cache
-def terminal_candidates(own: Rule) -> Any:
-    """The rule that offers the network's candidates between routers."""
-    return candidates.bind("Terminals.candidates", own_candidates=own)
-
-
-@cache
-def terminal_choose(own: Rule) -> Any:
-    """The rule that chooses as the network's does between routers."""
-    return choose.bind("Terminals.choose", own_choose=own)
 
 
 @inlined
@@ -265,10 +241,7 @@ def own_params(params: Sequence[int]) -> Any:
 
 
 # The rules below call the network's own by these names, which `bind` replaces (see `product`).
-@inlined
-def own_rule(node, port, params):
-    """Stand-in for the network's neighbor, reverse_port, link_class or order of channels."""
-    raise NotImplementedError
+own_rule = own_start = own_decide = own_class = own_candidates = own_choose = open_part
 
 
 @rule
@@ -321,23 +294,11 @@ def router(node, params):
     return node - first if node >= first else node // params[EACH]
 
 
-@inlined
-def own_start(source, target, header, params):
-    """Stand-in for the network's start."""
-    raise NotImplementedError
-
-
 @rule
 def start(source, target, header, params):
     """The target, then the network's header between the routers of both ends."""
     header[0] = target
     own_start(router(source, params), router(target, params), header[1:], own_params(params))
-
-
-@inlined
-def own_decide(node, header, params):
-    """Stand-in for the network's decide."""
-    raise NotImplementedError
 
 
 @inlined
@@ -358,12 +319,6 @@ def decide(node, header, params):
     return port_down(target, params) if port == ARRIVED and target < first else port
 
 
-@inlined
-def own_class(node, port, in_port, in_class, header, params):
-    """Stand-in for the network's class rule."""
-    raise NotImplementedError
-
-
 @rule
 def channel_class(node, port, in_port, in_class, header, params):
     """The network's class between routers, where a message from a processor is new; else 0."""
@@ -373,12 +328,6 @@ def channel_class(node, port, in_port, in_class, header, params):
     if in_port >= ports:
         in_port = in_class = -1
     return own_class(node - first, port, in_port, in_class, header[1:], own_params(params))
-
-
-@inlined
-def own_candidates(node, in_port, in_class, header, candidates, params):
-    """Stand-in for the network's candidates."""
-    raise NotImplementedError
 
 
 @rule
@@ -398,12 +347,6 @@ def candidates(node, in_port, in_class, header, candidates, params):
         candidates[0, 0], candidates[0, 1] = port_down(target, params), 0
         return 1
     return found
-
-
-@inlined
-def own_choose(node, header, candidates, credits, params):
-    """Stand-in for the network's choice."""
-    raise NotImplementedError
 
 
 @rule

@@ -18,7 +18,7 @@ import numpy as np
 from mpinet.base.arrays import Ints
 from mpinet.base.notebook import shown
 from mpinet.base.numerals import counted, looks_whole, quoted, whole
-from mpinet.compiled import Rule, inlined, rule
+from mpinet.compiled import Rule, open_part, rule
 from mpinet.errors import NodeError, TopologyError, UsageError
 from mpinet.networks.classes import Choices, common_classes
 from mpinet.networks.cycle import Cycle
@@ -557,16 +557,8 @@ def complete_rules(owner: Any, name: str) -> None:
         owner.channel = link_number.bind(f"{name}.channel", **parts)
 
 
-@inlined
-def wiring(node, port, params):
-    """Stand-in for a family's rule `neighbor` in the default rules."""
-    raise NotImplementedError
-
-
-@inlined
-def way_back(node, port, params):
-    """Stand-in for a family's rule `reverse_port` in the default rules."""
-    raise NotImplementedError
+# A family's wiring, which `bind` puts into the default rules.
+wiring = way_back = open_part
 
 
 @rule

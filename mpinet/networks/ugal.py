@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mpinet.compiled import Rule, inlined, rule
+from mpinet.compiled import Rule, inlined, open_part, rule
 from mpinet.networks.adaptive import ALL_QUEUES, CLASS, PORT, QUEUES
 from mpinet.networks.classes import ChannelClasses
 from mpinet.networks.routing import Routing
@@ -153,28 +153,8 @@ def stateless_base(topology: Topology) -> Routing:
     return table_routing(topology)
 
 
-@inlined
-def neighbor(node, port, params):
-    """Stand-in for the network's wiring."""
-    raise NotImplementedError
-
-
-@inlined
-def base_start(source, target, header, params):
-    """Stand-in for the base's start."""
-    raise NotImplementedError
-
-
-@inlined
-def base_decide(node, header, params):
-    """Stand-in for the base's decide, which leaves the header as it is."""
-    raise NotImplementedError
-
-
-@inlined
-def base_class(node, port, in_port, in_class, header, params):
-    """Stand-in for the class rule of the base."""
-    raise NotImplementedError
+# The network's wiring, and the rules of the base, which `bind` puts in their places.
+neighbor = base_start = base_decide = base_class = open_part
 
 
 @inlined

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mpinet.compiled import inlined, rule
+from mpinet.compiled import inlined, open_part, rule
 from mpinet.draws import draw32, scaled
 from mpinet.networks.classes import ChannelClasses
 from mpinet.networks.routing import ARRIVED, Routing
@@ -106,22 +106,8 @@ def phased(topology: Topology, routing: Routing, classes: ChannelClasses) -> Cha
     return ChannelClasses("own", made, params, count)
 
 
-@inlined
-def base_start(source, target, header, params):
-    """Stand-in for the other routing's start."""
-    raise NotImplementedError
-
-
-@inlined
-def base_decide(node, header, params):
-    """Stand-in for the other routing's decide."""
-    raise NotImplementedError
-
-
-@inlined
-def base_class(node, port, in_port, in_class, header, params):
-    """Stand-in for the class rule of a phase."""
-    raise NotImplementedError
+# The other routing's rules, and the class rule of a phase, which `bind` puts in their places.
+base_start = base_decide = base_class = open_part
 
 
 @inlined

@@ -107,6 +107,8 @@ def take_over_busses(
     while done < wanted:
         step += 1
         before = done
+        # A bus sees what those before it carry in this step, so that the first has the choice: each
+        # step and start has another order.
         for bus in range(count):
             keys[bus] = draw32(int(seed), int(bus), int(step), 22) & 0xFFFF
         order = np.argsort(keys)
@@ -122,6 +124,7 @@ def take_over_busses(
                         if not one_port or accepted[node] < step:
                             gain += 1
                             need = max(need, lacking[node])
+                    # What came in this step, over another bus, can be sent in the next one.
                     elif came[node, item] == step or (one_port and sent[node] == step):
                         continue
                     elif sender < 0 or lacking[node] < lacking[sender]:
@@ -135,6 +138,7 @@ def take_over_busses(
                     best, chosen, giver = key, item, sender
             if chosen < 0:
                 continue
+            # Where one member alone takes the item, it is the one that lacks most.
             taker = -1
             for at in range(begin, end):
                 node = members[at]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mpinet.base.arrays import Ints
-from mpinet.compiled import inlined, rule
+from mpinet.compiled import open_part, rule
 from mpinet.errors import RoutingError, UsageError
 from mpinet.machine import Machine
 from mpinet.machine.beep import wired
@@ -266,22 +266,8 @@ def preferring_links(host: Topology, routing: Routing) -> Routing:
     )
 
 
-@inlined
-def wired_to(node, port, params):
-    """Stand-in for the host's rule `neighbor`."""
-    raise NotImplementedError
-
-
-@inlined
-def routed_start(source, target, header, params):
-    """Stand-in for the start rule of the routing that is followed elsewhere."""
-    raise NotImplementedError
-
-
-@inlined
-def routed_decide(node, header, params):
-    """Stand-in for the decide rule of the routing that is followed elsewhere."""
-    raise NotImplementedError
+# The host's wiring and the rules of the routing that is followed elsewhere: `bind` gives them.
+wired_to = routed_start = routed_decide = open_part
 
 
 @rule

@@ -79,6 +79,8 @@ def take_farthest(
 ) -> None:
     """Write rows (step, sender, receiver, item), by step; item s * hosts + t goes from s to t."""
     size, hosts = distance.shape
+    # What waits at a node for one target forms a list: it begins at `first`, and goes on by
+    # `following`. Which of these items leaves first makes no difference to the number of steps.
     first, following = np.full((size, hosts), -1, np.int64), np.full(hosts * hosts, -1, np.int64)
     waiting, work = np.zeros(size, np.int64), np.zeros(size, np.int64)
     for source in range(hosts):
@@ -112,6 +114,7 @@ def take_farthest(
                     keys[there] = -(distance[node, target] << 16 | noise)
                     targets[there] = target
                     there += 1
+            # The farthest targets choose first, of equally far ones in an order of this start.
             order = np.argsort(keys[:there])
             free = ends - begins
             for i in range(there):
@@ -123,6 +126,8 @@ def take_farthest(
                     for at in range(begins, ends):
                         if distance[others[at], target] != nearer:
                             continue
+                        # With one port every link that leads closer is offered, and the matching
+                        # below chooses one; with all ports the first free one is taken.
                         if goes[at] < 0:
                             link = at
                             if not one_port:
@@ -130,6 +135,8 @@ def take_farthest(
                             goes[at] = target
                             free -= 1
                         elif not one_port and link < 0:
+                            # The link is taken. It is freed where what goes over it comes as much
+                            # closer to its target over a free one.
                             moved = goes[at]
                             nearest = distance[node, moved] - 1
                             for instead in range(begins, ends):
@@ -149,6 +156,9 @@ def take_farthest(
                     free -= 1
                     item = following[item]
         if one_port:
+            # The matching serves nodes in this order, and each node's arcs in that of their values:
+            # busy senders and far targets are what makes an exchange long. Even starts count hops
+            # that are left, odd ones items.
             for node in range(size):
                 noise = draw32(int(seed), int(node), int(step), 13) & 0xFF
                 busy[node] = -((work[node] if seed & 1 == 0 else waiting[node]) << 8 | noise)
@@ -168,6 +178,7 @@ def take_farthest(
                 for place in range(begin[node], begin[node + 1]):
                     if place != mine[node]:
                         goes[arcs[place]] = -1
+        # Items leave their lists before any joins another: none moves twice in a step.
         before = count
         for node in range(size):
             for at in range(begin[node], begin[node + 1]):

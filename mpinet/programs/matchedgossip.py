@@ -106,10 +106,13 @@ def take_matched(
                     if held[others[at], word] & ~held[node, word]:
                         useful[at] = True
                         break
+            # Those who lack most are served first, processors before switches.
             noise = draw32(int(seed), int(node), int(step), 9) & 0xFFFF
             keys[node] = -(((int(node < hosts) << 24) + lacking[node]) << 16 | noise)
         match(begin, others, useful, np.argsort(keys), mine, theirs, seen, queue, came)
         before = count
+        # Holders are counted as items are chosen, so that the receivers of a step do not all take
+        # the same item for the rarest; each step another begins.
         for turn in range(size):
             node = (turn + draw32(int(seed), int(step), 0, 10)) % size
             came_by[node] = -1

@@ -16,7 +16,7 @@ import numpy as np
 from mpinet.base.arrays import Ints
 from mpinet.base.meant import hint
 from mpinet.base.numerals import is_whole, quoted
-from mpinet.compiled import Rule, inlined, rule
+from mpinet.compiled import Rule, inlined, open_part, rule
 from mpinet.draws import below, draw32, scaled, shuffled
 from mpinet.errors import UsageError
 from mpinet.machine.traffic.layout import SPOT_STREAM, TARGET_STREAM
@@ -176,16 +176,8 @@ def nearby(source, seed, sequence, step, params):
     return params[OWN + size + 1 + params[at] + drawn]
 
 
-@inlined
-def one_target(source, seed, sequence, step, params):
-    """Stand-in for the first pattern of a mix."""
-    raise NotImplementedError
-
-
-@inlined
-def other_target(source, seed, sequence, step, params):
-    """Stand-in for the second pattern of a mix."""
-    raise NotImplementedError
+# The two patterns of a mix, which `bind` gives.
+one_target = other_target = open_part
 
 
 @rule

@@ -83,12 +83,15 @@ def take_rarest(
         step += 1
         before = count
         brings[:] = -1
+        # A processor sees what those before it take in this step, so that the first has the choice:
+        # each step another begins.
         for turn in range(size):
             node = (turn + draw32(int(seed), int(step), 0, 7)) % size
             first, last = begin[node], begin[node + 1]
             missing = 0
             for item in range(items):
                 if not held[node, item] and come[node, item] == 0:
+                    # Among items that equally few have, each start tries another order.
                     noise = draw32(int(seed), int(node * items + item), int(step), 8) & 0xFFFF
                     keys[missing] = holders[item] << 16 | noise
                     lacking[missing] = item
@@ -103,6 +106,8 @@ def take_rarest(
                     if brings[at] < 0 and held[others[at], item]:
                         link = at
                         break
+                # All links that could bring it are taken: one is freed if what it brings can come
+                # over a free link instead.
                 if link < 0:
                     for at in range(first, last):
                         if brings[at] < 0 or not held[others[at], item]:
@@ -120,6 +125,7 @@ def take_rarest(
                 come[node, item] = step
                 holders[item] += 1
                 free -= 1
+        # Only now, for what comes in a step can be sent in the next one at the earliest.
         for node in range(size):
             for at in range(begin[node], begin[node + 1]):
                 if brings[at] >= 0:
@@ -128,6 +134,7 @@ def take_rarest(
                     rows[count, 0], rows[count, 1] = step, others[at]
                     rows[count, 2], rows[count, 3] = node, brings[at]
                     count += 1
+        # Nobody can take anything any more: the network is not connected.
         if count == before:
             break
     return count

@@ -230,6 +230,7 @@ def take_new(
     received = np.empty(WORDS, np.uint64)
     for u in range(seen.shape[0]):
         for block in range(seen.shape[1]):
+            # A node that all sources have reached looks at no neighbour; late in a flood most have.
             missing = np.uint64(0)
             for w in range(WORDS):
                 missing |= every[block, w] & ~seen[u, block, w]

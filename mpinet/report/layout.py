@@ -211,7 +211,7 @@ def dragonfly(network: Any) -> Points:
 
 def megafly(network: Any) -> Points:
     """Place groups on a circle: processors outside, leaves and spines further inside."""
-    p, s = network.terminals, network.spines
+    p, s = network.terminals, network.routers
     width = max(p * s, 2)
     switches = (np.arange(s) + 0.5) * (width / s)
     processors = (np.arange(p * s) + 0.5) * (width / (p * s))

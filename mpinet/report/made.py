@@ -6,11 +6,10 @@ import platform
 from contextlib import suppress
 from datetime import datetime, timezone
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from mpinet.base.version import PACKAGE
+from mpinet.base.version import PACKAGE, installed
 from mpinet.machine.transport import library
 
 PACKAGES = ("numpy", "numba", "networkx", "mpi4py", "greenlet")
@@ -30,16 +29,9 @@ def _here() -> dict[str, Any]:
         "system": f"{platform.system()} {platform.machine()}",
         "commit": commit(PACKAGE.parent),
         "python": platform.python_version(),
-        **{name: _version(name) for name in PACKAGES},
+        **{name: installed(name) for name in PACKAGES},
         "mpi": library(),
     }
-
-
-def _version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None
 
 
 def commit(checkout: Path) -> str | None:

@@ -128,9 +128,6 @@ class Comm(
             return not self and not other
         return self._context == other._context
 
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
     __hash__ = None  # type: ignore[assignment]
 
     def __reduce__(self) -> Any:

@@ -61,9 +61,6 @@ class Errhandler(Numbered, REAL.Errhandler):  # type: ignore[misc]
     def __eq__(self, other: object) -> bool:
         return self._number == other._number if isinstance(other, Errhandler) else NotImplemented
 
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
     __hash__ = None  # type: ignore[assignment]
 
     def __reduce__(self) -> Any:

@@ -32,6 +32,11 @@ class Caller(RankTable):
         return 0 if processor == running.turns.current.id else UNDEFINED
 
 
+def fixed(members: RankTable) -> RankTable:
+    """Members that stay: of the communicator that each processor has alone, the caller."""
+    return rank_table(members.members) if isinstance(members, Caller) else members
+
+
 class Group(Numbered, REAL.Group):  # type: ignore[misc]
     """An ordered set of processors, as `mpi4py.MPI.Group`.
 
@@ -85,9 +90,6 @@ class Group(Numbered, REAL.Group):  # type: ignore[misc]
         if one is None or another is None:
             return one is another
         return bool(compare(one, another) == REAL.IDENT)
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from mpinet.mpi.communicators.communicator import Intracomm
 from mpinet.mpi.communicators.errhandlers import ErrorHandling
-from mpinet.mpi.communicators.groups import Caller, Group
+from mpinet.mpi.communicators.groups import Group, fixed
 from mpinet.mpi.constants import Numbered, instance_of, serialized
 from mpinet.mpi.files.accesses import Accesses
 from mpinet.mpi.files.opened import ACCESS_MODES, Opened, error_of, of_system
@@ -20,7 +20,6 @@ from mpinet.mpi.world.contexts import SELF, Lacking, Nowhere
 from mpinet.mpi.world.endpoint import CommState
 from mpinet.mpi.world.filing import SET
 from mpinet.mpi.world.handles import handle_of, thing_of
-from mpinet.mpi.world.ranks import RankTable, rank_table
 
 NULL = "the null file"
 """Under this a processor keeps the error handler of FILE_NULL, that of files it will open."""
@@ -76,9 +75,6 @@ class File(Accesses, ErrorHandling, Numbered, REAL.File):  # type: ignore[misc]
 
     def __eq__(self, other: object) -> bool:
         return self._holding is other._holding if isinstance(other, File) else NotImplemented
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -427,14 +423,8 @@ def _opening(comm: Intracomm, path: str, amode: int) -> Opened:
     number = kept[key] = kept.get(key, 0) + 1
     known, _ = contexts.name(comm._context)
     name = (known, here.id if known == SELF else -1, "file", number)
-    context = contexts.open(name, lambda: (_members_of(comm),), here.id)
+    context = contexts.open(name, lambda: (fixed(comm._group),), here.id)
     return Opened(name, contexts.scope(context, here.id), path, amode)
-
-
-def _members_of(comm: Intracomm) -> RankTable:
-    """A communicator's members; of the one that every processor has alone, the caller."""
-    group = comm._group
-    return rank_table(group.members) if isinstance(group, Caller) else group
 
 
 def _known_mode(amode: int) -> int:

@@ -14,7 +14,7 @@ from mpinet.mpi.communicators.attributes import Attributes
 from mpinet.mpi.communicators.communicator import Intracomm, own
 from mpinet.mpi.communicators.context_ids import agreed_and_gathered, next_agreement
 from mpinet.mpi.communicators.errhandlers import ErrorHandling
-from mpinet.mpi.communicators.groups import Caller, Group
+from mpinet.mpi.communicators.groups import Group, fixed
 from mpinet.mpi.communicators.inquiries import Labels
 from mpinet.mpi.constants import Numbered, instance_of, serialized
 from mpinet.mpi.real import PROC_NULL, REAL, as_int
@@ -25,7 +25,6 @@ from mpinet.mpi.windows.synchronization import Synchronization
 from mpinet.mpi.world.calls import call, running
 from mpinet.mpi.world.contexts import COLLECTIVES, ONE_SIDED, Lacking, Nowhere
 from mpinet.mpi.world.handles import handle_of, thing_of
-from mpinet.mpi.world.ranks import RankTable, rank_table
 
 NONCONTIGUOUS = "alloc_shared_noncontig"
 """The hint that members' parts of shared memory need not follow one another."""
@@ -84,9 +83,6 @@ class Win(Labels, Attributes, ErrorHandling, Synchronization, Numbered, np.ndarr
         if not self or not other:
             return not self and not other
         return bool(self._context == other._context)
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
 
     __hash__ = None
     __repr__ = object.__repr__
@@ -425,18 +421,12 @@ class Making:
         """
         here = running.turns.current
         contexts = running.world.contexts
-        context = contexts.open(self._name, lambda: (_members_of(self._comm),), here.id)
+        context = contexts.open(self._name, lambda: (fixed(self._comm._group),), here.id)
         scope = contexts.scope(context, here.id)
         member = Member(context, Memory(exposed, self._unit), self.sizes, flavor, given, whole)
         made = cls._of(member, scope)
         made.Set_info(info)
         return made
-
-
-def _members_of(comm: Intracomm) -> RankTable:
-    """A communicator's members; of the one that every processor has alone, the caller."""
-    group = comm._group
-    return rank_table(group.members) if isinstance(group, Caller) else group
 
 
 def _known_size(size: int) -> int:

@@ -21,7 +21,53 @@ TERMINALS, ROUTERS, GLOBAL, GROUPS, HOSTS = 2, 3, 4, 5, 6
 """Places in the rules' parameters: p, a, h, the number g of groups, and that of processors."""
 
 
-class Dragonfly(Topology):
+class RouterGroups(Topology):
+    """Base of networks of groups of routers, of which the first of each group have processors.
+
+    Attributes
+    ----------
+    terminals : int
+        Processors at a router that has some.
+    routers : int
+        Routers of a group that have processors.
+    together : int
+        All routers of a group.
+    """
+
+    terminals: int
+    routers: int
+    together: int
+
+    def clusters(self, position: int) -> list[range]:
+        """A group's processors; a router is alone."""
+        if position >= self.hosts:
+            return []
+        width = self.terminals * self.routers
+        return [range(position - position % width, position - position % width + width)]
+
+    def address(self, node: int) -> str:
+        """Format an address: ``G,r,t`` of a processor, ``G,r`` of a router."""
+        self.require_node(node)
+        if node >= self.hosts:
+            group, router = divmod(node - self.hosts, self.together)
+            return f"{group},{router}"
+        router, terminal = divmod(node, self.terminals)
+        return f"{router // self.routers},{router % self.routers},{terminal}"
+
+    def read_address(self, address: str) -> int:
+        """The number behind the digits."""
+        group, router, *terminal = map(int, address.split(","))
+        if terminal:
+            return (group * self.routers + router) * self.terminals + terminal[0]
+        return self.hosts + group * self.together + router
+
+    @property
+    def stated(self) -> dict[str, int]:
+        """Processors of all groups."""
+        return {"hosts": self.hosts}
+
+
+class Dragonfly(RouterGroups):
     """Dragonfly of g = ah + 1 groups of a routers with p processors each (Kim et al. 2008).
 
     Processor (G,r,t) has the number (Ga + r)p + t and port 0 to its router. Router (G,r) has the
@@ -39,7 +85,7 @@ class Dragonfly(Topology):
 
     def __init__(self, p: int, a: int, h: int):
         self.terminals = self.checked("p", p)
-        self.routers = self.checked("a", a)
+        self.routers = self.together = self.checked("a", a)
         self.ports_between = self.checked("h", h)
         groups = a * h + 1
         if (p + 1) * a * groups > MAX_SIZE:
@@ -111,33 +157,6 @@ class Dragonfly(Topology):
         if port < p:
             return 3
         return 1 if port < p + a - 1 else 2
-
-    def clusters(self, position: int) -> list[range]:
-        """A group's processors; a router is alone."""
-        if position >= self.hosts:
-            return []
-        width = self.terminals * self.routers
-        return [range(position - position % width, position - position % width + width)]
-
-    def address(self, node: int) -> str:
-        """Format an address: ``G,r,t`` of a processor, ``G,r`` of a router."""
-        self.require_node(node)
-        if node >= self.hosts:
-            group, router = divmod(node - self.hosts, self.routers)
-            return f"{group},{router}"
-        router, terminal = divmod(node, self.terminals)
-        return f"{router // self.routers},{router % self.routers},{terminal}"
-
-    def read_address(self, address: str) -> int:
-        """The number behind the digits."""
-        group, router, *terminal = map(int, address.split(","))
-        place = group * self.routers + router
-        return place * self.terminals + terminal[0] if terminal else self.hosts + place
-
-    @property
-    def stated(self) -> dict[str, int]:
-        """Processors a p (a h + 1)."""
-        return {"hosts": self.hosts}
 
     @property
     def routings(self) -> dict[str, Callable[[], Routing]]:

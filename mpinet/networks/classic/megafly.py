@@ -10,15 +10,16 @@ from collections.abc import Callable
 
 from mpinet.compiled import rule
 from mpinet.errors import TopologyError
+from mpinet.networks.classic.dragonfly import RouterGroups
 from mpinet.networks.parameters import whole_number
 from mpinet.networks.routing import ARRIVED, Routing, stateless
-from mpinet.networks.topology import MAX_SIZE, Topology
+from mpinet.networks.topology import MAX_SIZE
 
 TERMINALS, SPINES, GLOBAL, GROUPS, HOSTS = 2, 3, 4, 5, 6
 """Places in the rules' parameters: p, s, h, the number g of groups, and that of processors."""
 
 
-class Megafly(Topology):
+class Megafly(RouterGroups):
     """Megafly of g = sh + 1 groups of s leaves with p processors each and s spines.
 
     Flajslik et al. 2018; Dragonfly+ of Shpiner et al. 2017.
@@ -37,7 +38,8 @@ class Megafly(Topology):
 
     def __init__(self, p: int, s: int, h: int):
         self.terminals = self.checked("p", p)
-        self.spines = self.checked("s", s)
+        self.routers = self.checked("s", s)
+        self.together = 2 * s
         groups = s * self.checked("h", h) + 1
         if (p + 2) * s * groups > MAX_SIZE:
             raise TopologyError(f"megafly: (p+2)s(sh+1) must be < 2^63; {p},{s},{h} gives more.")
@@ -101,34 +103,6 @@ class Megafly(Topology):
     def link_classes(self) -> tuple[str, ...]:
         """The levels."""
         return ("processors", "local", "global")
-
-    def clusters(self, position: int) -> list[range]:
-        """A group's processors; a router is alone."""
-        if position >= self.hosts:
-            return []
-        width = self.terminals * self.spines
-        return [range(position - position % width, position - position % width + width)]
-
-    def address(self, node: int) -> str:
-        """Format an address: ``G,r,t`` of a processor, ``G,r`` of a router."""
-        self.require_node(node)
-        if node >= self.hosts:
-            group, router = divmod(node - self.hosts, 2 * self.spines)
-            return f"{group},{router}"
-        leaf, terminal = divmod(node, self.terminals)
-        return f"{leaf // self.spines},{leaf % self.spines},{terminal}"
-
-    def read_address(self, address: str) -> int:
-        """The number behind the digits."""
-        group, router, *terminal = map(int, address.split(","))
-        if terminal:
-            return (group * self.spines + router) * self.terminals + terminal[0]
-        return self.hosts + group * 2 * self.spines + router
-
-    @property
-    def stated(self) -> dict[str, int]:
-        """Processors p s (s h + 1)."""
-        return {"hosts": self.hosts}
 
     @property
     def routings(self) -> dict[str, Callable[[], Routing]]:

@@ -6,7 +6,7 @@ dropped, the rest numbered densely. Routed by full tables, as far as these go.
 
 from __future__ import annotations
 
-from mpinet.compiled import inlined, rule
+from mpinet.compiled import inlined, open_part, rule
 from mpinet.networks.binary import BinaryLabels
 from mpinet.networks.cycle import Cycle
 from mpinet.networks.parameters import whole_number
@@ -15,10 +15,8 @@ BITS, LISTED = 2, 3
 """Places in the rules' parameters: n, and the number of listed targets."""
 
 
-@inlined
-def listed(node, index, bits):
-    """Stand-in for a family's list of targets in `kept_target`."""
-    raise NotImplementedError
+# A family's list of targets, which `bind` gives: ``listed(node, index, bits)``.
+listed = open_part
 
 
 @rule

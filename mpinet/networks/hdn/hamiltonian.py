@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mpinet.base.arrays import Ints
-from mpinet.compiled import Mapped, inlined, rule
+from mpinet.compiled import Mapped, open_part, rule
 from mpinet.networks.classic.grid import Mesh, Torus, next_of_rows, next_to_and_fro
 from mpinet.networks.cycle import Cycle, cycle_order, ports_to
 from mpinet.networks.hamiltonian import MOST_NODES, order_between
@@ -299,10 +299,8 @@ PORT_NAMES = 3
 """
 
 
-@inlined
-def walked(node, way, params):
-    """Stand-in for the cycle of a mesh or torus."""
-    raise NotImplementedError
+# The cycle of a mesh or torus, which `bind` gives.
+walked = open_part
 
 
 @rule

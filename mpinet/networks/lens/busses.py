@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from mpinet.base.arrays import Ints
-from mpinet.compiled import Mapped, Rule, inlined, rule
+from mpinet.compiled import Mapped, Rule, inlined, open_part, rule
 from mpinet.errors import NodeError
 from mpinet.networks.topology import Topology
 
@@ -81,16 +81,8 @@ def first_bus(level, params):
     return params[POWERS + params[LEVEL] + level]
 
 
-@inlined
-def bus_at_place(node, place, params):
-    """Stand-in for a family's rule `bus_at` in `cluster_channel`."""
-    raise NotImplementedError
-
-
-@inlined
-def joined_at(joint, level, seat, params):
-    """Stand-in for a family's members of bus number `joint` of a level in `cluster_member`."""
-    raise NotImplementedError
+# A family's rule `bus_at`, and the members of bus number `joint` of a level: `bind` gives both.
+bus_at_place = joined_at = open_part
 
 
 @rule

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mpinet.base.arrays import Array, Complexes, ComplexRows, ComplexViews, Ints, RowViews
-from mpinet.compiled import Kernel, inlined, kernel
+from mpinet.compiled import Kernel, inlined, kernel, open_part
 from mpinet.programs.operators.operator import (
     ASCEND,
     DESCEND,
@@ -133,16 +133,8 @@ def unturned(root_of_pair, value):
     return value
 
 
-@inlined
-def before(root_of_pair, value):
-    """Stand-in for what is done with the high number before it is added and subtracted."""
-    raise NotImplementedError
-
-
-@inlined
-def after(root_of_pair, value):
-    """Stand-in for what is done with the difference."""
-    raise NotImplementedError
+# `bind` says what is done with the high number first, and what with the difference in the end.
+before = after = open_part
 
 
 @kernel
