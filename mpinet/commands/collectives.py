@@ -420,8 +420,8 @@ def _from_or_to_one(options: argparse.Namespace, topology: Topology, root: int) 
     moved = scatter if way == "scatter" else gather
     return Work(
         lambda machine: moved(machine, root, options.algorithm, options.seed),
-        lambda share: needs.from_or_to_one(share, algorithm, way),
-        lambda share: needs.at_root(share, algorithm, way),
+        lambda share: needs.from_or_to_one(share, algorithm, way, root),
+        lambda share: needs.at_root(share, algorithm, way, root),
     )
 
 

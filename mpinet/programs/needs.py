@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mpinet.base.arrays import Ints
+from mpinet.networks.routing import ARRIVED
 
 if TYPE_CHECKING:
     from mpinet.networks.schedule import Schedule
@@ -178,24 +179,36 @@ def _timetable(share: Share) -> int:
 def _table(network: Topology) -> int:
     """The table of shortest paths, on every rank, that a network without routings asks for."""
     from mpinet.networks.shortest import MAX_ENTRIES
-    from mpinet.networks.topology import Topology
 
     entries = network.size**2
-    own = type(network).routings is not Topology.routings
-    return 0 if own or entries > MAX_ENTRIES else 4 * entries
+    return 0 if _has_routings(network) or entries > MAX_ENTRIES else 4 * entries
+
+
+def _has_routings(network: Topology) -> bool:
+    """Tell if the network's family has routings of its own, which need no table."""
+    from mpinet.networks.topology import Topology
+
+    return type(network).routings is not Topology.routings
 
 
 ALONG_TREE = 160
 """Bytes a processor: numbers, parents, children, depths and their orders, and a step's sends."""
 
-PREPARED = 195
-"""Likewise, where items go to or from the root: labels, depths, turns and branches, too."""
+PREPARED, CHILD, LEAF = 78, 34, 171
+"""Where items go to or from the root: bytes of a node with labels, depths, turns and branches, of
+a child of it, and of a leaf, as all leaves send at once when the tree is prepared."""
+
+LEAST_CHILD = 117
+"""Bytes of a child while the tree is made, when all nodes send at once to their parents."""
+
+SAMPLED_PARENTS = 128
+"""Nodes that are asked for their parent in a tree."""
 
 AT_ROOT = {"scatter": (77, 70), "gather": (97, 53)}
 """On the root's rank, bytes a processor while items go, and an item: their queue, or what came."""
 
 
-def from_or_to_one(share: Share, algorithm: str, command: str) -> int:
+def from_or_to_one(share: Share, algorithm: str, command: str, root: int) -> int:
     """The tree, labels and turns of its nodes; every item at the root."""
     from mpinet.programs.exchange import ROUTED
 
@@ -203,15 +216,48 @@ def from_or_to_one(share: Share, algorithm: str, command: str) -> int:
         return share.hosted * 60 + share.network.hosts * ITEM
     here, item = AT_ROOT[command]
     at_root = share.hosted * here + share.network.hosts * item
-    return max(share.hosted * PREPARED, at_root) + _table(share.network)
+    prepared = _prepared(share, _children_at_root(share, root))
+    return max(prepared, at_root) + _table(share.network)
 
 
-def at_root(share: Share, algorithm: str, command: str) -> int:
+def _prepared(share: Share, children: float) -> int:
+    """Return the bytes of a tree's preparation on a rank whose nodes have so many children."""
+    of_each = max(1.0, share.network.size ** (1 / diameter_of(share.network)))
+    child = max(LEAST_CHILD, CHILD + LEAF * (1 - 1 / of_each))
+    return round(share.hosted * PREPARED + children * child)
+
+
+def _children_at_root(share: Share, root: int) -> float:
+    """Return how many nodes have their parent on the root's rank, by a sample; one each at least.
+
+    Parents are first hops towards the root. Where these come from a table all ranks count alike.
+    """
+    if share.ranks == 1 or share.scattered or not _has_routings(share.network):
+        return share.hosted
+    there = _some_parents(share.network, root) // share.hosted == root // share.hosted
+    return max(share.hosted, share.network.size * float(there.mean()))
+
+
+@lru_cache(maxsize=4)
+def _some_parents(network: Topology, root: int) -> Ints:
+    """Return the first hops towards the root from nodes in all parts of a network."""
+    routing = network.routing()
+    parents = []
+    for node in np.linspace(0, network.size - 1, min(SAMPLED_PARENTS, network.size)).astype(int):
+        header = np.zeros(routing.words, np.int64)
+        routing.start(node, root, header, routing.params)
+        port = routing.decide(node, header, routing.params)
+        parents.append(root if port == ARRIVED else network.neighbor(node, port))
+    return np.array(parents, np.int64)
+
+
+def at_root(share: Share, algorithm: str, command: str, root: int) -> int:
     """Return the part of `from_or_to_one` that no rank needs but the root's."""
     from mpinet.programs.exchange import ROUTED
 
-    elsewhere = share.hosted * 60 if algorithm == ROUTED else share.hosted * PREPARED
-    return max(0, from_or_to_one(share, algorithm, command) - _table(share.network) - elsewhere)
+    elsewhere = share.hosted * 60 if algorithm == ROUTED else _prepared(share, share.hosted)
+    whole = from_or_to_one(share, algorithm, command, root)
+    return max(0, whole - _table(share.network) - elsewhere)
 
 
 ITEM = 210

@@ -27,6 +27,7 @@ RUNS = [
     "allreduce torus:32x32",
     "embed torus:32x32 hypercube:10",
     "gossip torus:20x20 --algorithm tree",
+    "gather hyperx:8x8x30 --ports all",
     "load torus:16x16 --rate 0.2 --warmup 20 --steps 20",
 ]
 """At sizes, on any number of ranks, where arrays take more than the objects around them."""
