@@ -19,6 +19,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "commandpages",
     "ledger",
+    "ledgershown",
     "gallery",
 ]
 exclude_patterns = ["_build", "_extensions"]
@@ -45,4 +46,4 @@ highlight_language = "none"  # of blocks that name no language: commands and wha
 html_theme = "furo"
 html_title = "mpinet"
 html_static_path = ["_static"]
-html_css_files = ["site.css"]
+html_css_files = ["site.css", "ledger.css"]

@@ -46,7 +46,7 @@ class Ledger(SphinxDirective):
     def run(self):
         """The table, made anew in every build: it depends on code."""
         self.env.note_reread()
-        room, rows = self.arguments[0], _measured()
+        room, rows = self.arguments[0], published()
         group, table = _empty(HEADER, (24, 36, 10, 30))
         claims = claims_of(room)
         group += nodes.tbody("", *[_claim(room, claim, rows.get(claim.id)) for claim in claims])
@@ -56,6 +56,10 @@ class Ledger(SphinxDirective):
 def _claim(room, claim, row):
     """A claim's row: its name and place, what it says, the verdict, what shows it."""
     name = nodes.paragraph("", "", nodes.literal(text=claim.id), ids=[_anchor(claim.id)])
+    place = nodes.paragraph(text=claim.place)
+    if claim.kept or claim.id in _tabled(room):
+        shown = f"../ledger/{room}.html#tables-and-figures"
+        place += [nodes.Text(" "), nodes.reference("", "shown", refuri=shown)]
     said = [nodes.paragraph(text=claim.statement)]
     if claim.quotation:
         words, at = claim.quotation.text, claim.quotation.place
@@ -79,7 +83,7 @@ def _claim(room, claim, row):
     if row["cause"]:
         to = f"../ledger/{room}.html#error-{row['cause']}"
         verdict += [nodes.Text(": "), nodes.reference("", row["grade"] or "error", refuri=to)]
-    cells = ([name, nodes.paragraph(text=claim.place)], said, [verdict], _shown(row))
+    cells = ([name, place], said, [verdict], _shown(row))
     return nodes.row("", *[nodes.entry("", *cell) for cell in cells])
 
 
@@ -113,6 +117,12 @@ def _anchor(claim):
 
 
 @cache
+def _tabled(room):
+    """The claims of which a paper's tables are made again."""
+    return {claim for table in paper(room).tables for claim in table.claims()}
+
+
+@cache
 def _rooms():
     """The papers of all claims, by their ids."""
     return {claim.id: room for room in PAPERS for claim in claims_of(room)}
@@ -127,7 +137,7 @@ def link_claims(app, doctree, docname):
             "ids", ()
         )
         if claim in known and not own:
-            to = f"{up}papers/{known[claim]}.html#{_anchor(claim)}"
+            to = f"{up}{claim_page(claim)}"
             literal.replace_self(nodes.reference("", "", literal.deepcopy(), refuri=to))
 
 
@@ -137,11 +147,11 @@ class Counts(SphinxDirective):
     def run(self):
         """A table: of a document's verdicts, or of what the claims say."""
         self.env.note_reread()
-        document = _document()
-        if document is None:
+        shown = document()
+        if shown is None:
             header = ("paper", "claims", "by formula", "named errors", "rows of ours")
-            return [_table(header, [(room, *_static(room)) for room in PAPERS], (20,) * 5)]
-        found = summary(document["result"])
+            return [plain_table(header, [(room, *_static(room)) for room in PAPERS], (20,) * 5)]
+        found = summary(shown["result"])
         rows = [
             (name, *_counted(row))
             for name, row in [
@@ -150,11 +160,11 @@ class Counts(SphinxDirective):
             ]
         ]
         made = nodes.paragraph("", "Made by ")  # literals: no typographer changes their dashes
-        made += nodes.literal(text=" ".join(document["command"]))
+        made += nodes.literal(text=" ".join(shown["command"]))
         made += nodes.Text("; digest ")
-        made += nodes.literal(text=document["digest"])
+        made += nodes.literal(text=shown["digest"])
         header = ("paper", *STATED.values(), "distinct errors", *GRADES, "rows of ours", "beaten")
-        return [_table(header, rows, (8,) * len(header)), made]
+        return [plain_table(header, rows, (8,) * len(header)), made]
 
 
 class Errors(SphinxDirective):
@@ -166,7 +176,7 @@ class Errors(SphinxDirective):
         """A list."""
         self.env.note_reread()
         room = self.arguments[0]
-        claims, rows = claims_of(room), _measured()
+        claims, rows = claims_of(room), published()
         items = [
             (
                 f"{cause.sentence} ({cause.grade})",
@@ -214,7 +224,7 @@ class Findings(SphinxDirective):
         return parts
 
 
-def _document():
+def document():
     """The document that is shown, None where none is."""
     file = Path(os.environ.get("MPINET_LEDGER") or VERDICTS)
     return _read(file) if file.exists() else None
@@ -226,10 +236,10 @@ def _read(file):
     return read_document(file)
 
 
-def _measured():
+def published():
     """The rows of the document by their ids; none without one."""
-    document = _document()
-    return {} if document is None else {row["id"]: row for row in document["result"]}
+    shown = document()
+    return {} if shown is None else {row["id"]: row for row in shown["result"]}
 
 
 def _extent(claim, rows):
@@ -280,11 +290,16 @@ def _remark(text):
 
 def _linked(claim):
     """A claim's name, with a link to its row from a page of docs/ledger."""
-    room = claim.partition("-")[0].lower()
-    return f'<a href="../papers/{room}.html#{_anchor(claim)}"><code>{claim}</code></a>'
+    return f'<a href="../{claim_page(claim)}"><code>{claim}</code></a>'
 
 
-def _table(header, rows, widths):
+def claim_page(claim):
+    """The page and place of a claim's row."""
+    return f"papers/{claim.partition('-')[0].lower()}.html#{_anchor(claim)}"
+
+
+def plain_table(header, rows, widths):
+    """A table of texts."""
     group, table = _empty(header, widths)
     group += nodes.tbody("", *[_row(cells) for cells in rows])
     return table

@@ -15,11 +15,14 @@ def bare_path(tmp_path):
     return str(tmp_path)
 
 
-def test_without_a_browser_the_pdf_is_refused_in_a_sentence(bare_path):
-    command = [shutil.which("bash"), str(CHECKOUT / "launch" / "docs"), "--pdf"]
+@pytest.mark.parametrize("option", ["--pdf", "--report"])
+def test_without_a_browser_a_pdf_is_refused_in_a_sentence(option, bare_path):
+    command = [shutil.which("bash"), str(CHECKOUT / "launch" / "docs"), option]
     done = subprocess.run(command, env={"PATH": bare_path}, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("launch/docs: --pdf prints with chromium, which is not there")
+    assert done.stderr.startswith(
+        "launch/docs: --pdf and --report print with chromium, which is not there"
+    )
 
 
 @pytest.mark.parametrize("words", [["--ledger"], ["--paper"]])

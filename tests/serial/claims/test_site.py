@@ -1,6 +1,7 @@
 """The site's document of verdicts is put together of results of `verify`, claim by claim."""
 
 import importlib.util
+import sys
 from dataclasses import asdict, fields
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -17,9 +18,18 @@ from mpinet.report.envelope import digest
 from mpinet.report.ledger.reading import read_document
 
 PLACE = Path(__file__).parents[3] / "docs/_extensions/verdicts.py"
-SPEC = importlib.util.spec_from_file_location("verdicts", PLACE)
-verdicts = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(verdicts)
+
+
+def extension(name):
+    """A module of docs/_extensions."""
+    spec = importlib.util.spec_from_file_location(name, PLACE.with_name(f"{name}.py"))
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+verdicts, ledger, shown = map(extension, ("verdicts", "ledger", "ledgershown"))
 
 
 def test_new_rows_take_the_place_of_old_ones_in_the_ledgers_order(tmp_path, monkeypatch):
@@ -104,3 +114,21 @@ def test_the_tutorial_counts_as_the_site_does(published):
         f"In {beaten} of these nine",
     ):
         assert said in words
+
+
+def test_the_report_counts_as_the_tutorial_does(published):
+    rows = list(published.values())
+    claims, holds, refuted, undecided, errors, *grades, ours, _ = counted(summary(rows)["all"])
+    said = shown.numbers(rows)
+    assert said.startswith(f"Of {claims} statements {holds} hold on the networks that were tested")
+    assert f"{refuted} are refuted, {undecided} are open" in said
+    assert f"{errors} distinct errors: {grades[0]} wrong results" in said
+    assert f"{ours} rows of ours" in said
+    assert f"{sum(row['points'] for row in rows):,} points" in said
+
+
+def test_links_of_tables_and_figures_lead_to_rows_on_the_papers_pages():
+    html = '<a href="#GMN-T1-D">8</a> <a href="#table-gmn-1">table</a>'
+    assert shown.relinked(html, "../") == (
+        '<a href="../papers/gmn.html#claim-GMN-T1-D">8</a> <a href="#table-gmn-1">table</a>'
+    )
