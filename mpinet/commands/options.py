@@ -86,7 +86,8 @@ Placed = Annotated[
     Typed(
         "Processors of the network for those of the program, or for the ranks of a script: "
         "identity, random (by the seed), snake (along the rows of a mesh or torus, there and "
-        "back), cycle (along a Hamiltonian cycle), or a file with a processor a line.",
+        "back), cycle (along a Hamiltonian cycle), search (what takes less time, in ``replay``), "
+        "or a file with a processor a line.",
         "identity",
         metavar="HOW",
     ),

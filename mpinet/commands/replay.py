@@ -17,6 +17,7 @@ from mpinet.commands.replaypath import WHY, Gain, PathLine, PathPiece, shown
 from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, Unpack, command
 from mpinet.commands.timing import InTime, Timed, timed_of
+from mpinet.errors import UsageError
 from mpinet.machine.timed.program import Program
 from mpinet.programs.messages.named import is_name
 from mpinet.report.rows import Row
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from mpinet.machine.timed.costs import Costs
     from mpinet.machine.timed.run import TimedRun
     from mpinet.machine.transport import Local
+
+MOST_TRIES = 1 << 20
 
 Goal = Annotated[
     str | Path | Program,
@@ -65,6 +68,9 @@ class BusyLink(Fields):
     ]
 
 
+SEARCHED = When("with ``--place search``")
+
+
 class ReplayResult(Result):
     """Result of ``replay``."""
 
@@ -89,6 +95,10 @@ class ReplayResult(Result):
     sent: Annotated[list[Count], WHY]
     received: Annotated[list[Count], WHY]
     waited: Annotated[list[Count], WHY, "the rest of its CPUs' time to its end"]
+    places: Annotated[list[Count], SEARCHED, "the network's processor for each of the program's"]
+    time_before: Annotated[Count, SEARCHED, "where each is in the place of its number"]
+    lower_bound: Annotated[Count, SEARCHED, "for all places, if all operations end"]
+    lower_by: Annotated[str, SEARCHED, "ends, cut or growth"]
 
 
 class Replayed(InTime, Recordable, total=False):
@@ -100,6 +110,7 @@ def replay(
     program: Goal,
     *,
     why: bool = False,
+    tries: Annotated[int, Typed(metavar="N")] = 200,
     **options: Unpack[Replayed],
 ) -> ReplayResult:
     """Play a program of messages in time (collective).
@@ -115,6 +126,8 @@ def replay(
         Whether to follow the critical path: what the time goes into, by line, what 10 % less of
         each parameter would bring, played again, and how long each processor computed, sent,
         received and waited.
+    tries : int
+        Swaps of two processors that ``--place search`` plays.
 
     Examples
     --------
@@ -141,9 +154,12 @@ def prepare(options: argparse.Namespace) -> Job:
     program = _program(options.program, topology.hosts if topology else None)
     places = None
     if topology is not None:
-        places = places_of(options.place, topology, program.processors, options.seed)
+        how = "identity" if options.place == "search" else options.place
+        places = places_of(how, topology, program.processors, options.seed)
     answers = timed.costs.eager is not None and program.largest > timed.costs.eager
     timed.costs.window(topology is None, answers)
+    if not 0 <= options.tries <= MOST_TRIES:
+        raise UsageError(f"--tries is 0..{MOST_TRIES}, not {options.tries}.")
     return Replay(options, timed, program, places)
 
 
@@ -239,6 +255,7 @@ class Replay(Job):
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Play; ask why it takes so long."""
+        told = self._search(transport, watch) if self._options.place == "search" else {}
         why, limits = self._options.why, self._recorded.limits
         noted = why or limits is not None
         found, run = self._played(self._timed, self._program, transport, watch, noted)
@@ -247,7 +264,30 @@ class Replay(Job):
         if self._options.why:
             found |= self._why(run, found, transport, watch)
         found |= {"busiest_links": self._with_loads(found["busiest_links"], run)}
-        return _renamed(found, None if self._places is None else self._places.tolist())
+        return _renamed(found | told, None if self._places is None else self._places.tolist())
+
+    def _search(self, transport: Local, watch: Watch) -> Row:
+        """Find better places; return the fields that tell of them (collective)."""
+        from mpinet.machine.transport import Local
+        from mpinet.programs.messages.placesearch import bound_of_places, search_places
+
+        timed, program, options = self._timed, self._program, self._options
+        assert timed.topology is not None  # --flat has no places
+        one = Local()
+
+        def play(places: Ints) -> tuple[int, int]:
+            found, _ = played(timed, program, places, options, one, lambda *done: None)
+            return found["time"], found["busy"] + found["waits"]
+
+        found = search_places(program, timed.topology, play, transport, options.seed, options.tries)
+        self._places = found.places
+        bound = bound_of_places(program, timed.topology, timed.costs)
+        return {
+            "places": found.places.tolist(),
+            "time_before": found.start,
+            "lower_bound": bound.time,
+            "lower_by": bound.by,
+        }
 
     def keep(self, transport: Local) -> None:
         """Write the recording, if one is wanted (collective)."""
@@ -259,7 +299,7 @@ class Replay(Job):
         from mpinet.machine.timed.recorded import record
         from mpinet.machine.trace import Trace
 
-        run, unit = self._made, self._options.unit
+        run, unit = self._made, self._timed.unit
         said = self._said(run.program.lines)
         name, lines = self._file.name if self._file else "", run.program.lines.tolist()
 
@@ -348,6 +388,9 @@ class Replay(Job):
             if name not in hidden and not isinstance(value, list)
         }
         text = f"{self._program.name} on {where}, in {self._timed.unit}\n{fields(plain)}"
+        if self._options.place == "search":
+            gain = 1 - result["time"] / max(1, result["time_before"])
+            text += f"\n\n{100 * gain:.1f} % less than in the places of their numbers"
         if result["busiest_links"]:
             from mpinet.report.tables import table
 

@@ -21,7 +21,7 @@ from mpinet.networks.classic.hypercube import Hypercube
 from mpinet.networks.cycle import cycle_order
 from mpinet.networks.topology import Topology
 
-NAMES = ("identity", "random", "snake", "cycle")
+NAMES = ("identity", "random", "snake", "cycle", "search")
 
 MOST_TEXT = 1 << 30
 
@@ -35,7 +35,8 @@ def places_of(how: str, topology: Topology, processors: int, seed: int = 0) -> I
     Parameters
     ----------
     how : str
-        One of `NAMES`, or a file with a processor a line, by number or address.
+        One of `NAMES`, or a file with a processor a line, by number or address. A search plays
+        the program, and is elsewhere (`mpinet.programs.messages.placesearch`).
     topology : Topology
         The network.
     processors : int
@@ -54,6 +55,8 @@ def places_of(how: str, topology: Topology, processors: int, seed: int = 0) -> I
         raise UsageError(
             f"The program is for {processors} processors, and {topology.name} has {topology.hosts}."
         )
+    if how == "search":
+        raise UsageError("--place search is for one program: see mpinet replay.")
     if how == "identity":
         return None
     if how == "random":

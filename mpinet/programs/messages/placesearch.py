@@ -1,0 +1,250 @@
+"""The search for places in which a program takes less time, and a bound for all places.
+
+It begins with the order of numbers, a snake or a cycle where there is one, and a random one, and
+with the places to which swaps lead from each that lessen the sum of bytes times hops. Then it swaps
+processors, plays the program, and keeps what took less time. All ranks draw the same swaps, so that
+any number of them finds the same places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.base.arrays import Ints
+from mpinet.draws import uniform_permutation
+from mpinet.errors import UsageError
+from mpinet.machine.beep import wired
+from mpinet.machine.timed.costs import Costs
+from mpinet.machine.timed.layout import CALC, SEND
+from mpinet.machine.timed.program import Program
+from mpinet.machine.transport import Local
+from mpinet.networks.adjacency import Adjacency, measure_distances
+from mpinet.networks.topology import Topology
+from mpinet.programs.messages.bounds import MOST_PORTS, Bound
+from mpinet.programs.messages.placing import along_cycle, snake
+
+MOST_HOSTS = 2048
+"""Most processors of a network whose distances are all measured."""
+
+BATCH = 4
+"""Swaps that are played before one of them is kept."""
+
+MOST_WORK = 1 << 28
+"""Pairs of places that are looked at in the search by distances, at most."""
+
+SCALE = 1 << 20
+"""Bytes of the pair with the most, in the search by distances: so all sums are exact."""
+
+Reals: TypeAlias = NDArray[np.float64]
+
+Play = Callable[[Ints], tuple[int, int]]
+"""Function that plays the program in some places: its time, and what breaks ties."""
+
+
+class Found(NamedTuple):
+    """Places that a search has found.
+
+    Attributes
+    ----------
+    places : ndarray of int64, shape (processors,)
+        The network's processor for each of the program's.
+    time, start : int
+        The program's time there, and where each is in the place of its number.
+    """
+
+    places: Ints
+    time: int
+    start: int
+
+
+def search_places(
+    program: Program, topology: Topology, play: Play, transport: Local, seed: int, tries: int
+) -> Found:
+    """Find places in which a program takes little time (collective).
+
+    Parameters
+    ----------
+    program : Program
+        The program.
+    topology : Topology
+        The network.
+    play : callable
+        Plays the program on this rank alone.
+    transport : Local
+        The ranks, which share the plays.
+    seed : int
+        What swaps are drawn by.
+    tries : int
+        Swaps that are played.
+    """
+    hosts, count = topology.hosts, program.processors
+    firsts = [*_orders(topology, seed)]
+    firsts += _by_distance(program, topology, firsts)
+    results = _played(firsts, count, play, transport)
+    start = int(results[0, 0])
+    best = min(range(len(firsts)), key=lambda number: (*results[number].tolist(), number))
+    order, key = firsts[best], tuple(results[best].tolist())
+    draws = np.random.default_rng(seed)
+    for done in range(0, tries, BATCH):
+        swaps = [
+            (int(draws.integers(count)), int(draws.integers(hosts)))
+            for _ in range(min(BATCH, tries - done))
+        ]
+        others = [_swapped(order, *swap) for swap in swaps]
+        results = _played(others, count, play, transport)
+        keys = [tuple(row.tolist()) for row in results]
+        if min(keys) < key:
+            key = min(keys)
+            order = others[keys.index(key)]
+    return Found(order[:count], int(key[0]), start)
+
+
+def _orders(topology: Topology, seed: int) -> Iterator[Ints]:
+    """Yield orders of a network's processors, that of their numbers first."""
+    yield np.arange(topology.hosts)
+    for known in (snake, along_cycle):
+        with suppress(UsageError):
+            yield known(topology)
+    yield uniform_permutation(topology.hosts, seed)
+
+
+def _swapped(order: Ints, one: int, other: int) -> Ints:
+    swapped = order.copy()
+    swapped[[one, other]] = order[[other, one]]
+    return swapped
+
+
+def _played(orders: list[Ints], count: int, play: Play, transport: Local) -> Ints:
+    """Return the results of some placements, which ranks share (collective)."""
+    results = np.zeros((len(orders), 2), np.int64)
+    for number in range(transport.rank, len(orders), transport.size):
+        results[number] = play(orders[number][:count])
+    return transport.max(results)
+
+
+def _traffic(program: Program, hosts: int) -> tuple[Ints, Ints, Ints]:
+    """Return sender, receiver and bytes of all messages between two processors."""
+    chosen = np.flatnonzero(program.kind == SEND)
+    senders = np.repeat(np.arange(program.processors), np.diff(program.first))[chosen]
+    receivers = program.peer[chosen].astype(np.int64)
+    apart = senders != receivers
+    return senders[apart], receivers[apart], program.amount[chosen][apart]
+
+
+def _distances(topology: Topology) -> Ints:
+    """Return the hops between all processors, shape (hosts, hosts)."""
+    lists, hosts = Adjacency.of(topology), topology.hosts
+    distance, all_of = np.empty(topology.size, np.int32), np.empty((hosts, hosts), np.int64)
+    for host in range(hosts):
+        distance[:] = -1
+        measure_distances(lists.begin, lists.others, host, distance)
+        all_of[host] = distance[:hosts]
+    return all_of
+
+
+def _by_distance(program: Program, topology: Topology, orders: list[Ints]) -> list[Ints]:
+    """Return places between which few bytes times hops pass, one for each order to begin with."""
+    hosts = topology.hosts
+    if hosts > MOST_HOSTS:
+        return []
+    senders, receivers, amounts = _traffic(program, hosts)
+    weight = np.zeros((hosts, hosts))
+    np.add.at(weight, (senders, receivers), amounts)
+    weight += weight.T
+    if not weight.any():
+        return []
+    weight = np.ceil(weight * (SCALE / weight.max()))
+    away = _distances(topology).astype(np.float64)
+    return [_descended(order.copy(), weight, away) for order in orders]
+
+
+def _descended(order: Ints, weight: Reals, away: Reals) -> Ints:
+    """Make the swap that gains most, as long as one gains.
+
+    Each one's gain is known from sums over all processors, which are kept up to date.
+    """
+    hosts = len(order)
+    sums = weight @ away[np.ix_(order, order)]  # [i, j]: the cost of i in the place of j
+    for _ in range(min(2 * hosts, MOST_WORK // hosts**2)):
+        own = np.diagonal(sums)
+        gain = sums + sums.T - own[:, np.newaxis] - own + 2 * weight * away[np.ix_(order, order)]
+        one, other = divmod(int(np.argmin(gain)), hosts)
+        if gain[one, other] >= 0:
+            break
+        here, there = int(order[one]), int(order[other])
+        order[[one, other]] = there, here
+        sums[:, [one, other]] = sums[:, [other, one]]
+        change = away[order, there] - away[order, here]
+        sums += np.outer(weight[:, one] - weight[:, other], change)
+    return order
+
+
+def bound_of_places(program: Program, topology: Topology, costs: Costs) -> Bound:
+    """Return a time before which a program ends in no places, if all of it ends.
+
+    It is the largest of three: ``ends``, a CPU's time for computing, sending and taking in;
+    ``cut``, a processor's bytes over the sum of its links' rates; ``growth``, all bytes times the
+    hops that they have to make, as only so many processors are within each distance, shared by
+    all links.
+    """
+    bounds = [Bound(_busiest_cpu(program, costs), "ends")]
+    wide = topology.size * topology.ports > MOST_PORTS
+    if topology.links and costs.mode != "ideal" and not wide:
+        senders, receivers, amounts = _traffic(program, topology.hosts)
+        nodes, ports = wired(topology, np.arange(topology.size))
+        kinds = np.minimum(topology.link_class(nodes, ports), len(costs.byte_times) - 1)
+        times = np.array(costs.byte_times, np.int64)[kinds]
+        if times.min(initial=1) > 0:
+            rates = np.bincount(nodes, 1 / times, topology.size)[: topology.hosts]
+            ends = [np.bincount(end, amounts, topology.hosts) for end in (senders, receivers)]
+            most = max(float(end.max(initial=0)) for end in ends)
+            bounds.append(Bound(int(most / rates.max()), "cut"))
+            hops = _hops_needed(senders, receivers, amounts, topology)
+            links = len(nodes) // (2 if costs.half_duplex else 1)
+            bounds.append(Bound(int(hops * int(times.min()) / links), "growth"))
+    return max(bounds, key=lambda bound: bound.time)
+
+
+def _busiest_cpu(program: Program, costs: Costs) -> int:
+    """Return the longest time that some CPU computes, sends and takes in."""
+    owner = np.repeat(np.arange(program.processors), np.diff(program.first))
+    cpus = int(program.cpu.max(initial=0)) + 1
+    work = np.zeros(program.processors * cpus, np.int64)
+    calcs, sends = program.kind == CALC, program.kind == SEND
+    np.add.at(work, owner[calcs] * cpus + program.cpu[calcs], program.amount[calcs])
+    further = program.amount[sends] - 1
+    np.add.at(
+        work,
+        owner[sends] * cpus + program.cpu[sends],
+        costs.overhead + further * costs.overhead_byte,
+    )
+    byte = max(costs.overhead_byte, costs.gap_byte)
+    np.add.at(
+        work, program.peer[sends] * cpus + program.cpu[sends], costs.overhead + further * byte
+    )
+    return int(work.max(initial=0))
+
+
+def _hops_needed(senders: Ints, receivers: Ints, amounts: Ints, topology: Topology) -> float:
+    """Return bytes times hops that no placement has fewer of.
+
+    A processor's partners are at different places, of which at most so many are within each
+    distance of any place: those with the most bytes come first.
+    """
+    hosts = topology.hosts
+    if hosts > MOST_HOSTS:
+        return float(amounts.sum())
+    ordered = np.sort(_distances(topology), axis=1).min(axis=0)  # the k-th nearest, of any place
+    one, other = np.concatenate([[senders, receivers], [receivers, senders]], axis=1)
+    pairs, which = np.unique(one * hosts + other, return_inverse=True)
+    total = np.bincount(which, np.tile(amounts, 2))
+    needed = 0.0
+    for owner in np.unique(pairs // hosts):
+        mine = np.sort(total[pairs // hosts == owner])[::-1]
+        needed += float(mine @ ordered[1 : len(mine) + 1])
+    return needed / 2
