@@ -95,8 +95,11 @@ def load(
     switching: Literal["saf", "vct", "wormhole"] = "wormhole",
     buffers: Numbers = 4,
     vcs: Numbers | None = None,
-    policy: Literal["rotating", "oldest", "fifo"] = "rotating",
-    classes: Literal["none", "dateline", "wrap", "hops", "ordered", "own"] | None = None,
+    policy: Literal[
+        "rotating", "oldest", "fifo", "inputfirst", "outputfirst", "islip", "wavefront"
+    ] = "rotating",
+    iterations: int = 1,
+    classes: Literal["none", "dateline", "wrap", "hops", "ordered", "bubble", "own"] | None = None,
     routing: Routings = None,
     warmup: Annotated[int | str, Typed(read=str, metavar="W|auto")] = 500,
     steps: int = 1000,
@@ -109,9 +112,11 @@ def load(
     until: Annotated[str | float | None, Typed(read=str, metavar="P%")] = None,
     saturation: Annotated[float | None, Typed(metavar="RATE")] = None,
     bursts: Annotated[str | float | int | None, Typed(metavar="B[:Q]")] = None,
-    crossbar: Literal["one", "all"] = "one",
+    crossbar: Annotated[str | int, Typed(read=str, metavar="one|all|K")] = "one",
     eject: Literal["one", "all"] = "one",
-    link_delay: int = 1,
+    link_delay: Numbers = 1,
+    router_delay: int = 0,
+    output_queue: Annotated[str | int, Typed(read=str, metavar="Q[:S]")] = "0",
     faults: FaultWords = None,
     energy: Annotated[str | None, Typed(metavar="link:E,..")] = None,
     seeds: Annotated[int | str | Sequence[int], Typed(read=str, metavar="K|A..B")] = 1,
@@ -139,9 +144,11 @@ def load(
     vcs : int or sequence of int, optional
         Virtual channels per link, ``A,B,..``: a curve for each; default: 2, or as many as there are
         classes, if more.
-    policy : {'rotating', 'oldest', 'fifo'}
-        Message that is granted an output first.
-    classes : {'none', 'dateline', 'wrap', 'hops', 'ordered', 'own'}, optional
+    policy : {'rotating', 'oldest', 'fifo', 'inputfirst', 'outputfirst', 'islip', 'wavefront'}
+        Message that is granted an output first, or how inputs and outputs are matched.
+    iterations : int
+        Rounds in which inputs and outputs are matched, with inputfirst, outputfirst and islip.
+    classes : {'none', 'dateline', 'wrap', 'hops', 'ordered', 'bubble', 'own'}, optional
         Classes of channels; default: the routing's own, else the network's, with which it cannot
         come to a deadlock.
     warmup : int or str
@@ -166,10 +173,18 @@ def load(
         Resolution of rates with which the rate of saturation is searched for, by bisection.
     bursts : float or str, optional
         Mean steps of a burst, ``B``, or ``B:Q`` with the rate while it is on.
-    crossbar, eject : {'one', 'all'}
-        Flits that leave an input port, and that a processor takes, in a step.
-    link_delay : int
-        Steps that a flit takes over a link.
+    crossbar : str or int
+        Flits that leave an input port in a step: ``one``, a number, or ``all``, one of each lane.
+    eject : {'one', 'all'}
+        Flits that a processor takes in a step.
+    link_delay : int or sequence of int
+        Steps that a flit takes over a link; ``A,B,..``: over one of class 0, 1, .. (dimension, or
+        local and global), the last for all further classes.
+    router_delay : int
+        Steps that a flit is in a router before it can be granted an output.
+    output_queue : int or str
+        Flits that wait behind each output for its channel; ``Q:S``: an output takes S in a step at
+        most, else as many as there is room for.
     energy : str, optional
         Energies of a bit in any unit, ``link:E,router:E,bits:B`` with the bits of a flit; points
         then have the energy of the window, and for each accepted bit.
@@ -278,7 +293,10 @@ class Load(Job):
         self.topology = self._networks[0] if len(self._networks) == 1 else None
         self._folder = folder
         self.plan = ""
-        names = ("switching", "buffers", "vcs", "policy", "crossbar", "eject", "link_delay")
+        names = (
+            *("switching", "buffers", "vcs", "policy", "crossbar", "eject", "link_delay"),
+            *("router_delay", "output_queue", "iterations"),
+        )
         self.model = {name: getattr(options, name) for name in names}
 
     def needs(self, ranks: int) -> int:

@@ -64,9 +64,12 @@ def settings_of(
             VCS if options.vcs is None else options.vcs,
             options.buffers,
             options.policy,
-            options.crossbar,
+            read_crossbar(options.crossbar),
             options.eject,
             options.link_delay,
+            options.router_delay,
+            *read_queue(options.output_queue),
+            options.iterations,
         ),
         read_window(options),
         seeds,
@@ -83,6 +86,22 @@ def settings_of(
         replace(first, routing=topology.routing(options.routing, seed), seeds=(seed,))
         for seed in seeds
     ]
+
+
+def read_crossbar(given: str | int) -> str | int:
+    """Return the flits that leave an input port in a step: a word, or a number."""
+    return int(given) if is_whole(str(given)) else given
+
+
+def read_queue(given: str | int) -> tuple[int, int]:
+    """Return the flits of an output's queue, and those it takes in a step (0: all that fit)."""
+    words = str(given).split(":")
+    if not all(map(is_whole, words)) or len(words) > 2 or (len(words) == 2 and int(words[1]) < 1):
+        raise UsageError(
+            f"--output-queue {quoted(str(given))}: give Q, or Q:S, the flits of a queue and those "
+            "that it takes in a step."
+        )
+    return int(words[0]), int(words[1]) if len(words) == 2 else 0
 
 
 def read_loop(options: argparse.Namespace) -> dict[str, int]:

@@ -23,6 +23,7 @@ from mpinet.measure.distance import diameter
 from mpinet.measure.escape import escape_dependencies
 from mpinet.measure.pairs import Pairs, as_routing
 from mpinet.measure.routes import longest_route, own_share
+from mpinet.networks.bubble import BUBBLE, rings
 from mpinet.networks.catalogue import open_topology
 from mpinet.networks.classes import (
     FEWEST,
@@ -74,7 +75,8 @@ def channel_dependency_cycle(
         None if the dependencies have no cycle: the routing is free of deadlock. Else the channels
         of a shortest cycle, each waiting for the next and the last for the first, from the lowest
         one that is on a shortest cycle: the sender's node and port, and the class. Of an adaptive
-        routing the cycle is one of its escape, whose classes it names itself.
+        routing the cycle is one of its escape, whose classes it names itself. With ``bubble`` it is
+        one of rings, each named by its lowest channel.
 
     Raises
     ------
@@ -152,7 +154,16 @@ def dependencies(
             )
     heads, then = np.nonzero(transport.max(follows))
     nodes, ports = np.divmod(heads // count, network.ports)
-    return heads, network.neighbor(nodes, ports) * network.ports * count + then
+    tails = network.neighbor(nodes, ports) * network.ports * count + then
+    return between_rings(network, heads, tails) if classes.name == BUBBLE else (heads, tails)
+
+
+def between_rings(network: Topology, heads: Ints, tails: Ints) -> tuple[Ints, Ints]:
+    """The arcs from ring to ring, each named by its lowest channel: a bubble lets others go on."""
+    of = rings(network)
+    arcs = np.unique(np.stack([of[heads], of[tails]], axis=1), axis=0)
+    arcs = arcs[arcs[:, 0] != arcs[:, 1]]
+    return arcs[:, 0].copy(), arcs[:, 1].copy()
 
 
 def settled(topology: Topology, routing: Routing) -> Routing:

@@ -12,6 +12,7 @@ from mpinet.machine.traffic.layout import (
     KIND_BITS,
     MESSAGE_WORDS,
     NONE,
+    PLACE_BITS,
     SAF,
     UNLIMITED,
     Books,
@@ -19,6 +20,7 @@ from mpinet.machine.traffic.layout import (
     Routes,
     Rules,
     State,
+    Wires,
 )
 from mpinet.machine.traffic.leaving import put_due, steps_of
 from mpinet.machine.traffic.places import give_back, put_in, set_bit, taken_from
@@ -29,7 +31,7 @@ from mpinet.networks.routing import STUCK
 
 @phase
 def arrive(routes, rules, state, wires, books, scratch, ledger):
-    """Phase 4: let flits and credits arrive that left D - 1 steps ago (D: the link delay)."""
+    """Phase 4: let flits and credits arrive that can be used from the next step on."""
     lanes, ring, occupied, nodes, channels, messages, due = (
         state.lanes, state.ring, state.occupied, state.nodes, state.channels, state.messages,
         state.due,
@@ -46,7 +48,7 @@ def arrive(routes, rules, state, wires, books, scratch, ledger):
             m = following
         return
     row = ledger.now % rules.delay
-    # `note_end` has counted the step: this row is the oldest, and `leave` fills it next.
+    # `note_end` has counted the step: this row is the next one, and `leave` fills it anew.
     flits, credits, wire = wires.flits, wires.credits, wires.counts[row]
     flits_max = ledger.node_flits_max
     for i in range(wire.flits):
@@ -91,10 +93,11 @@ def take_in(
     routes: Routes,
     rules: Rules,
     state: State,
+    wires: Wires,
     books: Books,
     ledger: Ledger,
 ) -> None:
-    """Let the flits and credits that other ranks have sent arrive.
+    """Take in the flits and credits that other ranks have sent: they arrive, or are under way.
 
     Words of one rank come in the order in which they were sent: a message's flits behind its head.
     """
@@ -105,9 +108,16 @@ def take_in(
     i = m = 0
     while i < words.shape[0]:
         to, kind = words[i, 0] >> KIND_BITS, words[i, 0] & (1 << KIND_BITS) - 1
+        ahead, to = (to >> PLACE_BITS) - 1, to & (1 << PLACE_BITS) - 1
+        row = (ledger.now + ahead) % rules.delay
         i += 1
         if kind == CREDIT:
-            channels[to].credit += 1
+            if ahead == 0:
+                channels[to].credit += 1
+            else:
+                wire = wires.counts[row]
+                wires.credits[row, wire.credits] = to
+                wire.credits += 1
             continue
         if kind == HEAD:
             m = taken_from(state.free, ledger)
@@ -132,6 +142,12 @@ def take_in(
         if kind == HEAD:
             lane.incoming = m
         slot = to // rules.lanes
+        if ahead > 0:
+            wire = wires.counts[row]
+            flit = wires.flits[row, wire.flits]
+            wire.flits += 1
+            flit.lane, flit.slot, flit.message = to, slot, lane.incoming << 1 | (kind == HEAD)
+            continue
         put_in(
             np.int64(lane.incoming), to, slot, rules, lanes, state.ring, state.occupied, state.nodes
         )

@@ -6,6 +6,7 @@ from mpinet.compiled import part, phase
 from mpinet.machine.traffic.choice import needed
 from mpinet.machine.traffic.layout import (
     ADAPTIVE,
+    DETAILED,
     LANES_PER_WORD,
     NONE,
     SAF,
@@ -51,6 +52,8 @@ def bid(routes, rules, state, busses, bidding, scratch, ledger):
                         m = np.int64(ring[(base + at) * buffer + lane.first])
                     else:
                         m = np.int64(lane.incoming)
+                        if DETAILED and lane.came > t:
+                            continue
                     # A waiting head of an adaptive routing asks anew in every step: credits change.
                     if lane.out == UNDECIDED or (ADAPTIVE and lane.sent == 0):
                         waits = ask(
@@ -69,7 +72,7 @@ def bid(routes, rules, state, busses, bidding, scratch, ledger):
                 if out < ports and not UNLIMITED:
                     v = free_channel(
                         lane, messages[m], at < network_lanes, base + out * vcs, channels, rules,
-                        routes.escape,
+                        routes.escape, is_entering(at, lane, slot, rules, state),
                     )  # fmt: skip
                     if v == NONE:
                         continue
@@ -80,7 +83,18 @@ def bid(routes, rules, state, busses, bidding, scratch, ledger):
 
 
 @part
-def free_channel(lane, message, in_network, first, channels, rules, escape):
+def is_entering(at, lane, slot, rules, state):
+    """Tell if a head would enter a ring that keeps a bubble: it did not come along it."""
+    if not DETAILED or not rules.bubble:
+        return False
+    port = at // rules.vcs
+    came_by = (at - port * rules.vcs) // rules.vcs_of_class
+    onward = state.sides[slot * (rules.ports + 1) + port].onward
+    return port == rules.ports or onward != lane.out or came_by != lane.group
+
+
+@part
+def free_channel(lane, message, in_network, first, channels, rules, escape, entering):
     """Return the virtual channel that a lane's front flit can take, or `NONE`.
 
     Among the free channels of its class a head takes the one with most credits, then the lowest.
@@ -98,6 +112,8 @@ def free_channel(lane, message, in_network, first, channels, rules, escape):
         need = message.length
         if rules.switching == SAF and in_network and lane.filled < need:
             return np.int64(NONE)
+        if DETAILED and entering:
+            need *= 2
     best, found = need - 1, np.int64(NONE)
     group = lane.group * rules.vcs_of_class
     for c in range(group, group + rules.vcs_of_class):

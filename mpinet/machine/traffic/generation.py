@@ -134,7 +134,8 @@ def generate(routes, rules, sources, state, books, scratch, ledger):
                 join(m, slot, header, routes, rules, state, books, ledger)
             else:
                 lane = lanes[slot * rules.lanes + at]
-                lane.incoming, lane.sent, lane.came, lane.out = m, 0, t, UNDECIDED
+                lane.incoming, lane.sent, lane.out = m, 0, UNDECIDED
+                lane.came = t + rules.router_delay
     ledger.source_queue_max = queue_max
 
 

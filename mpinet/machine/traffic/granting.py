@@ -6,7 +6,16 @@ With busses the granted bids become claims, which all members of a bus compare (
 import numpy as np
 
 from mpinet.compiled import part, phase
-from mpinet.machine.traffic.layout import FIFO, FOREVER, NONE, ROTATING, UNLIMITED, WORMHOLE
+from mpinet.machine.traffic.allocating import allocate, lead, sort_grants
+from mpinet.machine.traffic.layout import (
+    DETAILED,
+    FIFO,
+    FOREVER,
+    NONE,
+    ROTATING,
+    UNLIMITED,
+    WORMHOLE,
+)
 
 
 @phase
@@ -25,11 +34,19 @@ def grant(many, rules, state, busses, bidding, scratch, ledger):
     asked, used_out, used_in = scratch.asked, scratch.used_out, scratch.used_in
     used_out[:] = NONE
     used_in[:] = NONE
+    scratch.used_vcs[:] = NONE
     granted = first = 0
     while first < many:
         slot, last = bids[first].slot, first + 1
         while last < many and bids[last].slot == slot:
             last += 1
+        if DETAILED:
+            before, first_bid, first = granted, first, last
+            granted = allocate(
+                first_bid, last, granted, slot, ledger.now, rules, state, bidding, scratch, leads
+            )
+            sort_grants(before, granted, chosen)
+            continue
         if switching != WORMHOLE:
             granted = grant_begun(
                 first, last, granted, slot, used_out, used_in, rules, bids, chosen, outputs, leads
@@ -50,12 +67,6 @@ def grant(many, rules, state, busses, bidding, scratch, ledger):
             )  # fmt: skip
         first = last
     return granted
-
-
-@part
-def lead(leads, slot, out, ports):
-    """Return the output that a bid takes: all ports of a node on one bus count as the lowest."""
-    return np.int64(leads[slot * ports + out]) if leads.size > 0 and out < ports else np.int64(out)
 
 
 @part
@@ -230,7 +241,7 @@ def claim(rules, state, busses, bidding, ledger):
         elif rules.policy == FIFO:
             own.first_key = lane.came
         # As `Output.keeper` keeps an output, the message keeps the bus until its tail claims it.
-        keeps = rules.switching != WORMHOLE and lane.sent + 1 < message.length
+        keeps = rules.keeps and lane.sent + 1 < message.length
         own.until = FOREVER if keeps else 0
     ledger.claims, ledger.claimed = claimed, 1
 
@@ -247,11 +258,10 @@ def keep_winners(rules, state, busses, bidding, ledger):
             claimant = nodes[each.slot].number * rules.lanes + each.lane
             if rows[of_ports[each.slot * ports + each.out]].won != claimant:
                 continue
-            output = outputs[each.slot * (ports + 1) + each.out]
-            if rules.policy == ROTATING and (
-                rules.switching == WORMHOLE or output.keeper != each.lane
-            ):
-                pass_turn(output, each.lane, rules.lanes)
+            if rules.policy == ROTATING:
+                output = outputs[each.slot * (ports + 1) + each.out]
+                if rules.switching == WORMHOLE or output.keeper != each.lane:
+                    pass_turn(output, each.lane, rules.lanes)
         chosen[kept] = chosen[i]
         kept += 1
     ledger.granted, ledger.claimed = kept, 0

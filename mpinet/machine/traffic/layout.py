@@ -33,8 +33,8 @@ UNDECIDED = -2
 SAF, VCT, WORMHOLE = range(3)
 SWITCHINGS = ("saf", "vct", "wormhole")
 
-OLDEST, FIFO, ROTATING = range(3)
-POLICIES = ("oldest", "fifo", "rotating")
+OLDEST, FIFO, ROTATING, INPUT_FIRST, OUTPUT_FIRST, ISLIP, WAVEFRONT = range(7)
+POLICIES = ("oldest", "fifo", "rotating", "inputfirst", "outputfirst", "islip", "wavefront")
 
 UNWIRED_PORT, ENDLESS, NO_CLASS, ELSEWHERE, NOT_OFFERED = range(1, 6)
 """Errors of a rule, as `Ledger.wrong` holds them; 0 is none."""
@@ -43,9 +43,9 @@ DRAINED = -3
 """Class of a message that cannot reach its target: its node takes it out, as lost."""
 
 HEAD, BODY, CREDIT = range(3)
-KIND_BITS = 2
-"""Kinds of words for another rank, and the lowest bits that hold them; behind a head's word
-follows its message."""
+KIND_BITS, PLACE_BITS = 2, 32
+"""Kinds of words for another rank, and the lowest bits that hold them; those above have the lane or
+channel, and the highest the steps under way. Behind a head's word follows its message."""
 
 GENERATE_STREAM, TARGET_STREAM, FLITS_STREAM, SPOT_STREAM, BURST_STREAM = range(16, 21)
 """Streams of the random draws."""
@@ -65,6 +65,9 @@ ADAPTIVE = Switch(False)
 
 UNLIMITED = Switch(False)
 """Replaced by true in `advance_unlimited`: queues have no limit."""
+
+DETAILED = Switch(False)
+"""Replaced by true in `advance_detailed`: nodes have what `Side` says of their ports."""
 
 
 class Rules(Record):
@@ -89,7 +92,17 @@ class Rules(Record):
     policy: int
     one_input: bool
     one_eject: bool
-    delay: int
+    keeps: bool  # whether messages that have begun keep outputs and inputs
+    # Where `DETAILED` is true: most grants of an input port and of an output, flits that an
+    # output's queue holds, rounds of the policy, whether rings keep a bubble.
+    inputs: int
+    at_once: int
+    queue: int
+    iterations: int
+    bubble: bool
+    delay: int  # most steps that a flit is under way
+    quiet: int  # steps without a move after which nothing can be under way
+    router_delay: int
     # The window in steps; the messages generated; `.._below`: probabilities in units of 2^-32.
     warmup: int
     window_end: int
@@ -237,6 +250,16 @@ class Output(Record):
     pointer: Annotated[Short, KEPT]  # the lane whose turn it is, with the policy ``rotating``
 
 
+class Side(Record):
+    """A port, or the processor, of a node where `DETAILED` is true."""
+
+    turn: Annotated[Short, KEPT]  # at the input: the virtual channel or output whose turn it is
+    busy: Annotated[Short, KEPT]  # the step in which the output's queue is empty
+    flight: Short  # steps to the other end, with the delay of the router there
+    back: Short  # steps of a credit to the other end
+    onward: Short  # the port by which a ring goes on that comes in here
+
+
 class Link(Record):
     """The other end of a port: the slot of its node, its first lane there, and the rank."""
 
@@ -272,7 +295,7 @@ class Flit(Record):
 
 
 class Wire(Record):
-    """Number of flits and of credits that left in a step."""
+    """Number of flits and of credits that arrive in a step."""
 
     flits: int
     credits: int
@@ -320,6 +343,7 @@ Queues = Annotated[Array, Queue]
 Channels = Annotated[Array, Channel]
 Outputs = Annotated[Array, Output]
 LinkEnds = Annotated[Array, Link]
+Sides = Annotated[Array, Side]
 Messages = Annotated[Array, Message]
 FlitRows = Annotated[Array, Flit, 2]
 WireRows = Annotated[Array, Wire]
@@ -368,8 +392,9 @@ class State(NamedTuple):
     By node: `nodes`, and `occupied`, a bit for each lane that holds something (`Rules.words` words
     per node). By lane: `lanes`; `ring`, the message of each flit in the lane's buffer; `channels`;
     unlimited queues have `queues` in their place. By (node, port), with ejection as the last port:
-    `outputs`. By (node, port): `links`. By message: `messages`, `headers`; `free` lists the unused
-    rows of both. By step, for unlimited queues: `due`, the first message that arrives in it.
+    `outputs`, and `sides` where `DETAILED` is true. By (node, port): `links`. By message:
+    `messages`, `headers`; `free` lists the unused rows of both. By step, for unlimited queues:
+    `due`, the first message that arrives in it.
     """
 
     nodes: Nodes
@@ -380,6 +405,7 @@ class State(NamedTuple):
     queues: Queues
     outputs: Outputs
     links: LinkEnds
+    sides: Sides
     messages: Messages
     headers: Table
     free: Shorts
@@ -387,9 +413,10 @@ class State(NamedTuple):
 
 
 class Wires(NamedTuple):
-    """Flits and credits under way between hosted nodes: row t % D holds those that left in step t.
+    """Flits and credits under way to hosted nodes: row t % D has those that can be used in step t.
 
-    `counts` says how many. A credit is the place of its channel in `State.channels`.
+    D is the longest way, `Rules.delay`, in steps. `counts` says how many there are. A credit is the
+    place of its channel in `State.channels`.
     """
 
     flits: FlitRows
@@ -426,7 +453,8 @@ class Scratch(NamedTuple):
     """Scratch arrays of a step.
 
     A header; an adaptive node's candidates; the first bid for each output; the node in which each
-    output, and each input, was last taken.
+    output, and each input, was last taken. For `allocating`: the room of a node's outputs and
+    inputs, the node in which a flit was last granted each virtual channel, and the picked ones.
     """
 
     header: Ints
@@ -434,6 +462,10 @@ class Scratch(NamedTuple):
     asked: Ints
     used_out: Ints
     used_in: Ints
+    room_out: Ints
+    room_in: Ints
+    used_vcs: Ints
+    picked_vcs: Ints
 
 
 class Books(NamedTuple):

@@ -7,15 +7,16 @@ from mpinet.machine.traffic.counting import answer, enter, finish
 from mpinet.machine.traffic.layout import (
     BODY,
     CREDIT,
+    DETAILED,
     DRAINED,
     FIFO,
     HEAD,
     KIND_BITS,
     NONE,
+    PLACE_BITS,
     SAF,
     UNDECIDED,
     UNLIMITED,
-    WORMHOLE,
 )
 from mpinet.machine.traffic.places import clear, give_back
 from mpinet.machine.traffic.queues import without_first
@@ -38,7 +39,8 @@ def leave(rules, state, wires, bidding, books, crossing, ledger):
     )  # fmt: skip
     latencies, batches = books.latencies, books.batches
     row = ledger.now % rules.delay
-    flits, credits, wire = wires.flits, wires.credits, wires.counts[row]
+    flits, credits, counts, sides = wires.flits, wires.credits, wires.counts, state.sides
+    wire, flight, way_back = counts[row], rules.delay, rules.delay
     t, ports, vcs, network_lanes = ledger.now, rules.ports, rules.vcs, rules.ports * rules.vcs
     measuring = rules.warmup <= t < rules.window_end
     made = returned = gone = moved = ledger.away = 0
@@ -65,18 +67,23 @@ def leave(rules, state, wires, bidding, books, crossing, ledger):
             lane.first = lane.first + 1 if lane.first + 1 < rules.buffer else 0
             port = at // vcs
             behind, place = links[slot * ports + port], at - port * vcs
+            if DETAILED:
+                way_back = np.int64(sides[slot * (ports + 1) + port].back)
+                row = (t + way_back) % rules.delay
+                returned = counts[row].credits
             if behind.owner == rules.rank:
                 credits[row, returned] = behind.lane + place
                 returned += 1
             else:
-                send(
-                    (behind.lane + place) << KIND_BITS | CREDIT, behind.owner, words, owners, ledger
-                )
+                to = under_way(np.int64(behind.lane + place), way_back)
+                send(to | CREDIT, behind.owner, words, owners, ledger)
+            if DETAILED:
+                counts[row].credits = returned
         elif head:
             enter(node, message, rules, ledger)
         if lane.filled == 0 if at < network_lanes else tail:
             clear(occupied, slot, at, rules.words)
-        if rules.switching != WORMHOLE and (out < ports or rules.one_eject):
+        if rules.keeps and (out < ports or rules.one_eject):
             outputs[slot * (ports + 1) + out].keeper = NONE if tail else at
         if out < ports:
             channel, link = channels[base + out * vcs + v], links[slot * ports + out]
@@ -85,6 +92,15 @@ def leave(rules, state, wires, bidding, books, crossing, ledger):
             # of two messages never mix in a lane, and a body flit needs no name.
             channel.holder = NONE if tail else at
             message.hops += head
+            if DETAILED:
+                # Of a queue that a flit leaves in every step, all that counts is when it is empty.
+                side = sides[slot * (ports + 1) + out]
+                goes = max(t, np.int64(side.busy))
+                side.busy = goes + 1
+                measuring = rules.warmup <= goes < rules.window_end
+                flight = goes - t + side.flight
+                row = (t + flight) % rules.delay
+                made = counts[row].flits
             if measuring:
                 loads[slot * ports + out] += np.uint32(1)
             if link.owner == rules.rank:
@@ -92,9 +108,10 @@ def leave(rules, state, wires, bidding, books, crossing, ledger):
                 made += 1
                 flit.lane, flit.slot, flit.message = link.lane + v, link.slot, m << 1 | head
             else:
-                send_flit(
-                    m, head, link.lane + v, link.owner, messages, headers, words, owners, ledger
-                )
+                to = under_way(np.int64(link.lane) + v, flight)
+                send_flit(m, head, to, link.owner, messages, headers, words, owners, ledger)
+            if DETAILED:
+                counts[row].flits = made
         elif tail:
             finish(message, t, lane.group == DRAINED, rules, latencies, batches, ledger)
         if tail:
@@ -110,7 +127,8 @@ def leave(rules, state, wires, bidding, books, crossing, ledger):
                 give_back(m, free, ledger)
         else:
             lane.vc = v
-    wire.flits, wire.credits = made, returned
+    if not DETAILED:
+        wire.flits, wire.credits = made, returned
     ledger.moves += moved
     ledger.inside -= gone
     if moved and not UNLIMITED:
@@ -137,7 +155,8 @@ def leave_whole(
     if link.owner == rules.rank:
         put_due(m, link.slot, t + steps_of(message, rules), messages, due)
     else:
-        send_flit(m, True, link.slot, link.owner, messages, headers, words, owners, ledger)
+        to = under_way(np.int64(link.slot), np.int64(1))
+        send_flit(m, True, to, link.owner, messages, headers, words, owners, ledger)
         give_back(m, free, ledger)
 
 
@@ -156,6 +175,12 @@ def put_due(m, slot, step, messages, due):
 
 
 @part
+def under_way(to, steps):
+    """Return the bits of a word, without its kind, that comes to a place after so many steps."""
+    return (steps << PLACE_BITS | to) << KIND_BITS
+
+
+@part
 def send(word, owner, words, owners, ledger):
     """Append a word for another rank."""
     words[ledger.away, 0], owners[ledger.away] = word, owner
@@ -164,11 +189,11 @@ def send(word, owner, words, owners, ledger):
 
 @part
 def send_flit(m, head, to, owner, messages, headers, words, owners, ledger):
-    """Append a flit for another rank: the lane (or slot) it goes to; after a head, its message.
+    """Append a flit for another rank (see `under_way`); after a head, its message.
 
     A body flit is one word: the receiver knows from the head which message comes into the lane.
     """
-    send(np.int64(to) << KIND_BITS | (HEAD if head else BODY), owner, words, owners, ledger)
+    send(to | (HEAD if head else BODY), owner, words, owners, ledger)
     if not head:
         return
     message = messages[m]

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from mpinet.base.arrays import Ints
+from mpinet.base.numerals import quoted
 from mpinet.compiled import Rule
 from mpinet.errors import UsageError
 from mpinet.machine.traffic import layout
 
 SHORT_INTEGERS = 2**31 - 1
+
+IN_ROUNDS = ("inputfirst", "outputfirst", "islip")
+"""Policies of two phases."""
 
 TENTHS = 10
 """Parts of the window whose means give the confidence interval."""
@@ -41,37 +48,60 @@ class Buffering:
         Flits that the buffer of a virtual channel holds; 0: unlimited queues.
     policy : str
         Arbitration at an output: ``"rotating"``, ``"oldest"`` or ``"fifo"``.
-    crossbar : str
-        Flits that leave an input port per step: ``"one"``, or ``"all"``: one per lane.
+    crossbar : str or int
+        Flits that leave an input port per step: ``"one"``, a number, or ``"all"``: one per lane.
     eject : str
         Flits that a processor takes per step: ``"one"`` or ``"all"``.
-    link_delay : int
-        Steps that a flit, or a credit, takes over a link.
+    link_delay : int or sequence of int
+        Steps that a flit, or a credit, takes over a link; several: of class 0, 1, .. of links
+        (`Topology.link_class`), the last one of all further classes.
+    router_delay : int
+        Steps that a flit is in a router before it is at the end of its lane.
+    queue : int
+        Flits that wait for the channel behind each output.
+    at_once : int
+        Flits that an output with a queue takes per step; 0: as many as there is room for.
+    iterations : int
+        Rounds of grants in a step, with policies of two phases.
     """
 
     switching: str = "wormhole"
     vcs: int = 2
     buffers: int = 4
     policy: str = "rotating"
-    crossbar: str = "one"
+    crossbar: str | int = "one"
     eject: str = "one"
-    link_delay: int = 1
+    link_delay: int | Sequence[int] = 1
+    router_delay: int = 0
+    queue: int = 0
+    at_once: int = 0
+    iterations: int = 1
 
     def __post_init__(self) -> None:
         for name, value, allowed in (
             ("switching", self.switching, layout.SWITCHINGS),
             ("policy", self.policy, layout.POLICIES),
-            ("crossbar", self.crossbar, ("one", "all")),
             ("eject", self.eject, ("one", "all")),
         ):
             if value not in allowed:
                 raise UsageError(f"There is no {name} {value!r}: give one of {', '.join(allowed)}.")
+        if not self._link_delays:
+            raise UsageError("--link-delay: give a number of steps, or one by class of links.")
+        if isinstance(self.crossbar, str) and self.crossbar not in ("one", "all"):
+            raise UsageError(f"--crossbar {quoted(self.crossbar)}: give one, all or a number.")
         for name, count, least in (
             ("vcs", self.vcs, 1),
             ("buffers", self.buffers, 0),
-            ("link-delay", self.link_delay, 1),
+            *(("link-delay", delay, 1) for delay in self._link_delays),
+            ("router-delay", self.router_delay, 0),
+            ("output-queue", self.queue, 0),
+            ("output-queue", self.at_once, 0),
+            ("iterations", self.iterations, 1),
+            ("crossbar", self.inputs, 1),
         ):
             _require_within(name, count, least, SHORT_INTEGERS)
+        if self.iterations > 1 and self.policy not in IN_ROUNDS:
+            raise UsageError(f"--iterations are rounds of --policy {', '.join(IN_ROUNDS)}.")
         if self.buffers:
             return
         if self.switching == "wormhole":
@@ -79,13 +109,47 @@ class Buffering:
                 "--buffers 0, queues without limit, goes with --switching saf or vct: wormhole is "
                 "about buffers that are smaller than messages."
             )
-        if self.policy == "rotating":
+        if self.policy not in ("oldest", "fifo"):
             raise UsageError(
                 "--buffers 0, queues without limit, goes with --policy oldest or fifo, not "
-                "rotating."
+                f"{self.policy}."
             )
-        if self.link_delay > 1:
-            raise UsageError("--buffers 0, queues without limit, goes with --link-delay 1.")
+        if self.longest_flight > 1 or self.is_detailed:
+            raise UsageError(
+                "--buffers 0, queues without limit, goes with --link-delay 1, --crossbar one or "
+                "all, and without --router-delay and --output-queue."
+            )
+
+    @property
+    def _link_delays(self) -> Sequence[int]:
+        return [self.link_delay] if isinstance(self.link_delay, int) else self.link_delay
+
+    @property
+    def is_detailed(self) -> bool:
+        """Nodes need to know more of their ports than the links."""
+        return (
+            not isinstance(self.link_delay, int)
+            or not isinstance(self.crossbar, str)
+            or self.router_delay + self.queue > 0
+            or layout.POLICIES.index(self.policy) > layout.ROTATING
+        )
+
+    @property
+    def inputs(self) -> int:
+        """Most flits that leave an input port per step."""
+        if isinstance(self.crossbar, str):
+            return {"one": 1, "all": self.vcs}[self.crossbar]
+        return self.crossbar
+
+    @property
+    def longest_flight(self) -> int:
+        """Most steps from that in which a flit leaves to the first one in which it can be used."""
+        return max(self._link_delays) + self.router_delay + self.queue
+
+    def delays(self, classes: Ints) -> Ints:
+        """Return the delays of links of these classes."""
+        each = np.asarray(self._link_delays, np.int64)
+        return each[np.minimum(classes, len(each) - 1)]
 
     def lanes(self, ports: int) -> int:
         """Lanes of a node: the virtual channels of its `ports` ports and of its source."""
@@ -93,7 +157,7 @@ class Buffering:
 
     def needs(self, nodes: int, ports: int) -> int:
         """Bytes of the state of `nodes` nodes: lanes with their flits, and flits on links."""
-        each = 76 + 4 * self.buffers + 16 * self.link_delay
+        each = 76 + 4 * self.buffers + 16 * self.longest_flight
         return nodes * (self.lanes(ports) * each + 80)
 
 
@@ -184,10 +248,20 @@ class Generation:
     @property
     def longest(self) -> int:
         """Flits of the longest message."""
-        lengths = [self.flits, self.long_flits, self.reply_flits]
-        if self.rows is not None and len(self.rows):
-            lengths.append(int(self.rows[:, 3].max()))
-        return max(lengths)
+        return max(self._lengths)
+
+    @property
+    def shortest(self) -> int:
+        """Flits of the shortest message."""
+        return min(length for length in self._lengths if length)
+
+    @property
+    def _lengths(self) -> list[int]:
+        """Flits of messages, among them the shortest and longest; 0 stands for none."""
+        if self.rows is None:
+            return [self.flits, self.long_flits, self.reply_flits]
+        ends = self.rows[:, 3] if len(self.rows) else np.ones(1, np.int64)
+        return [int(ends.min()), int(ends.max())]
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ The file is long because one class is: its first half makes the steps, its secon
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
@@ -28,8 +27,15 @@ from mpinet.machine.traffic.conservation import check_channels, check_messages, 
 from mpinet.machine.traffic.deadlock import waiting_cycle
 from mpinet.machine.traffic.parameters import SHORT_INTEGERS, Buffering, Generation, Window
 from mpinet.machine.traffic.sharing import make_busses, settle
-from mpinet.machine.traffic.step import advance, advance_adaptive, advance_unlimited
+from mpinet.machine.traffic.step import (
+    advance,
+    advance_adaptive,
+    advance_detailed,
+    advance_detailed_adaptive,
+    advance_unlimited,
+)
 from mpinet.networks.adaptive import ALL_QUEUES, no_candidates, words_seen
+from mpinet.networks.bubble import BUBBLE, onward_ports
 from mpinet.networks.classes import ChannelClasses
 from mpinet.networks.routing import Routing, hop_limit
 
@@ -95,18 +101,17 @@ class OpenLoop:
         self.routing = routing.around(*self._dead)
         self.classes = classes
         self.limited = buffering.buffers > 0
+        self.detailed = buffering.is_detailed or classes.name == BUBBLE
         self._require_fitting()
         self.ledger = layout.Ledger.counted()
         self.ledger.closed = self.ledger.last_move = -1
-        self.ledger.quiet = buffering.link_delay
         self._make_links()
         self._make_sources()
         self._make_rules()
+        self.ledger.quiet = self._rules.quiet
         self._make_routes()
         self._make_state()
         self._make_books()
-        nothing = np.empty((0, 1), np.int64)
-        self._late = deque([nothing] * (buffering.link_delay - 1))
 
     @property
     def steps(self) -> int:
@@ -150,8 +155,7 @@ class OpenLoop:
         if not made:
             return
         if not alone:
-            self._late.append(self._exchanged())
-            self._take_in(self._late.popleft())
+            self._take_in(self._exchanged())
         self.machine.count(self.ledger.moves - moves, made)
 
     def _advance(self, steps: int) -> None:
@@ -172,7 +176,10 @@ class OpenLoop:
         self._make_room(steps)
         if self.routing.sees == ALL_QUEUES and self.machine.transport.size > 1:
             self._tell_queues()
-        make_steps = advance_adaptive if self.routing.adaptive else advance
+        detailed = self.detailed
+        make_steps = advance_detailed if detailed else advance
+        if self.routing.adaptive:
+            make_steps = advance_detailed_adaptive if detailed else advance_adaptive
         if not self.limited:
             make_steps = advance_unlimited
         make_steps(
@@ -208,18 +215,21 @@ class OpenLoop:
         exchanged = self.machine.exchange(words, counts, ledger.moving + unit * ledger.open_told)
         ledger.open_everywhere, moving = divmod(exchanged.total, unit)
         ledger.quiet = 0 if moving else ledger.quiet + 1
-        if ledger.quiet >= self.buffering.link_delay and (
+        if ledger.quiet >= self._rules.quiet and (
             ledger.closed >= 0 or self.machine.sum(ledger.inside)[0]
         ):
             ledger.ended = 1
         return exchanged.records
 
     def _take_in(self, words: Ints) -> None:
-        """Let flits and credits of other ranks arrive."""
+        """Take in flits and credits of other ranks."""
         if not len(words):
             return
         take = take_in if self.limited else take_in_unlimited
-        take(words, self._routes, self._rules, self._state, self.books, self.ledger.record)
+        take(
+            words, self._routes, self._rules, self._state, self._wires, self.books,
+            self.ledger.record,
+        )  # fmt: skip
         self._require_right()
 
     def _require_fitting(self) -> None:
@@ -244,6 +254,15 @@ class OpenLoop:
             )
         if generation.is_closed:
             self._require_closed()
+        if name == BUBBLE:
+            self._require_whole()
+        if not self.machine.topology.links and (
+            buffering.queue or buffering.policy not in layout.POLICIES[: layout.ROTATING + 1]
+        ):
+            raise UsageError(
+                f"{self.machine.topology.name} has busses: --output-queue, and policies other than "
+                "rotating, oldest and fifo, are for links."
+            )
         longest = generation.longest
         if self.limited and buffering.switching != "wormhole" and buffering.buffers < longest:
             raise UsageError(
@@ -260,6 +279,24 @@ class OpenLoop:
             )
         needed = buffering.needs(most, ports)
         require_memory(needed, f"Traffic on {self.machine.topology.name}")
+
+    def _require_whole(self) -> None:
+        """Refuse what may fill a ring in spite of a bubble."""
+        generation, buffering = self.generation, self.buffering
+        if not self.limited or buffering.switching == "wormhole":
+            raise UsageError(
+                "--classes bubble counts room for whole messages: give --switching vct or saf, and "
+                "buffers."
+            )
+        if generation.longest != generation.shortest:
+            raise UsageError(
+                "--classes bubble needs messages of one length: others may fill a ring bit by bit."
+            )
+        if buffering.buffers < 2 * generation.longest:
+            raise UsageError(
+                f"With --classes bubble a message enters where there is room for two: give "
+                f"--buffers {2 * generation.longest} or more, not {buffering.buffers}."
+            )
 
     def _require_closed(self) -> None:
         """Refuse what does not go with replies or phases."""
@@ -297,9 +334,23 @@ class OpenLoop:
         # Unlimited queues ignore the lane by which a message arrives.
         vcs = self.buffering.vcs if self.limited else 1
         self._links["lane"][wired] = (slots * (topology.ports + 1) + back) * vcs
+        self._make_sides(wired, (numbers[wired], ports[wired]), (there, back))
         self._crossing_links = int((owners != machine.transport.rank).sum())
         self.wired_ports = len(wired)
         self._busses = make_busses(machine)
+
+    def _make_sides(self, wired: Ints, *ends: tuple[Ints, Ints]) -> None:
+        """Make what is known of wired ports, with nodes and ports at both ends of their links."""
+        buffering, many = self.buffering, self.machine.topology.ports + 1
+        self._sides = layout.Side.array(len(self._nodes) * many if self.detailed else 0)
+        if self.detailed:
+            classes = (np.atleast_1d(self.machine.topology.link_class(*each)) for each in ends)
+            flight, way_back = map(buffering.delays, classes)
+            rows = wired + wired // (many - 1)
+            onward = onward_ports(self.machine.topology, self.machine.nodes)
+            self._sides["onward"][rows] = onward.ravel()[wired]
+            self._sides["flight"][rows] = flight + buffering.router_delay
+            self._sides["back"][rows] = way_back
 
     def _make_sources(self) -> None:
         """Make the sources' draws, or their rows of the trace."""
@@ -382,7 +433,15 @@ class OpenLoop:
             "policy": layout.POLICIES.index(buffering.policy),
             "one_input": buffering.crossbar == "one",
             "one_eject": buffering.eject == "one",
-            "delay": buffering.link_delay,
+            "keeps": buffering.switching != "wormhole" and buffering.queue == 0,
+            "inputs": buffering.inputs,
+            "at_once": buffering.at_once or buffering.queue + 1,
+            "queue": buffering.queue,
+            "iterations": buffering.iterations,
+            "bubble": self.classes.name == BUBBLE,
+            "delay": buffering.longest_flight,
+            "quiet": buffering.longest_flight,
+            "router_delay": buffering.router_delay,
             "warmup": window.warmup,
             "window_end": window.warmup + window.steps,
             "limit": window.warmup + window.steps + window.limit,
@@ -421,6 +480,7 @@ class OpenLoop:
             queues=layout.Queue.array(every - lanes),
             outputs=layout.Output.array(nodes * (int(rules.ports) + 1) if limited else 0),
             links=self._links,
+            sides=self._sides,
             messages=layout.Message.array(0),
             headers=np.empty((0, self.routing.words), np.int64),
             free=np.empty(0, np.int32),
@@ -430,8 +490,9 @@ class OpenLoop:
         state.queues["root"] = layout.NONE
         state.channels["credit"] = self.buffering.buffers
         state.channels["holder"] = state.outputs["keeper"] = layout.NONE
-        local = self.wired_ports - self._crossing_links if limited else 0
-        self._wires = saved.wires(local, delay, int(rules.vcs))
+        # What comes from other ranks and arrives at once is on no wire.
+        wired = self.wired_ports - (self._crossing_links if delay == 1 else 0)
+        self._wires = saved.wires(wired if limited else 0, delay, int(rules.vcs))
         bids = every
         seen = int(rules.told + rules.ports * rules.classes)
         require_memory(8 * seen, f"What routing {self.routing.name} sees")
@@ -487,7 +548,7 @@ class OpenLoop:
         }
         if not self.limited:
             return {**fields, **saved.queues(machine, rules, state, self.ledger)}
-        return {**fields, **saved.lanes(machine, rules, state, self._wires, self._late, self.steps)}
+        return {**fields, **saved.lanes(machine, rules, state, self._wires, self.steps)}
 
     def _restore(self, found: Mapping[str, Any]) -> None:
         """Take up the state from the fields that `_fields` gave, on any number of ranks."""

@@ -11,8 +11,8 @@ by its place in a rank's memory:
   message, but holds none of its flits, has a part of zero flits;
 * a channel, at its sender: credits and holder, the keeper of its output, whose turn it is, the
   flits carried, and credits under way to it;
-* a flit under way, at its receiver: the step in which it left, and with a head the record of its
-  message;
+* a flit under way, at its receiver: the step from which it can be used, and with a head the record
+  of its message;
 * a bus, at every port on it: who keeps it, and whose turn it is;
 * an unlimited queue: each message, at the channel that it waits for, or at the processor that it is
   under way to;
@@ -27,7 +27,7 @@ depend on message numbers, and a message that visits a rank, or a lane, twice ha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -40,12 +40,8 @@ from mpinet.machine.hop import SEAL_MASK
 from mpinet.machine.machine import Machine
 from mpinet.machine.state import Fields, Largest, Numbered, Same, Total
 from mpinet.machine.traffic.layout import (
-    CREDIT,
     FIFO,
-    HEAD,
-    KIND_BITS,
     LANES_PER_WORD,
-    MESSAGE_WORDS,
     NONE,
     Books,
     Bus,
@@ -59,6 +55,7 @@ from mpinet.machine.traffic.layout import (
     Output,
     Queue,
     Rules,
+    Side,
     State,
     Wire,
     Wires,
@@ -68,10 +65,10 @@ from mpinet.machine.traffic.queues import joined
 NODE, LANE, ORDER, FLITS, RECORD = range(5)
 """Columns of a part: processor, lane, place in the lane's order, flits; then the message."""
 
-LEFT_IN, IS_HEAD = ORDER, FLITS
-"""Columns of a flit under way, beside `NODE`, `LANE` (of the receiver) and `RECORD`: the step in
-which it left, and whether it is a head (only heads have a record). A credit under way has the
-sender's node and channel, and the step, alone."""
+ARRIVES_IN, IS_HEAD = ORDER, FLITS
+"""Columns of a flit under way, beside `NODE`, `LANE` (of the receiver) and `RECORD`: the step from
+which it can be used, and whether it is a head (only heads have a record). A credit under way has
+the sender's node and channel, and the step, alone."""
 
 POSTED = 2
 """Column of the message of a reply that waits, behind processor and place in line."""
@@ -157,27 +154,17 @@ def restore_processors(
         busses.rows[bus[wired]] = rows
 
 
-def lanes(
-    machine: Machine, rules: Rules, state: State, wires: Wires, late: Iterable[Ints], now: int
-) -> Fields:
-    """Fields of lanes, and of flits and credits under way between them.
-
-    Parameters
-    ----------
-    late : sequence of ndarray
-        Words that other ranks sent in the last steps and that have not arrived yet.
-    now : int
-        The next step.
-    """
+def lanes(machine: Machine, rules: Rules, state: State, wires: Wires, now: int) -> Fields:
+    """Fields of lanes, and of flits and credits under way between them; `now` is the next step."""
     hosted = machine.placement.count
-    flights, credits, next_flits = _under_way(rules, state, wires, late, now)
+    flights, credits, next_flits = _under_way(rules, state, wires, now)
     if rules.delay == 1:
         next_flits = next_flits[:0]
     there = note_parts(rules, state, next_flits, np.empty((0, RECORD + 1), np.int64))
     parts = np.empty((there, RECORD + 1), np.int64)
     note_parts(rules, state, next_flits, parts)
     front = np.concatenate([_kept(Lane, state.lanes), _kept(Channel, state.channels)], axis=1)
-    return {
+    found = {
         "lanes": Numbered(front.reshape(hosted, int(rules.lanes), -1), machine.nodes),
         "outputs": Numbered(_kept(Output, state.outputs).reshape(hosted, -1, 2), machine.nodes),
         "parts": frames.Located(_with_messages(parts, state)),
@@ -185,6 +172,9 @@ def lanes(
         "credits": frames.Located(credits),
         "posted": frames.Located(_with_messages(_posted(rules, state), state)),
     }
+    if len(state.sides):
+        found["sides"] = Numbered(_kept(Side, state.sides).reshape(hosted, -1, 2), machine.nodes)
+    return found
 
 
 def _posted(rules: Rules, state: State) -> Ints:
@@ -223,25 +213,22 @@ def _with_records(state: State, records: Ints, ledger: Ledger) -> State:
     )
 
 
-def _under_way(
-    rules: Rules, state: State, wires: Wires, late: Iterable[Ints], now: int
-) -> tuple[Ints, Ints, Shorts]:
+def _under_way(rules: Rules, state: State, wires: Wires, now: int) -> tuple[Ints, Ints, Shorts]:
     """Return flits and credits under way, and by lane the message of the next flit to arrive.
 
-    The latter knows flits of this rank's own wires; lanes without any have `NONE`.
+    Of the latter, lanes to which none is under way have `NONE`.
     """
     count, delay, numbers = int(rules.lanes), int(rules.delay), state.nodes["number"]
     record = len(RECORDED) + state.headers.shape[1]
-    steps = range(now - delay + 1, now)
     first = np.full(len(state.lanes) if delay > 1 else 0, NONE, np.int32)
     flights = [np.empty((0, RECORD + record), np.int64)]
-    credits = [np.empty((0, LEFT_IN + 1), np.int64)]
+    credits = [np.empty((0, ARRIVES_IN + 1), np.int64)]
 
     def note(to: Ints, step: int, head: Array, messages: Ints) -> None:
         """Note flits to these lanes, with the records of the heads among them."""
         noted = np.zeros((len(to), RECORD + record), np.int64)
         noted[:, NODE], noted[:, LANE] = numbers[to // count], to % count
-        noted[:, LEFT_IN], noted[:, IS_HEAD] = step, head
+        noted[:, ARRIVES_IN], noted[:, IS_HEAD] = step, head
         noted[head, RECORD:] = messages
         flights.append(noted)
 
@@ -249,7 +236,8 @@ def _under_way(
         """Note credits for these channels."""
         credits.append(np.stack([numbers[to // count], to % count, 0 * to + step], axis=1))
 
-    for step in reversed(steps):
+    # The flit of a lane that arrives first is noted last.
+    for step in range(now + delay - 1, now, -1):
         row = step % delay
         made, returned = wires.counts[row].tolist()
         sent = wires.flits[row, :made]
@@ -257,28 +245,13 @@ def _under_way(
         first[to] = message
         note(to, step, head == 1, _records(state, message[head == 1]))
         note_credits(wires.credits[row, :returned].astype(np.int64), step)
-    told = MESSAGE_WORDS + state.headers.shape[1]
-    for step, words in zip(steps, late, strict=True):
-        places = np.empty(len(words), np.int64)
-        places = places[: find_words(words, told, places)]
-        to, kind = words[places, 0] >> KIND_BITS, words[places, 0] & (1 << KIND_BITS) - 1
-        note_credits(to[kind == CREDIT], step)
-        flit = kind != CREDIT
-        of_heads = places[kind == HEAD][:, np.newaxis] + 1 + np.arange(told)
-        # The column `came` is not sent: the step of arrival is known when the head arrives.
-        heads = np.insert(words[of_heads, 0], MESSAGE_WORDS, 0, axis=1)
-        note(to[flit], step, kind[flit] == HEAD, heads)
     return np.concatenate(flights), np.concatenate(credits), first
 
 
 def restore_lanes(
     machine: Machine, rules: Rules, state: State, found: Mapping[str, Any], ledger: Ledger
 ) -> tuple[State, Wires]:
-    """Restore lanes from the fields that `lanes` gave; return the state and the wires.
-
-    The wires get what was under way from other ranks, too: so they have room for all links, while
-    those of a run that was not resumed have room for local links alone.
-    """
+    """Restore lanes from the fields that `lanes` gave; return the state and the wires."""
     count, network_lanes = int(rules.lanes), int(rules.ports * rules.vcs)
     front = found["lanes"].reshape(len(state.lanes), -1)
     parts, into = _by_lane(machine, found["parts"], count)
@@ -287,6 +260,8 @@ def restore_lanes(
     _keep(Lane, state.lanes, front[:, : len(Lane.kept)])
     _keep(Channel, state.channels, front[:, len(Lane.kept) :])
     _keep(Output, state.outputs, found["outputs"])
+    if len(state.sides):
+        _keep(Side, state.sides, found["sides"])
     flits = parts[:, FLITS]
     filled = np.bincount(into, flits, len(state.lanes)).astype(np.int64)
     state.lanes["filled"] = filled
@@ -323,7 +298,7 @@ def restore_lanes(
     _fill_wires(made, flights, flying, of[flown], count)
     credits, returning = _by_lane(machine, found["credits"], count)
     for row in range(len(made.counts)):
-        there = returning[credits[:, LEFT_IN] % len(made.counts) == row]
+        there = returning[credits[:, ARRIVES_IN] % len(made.counts) == row]
         made.credits[row, : len(there)] = there
         made.counts[row].credits = len(there)
     return state, made
@@ -390,24 +365,11 @@ def wires(wired: int, delay: int, vcs: int) -> Wires:
 def _fill_wires(wires: Wires, flights: Ints, flying: Ints, messages: Ints, count: int) -> None:
     """Put flits for the lanes `flying`, of these messages, on the wires."""
     for row in range(len(wires.counts)):
-        there = np.flatnonzero(flights[:, LEFT_IN] % len(wires.counts) == row)
+        there = np.flatnonzero(flights[:, ARRIVES_IN] % len(wires.counts) == row)
         flits = wires.flits[row, : len(there)]
         flits["lane"], flits["slot"] = flying[there], flying[there] // count
         flits["message"] = messages[there] << 1 | flights[there, IS_HEAD]
         wires.counts[row].flits = len(there)
-
-
-@kernel
-def find_words(words: Table, record: int, places: Ints) -> int:
-    """Write the places of words for a rank, without messages behind heads; return their number."""
-    i = found = 0
-    while i < words.shape[0]:
-        places[found] = i
-        found += 1
-        i += 1
-        if words[i - 1, 0] & (1 << KIND_BITS) - 1 == HEAD:
-            i += record
-    return found
 
 
 @part

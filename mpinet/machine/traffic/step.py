@@ -100,6 +100,10 @@ def make_scratch(routes, rules):
         np.full(rules.ports + 1, NONE, np.int64),
         np.empty(rules.ports + 1, np.int64),
         np.empty(rules.ports + 1, np.int64),
+        np.empty(rules.ports + 1, np.int64),
+        np.empty(rules.ports + 1, np.int64),
+        np.empty(rules.ports * rules.vcs, np.int64),
+        np.full(rules.ports * rules.vcs, NONE, np.int64),
     )
 
 
@@ -137,21 +141,27 @@ def note_end(rules, ledger):
 def is_over(rules, ledger):
     """Count the steps without a move; return whether the run is over (one rank).
 
-    After D such steps no wire carries anything: nothing moves again once sources are closed, and
-    flits that stand in lanes even before are in a deadlock.
+    After `Rules.quiet` such steps nothing is under way: nothing moves again once sources are
+    closed, and flits that stand in lanes even before are in a deadlock.
     """
     ledger.open_everywhere = ledger.open_told
     if ledger.moving != 0:
         ledger.quiet = 0
         return False
     ledger.quiet += 1
-    if ledger.quiet >= rules.delay and (ledger.closed >= 0 or ledger.inside > 0):
+    if ledger.quiet >= rules.quiet and (ledger.closed >= 0 or ledger.inside > 0):
         ledger.ended = 1
     return ledger.ended != 0
 
 
 advance_adaptive = advance.bind("advance_adaptive", ADAPTIVE=True)
 """`advance` for routings whose nodes choose among candidates; compiled at first use."""
+
+advance_detailed = advance.bind("advance_detailed", DETAILED=True)
+"""`advance` for nodes whose ports differ, or have more than a link; compiled at first use."""
+
+advance_detailed_adaptive = advance_detailed.bind("advance_detailed_adaptive", ADAPTIVE=True)
+"""`advance_detailed` for routings whose nodes choose."""
 
 advance_unlimited = advance.bind("advance_unlimited", UNLIMITED=True)
 """`advance` for unlimited queues."""

@@ -16,6 +16,7 @@ from mpinet.compiled import inlined, rule
 from mpinet.errors import TopologyError
 from mpinet.networks.adaptive import CLASS, PORT
 from mpinet.networks.arithmetic import inverse, quotient
+from mpinet.networks.bubble import BUBBLE, bubble_classes
 from mpinet.networks.classes import ChannelClasses, Choices, common_classes
 from mpinet.networks.classic.ring import (
     MINUS,
@@ -224,6 +225,7 @@ class Torus(Grid):
         return common_classes(self) | {
             "dateline": lambda: ChannelClasses("dateline", dateline, self.params, 2),
             "wrap": lambda: ChannelClasses("wrap", wrap, self.params, 2),
+            BUBBLE: lambda: bubble_classes(self.params),
         }
 
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mpinet.compiled import inlined, rule
+from mpinet.networks.bubble import BUBBLE, bubble_classes
 from mpinet.networks.classes import ChannelClasses, Choices, common_classes
 from mpinet.networks.cycle import Cycle, ring_cycle
 from mpinet.networks.parameters import whole_number
@@ -63,6 +64,7 @@ class Ring(Topology):
         return common_classes(self) | {
             "dateline": lambda: ChannelClasses("dateline", dateline, self.params, 2),
             "wrap": lambda: ChannelClasses("wrap", wrap, self.params, 2),
+            BUBBLE: lambda: bubble_classes(self.params),
         }
 
     @property

@@ -1,12 +1,14 @@
 """A second program for adaptive routing under open-loop traffic: plain Python, no arrays, no ranks.
 
-Written from docs/reference/traffic.md: a trace on a network, one-flit steps. Messages are
-dictionaries, lanes are lists of flits. The grids here are meshes, tori and hypercubes with minimal
-adaptive routing and an escape; `queue_reference` has the routings that look at queues.
+Written from docs/reference/traffic.md: networks of links that `bustraffic` runs. The grids here are
+meshes, tori and hypercubes with minimal adaptive routing and an escape, or by dimension order;
+`queue_reference` has the routings that look at queues.
 """
 
 from itertools import product
 from math import prod
+
+from mpi.machine.bustraffic import Limited
 
 MASK = 0xFFFFFFFF
 
@@ -84,154 +86,67 @@ class Grid:
         return [*found, escape]
 
 
+class Straight(Grid):
+    """The same grids by dimension order alone: the escape, or one class with bubbles."""
+
+    def __init__(self, name, bubble=False):
+        super().__init__(name)
+        self.bubble = bubble
+        self.classes = self.escape = 1 if bubble else self.escape
+
+    def ways(self, node, lane, message, queue):
+        port, group = super().ways(node, lane, message, queue)[-1]
+        return [(port, 0 if self.bubble else group)]
+
+    def goes_on(self, came_by, port, group):
+        """A message that came along the same ring, in the same class."""
+        j, direction = self.ports[port]
+        return came_by[0] >= 0 and (self.ports[came_by[0]], came_by[1]) == ((j, -direction), group)
+
+
+class Links:
+    """A network of links as `bustraffic` asks for it."""
+
+    shares = False
+
+    def __init__(self, grid):
+        self.grid, self.size, self.classes, self.escape = (
+            grid, grid.size, grid.classes, grid.escape,
+        )  # fmt: skip
+        self.ports = len(grid.ports)
+        self.ways, self.best, self.goes_on = grid.ways, grid.best, getattr(grid, "goes_on", None)
+
+    def behind(self, node, port):
+        there = self.grid.behind(node, port)
+        return None if there is None else (there, self.grid.back(node, port))
+
+    def bus(self, node, port):
+        return node, port
+
+    def link_class(self, node, port):
+        return self.grid.ports[port][0]
+
+
+def play_all(grid, rows, **s):
+    """The results of a run, and the times (done, born, source, entered + hops) of its messages."""
+    run = Limited(Links(grid), rows, PLAIN | s)
+    found = run.run()
+    done = [m for m in run.messages if m.done >= 0 and not m.lost]
+    return found, [(m.done, m.born, m.source, m.entered + m.hops) for m in done]
+
+
+PLAIN = {
+    "crossbar": "one",
+    "eject": "one",
+    "delay": 1,
+    "warmup": 0,
+    "measure": 150,
+    "drain": 600,
+}
+
+
 def play(grid, rows, vcs, buffer, switching, policy):
-    """The times (done, born, source, entered + hops) of all messages, steps, moves, flits left."""
-    ports, each = len(grid.ports), vcs // grid.classes
-    nodes, lanes = range(grid.size), range((ports + 1) * vcs)
-    queue = {(u, k): [] for u in nodes for k in lanes}  # flits: (message, index)
-    out = {}  # of a lane whose head has left: (port, vc)
-    credit = {(u, p, v): buffer for u in nodes for p in range(ports) for v in range(vcs)}
-    holder, kept, pointer = {}, {}, {}
-    waiting = {u: [] for u in nodes}
-    messages = [
-        {"number": i, "born": t, "source": s, "target": d, "flits": f, "hops": 0}
-        for i, (t, s, d, f) in enumerate(sorted(rows, key=lambda row: row[:2]))
-    ]
-    step = moves = 0
-    while True:
-        for message in messages:
-            if message["born"] == step:
-                waiting[message["source"]].append(message)
-        for u in nodes:
-            for k in range(ports * vcs, (ports + 1) * vcs):
-                if waiting[u] and not queue[u, k]:
-                    message = waiting[u].pop(0)
-                    message["came", u] = step
-                    queue[u, k] = [(message, i) for i in range(message["flits"])]
-        granted = []
-        for u in nodes:
-            bids = {}
-            for k in lanes:
-                if queue[u, k]:
-                    message, index = queue[u, k][0]
-                    way = wish(
-                        grid, u, k, message, index, queue, out, credit, holder, vcs, each, buffer,
-                        switching, ports,
-                    )  # fmt: skip
-                    if way is not None:
-                        bids[k] = way
-            granted += [
-                (u, k, *bids[k])
-                for k in grants(u, bids, queue, kept, pointer, step, policy, switching, vcs, ports)
-            ]
-        arrivals = []
-        for u, k, port, vc in granted:
-            message, index = queue[u, k].pop(0)
-            head, tail = index == 0, index == message["flits"] - 1
-            if k < ports * vcs:
-                by = grid.behind(u, k // vcs), grid.back(u, k // vcs), k % vcs
-                arrivals.append((by, None))
-            elif head:
-                message["entered"] = step
-            if switching != "wormhole":
-                kept[u, port] = None if tail else k
-            if port == ports:
-                out[u, k] = None if tail else (port, None)
-                if tail:
-                    message["done"] = step
-                continue
-            out[u, k] = None if tail else (port, vc)
-            credit[u, port, vc] -= 1
-            holder[u, port, vc] = None if tail else k
-            message["hops"] += head
-            there = grid.behind(u, port), grid.back(u, port) * vcs + vc
-            arrivals.append((there, (message, index)))
-        moves += len(granted)
-        step += 1
-        for place, flit in arrivals:
-            if flit is None:
-                credit[place] += 1
-                continue
-            queue[place].append(flit)
-            if flit[1] == 0:
-                flit[0]["came", place[0]] = step
-        inside = sum(len(queue[u, k]) for u in nodes for k in range(ports * vcs))
-        born = all(message["born"] < step for message in messages)
-        if not granted and (inside or (born and not any(waiting.values()))):
-            break
-    times = [
-        (m["done"], m["born"], m["source"], m["entered"] + m["hops"])
-        for m in messages
-        if "done" in m
-    ]
-    return times, step, moves, inside
-
-
-def wish(
-    grid, u, k, message, index, queue, out, credit, holder, vcs, each, buffer, switching, ports
-):
-    """The port and virtual channel that the front flit of a lane bids for; None if it cannot go."""
-    if index > 0:
-        port, vc = out[u, k]
-        return (port, vc) if port == ports or credit[u, port, vc] else None
-    if message["target"] == u:
-        return ports, None
-    flits = message["flits"]
-    if switching == "saf" and sum(flit[0] is message for flit in queue[u, k]) < flits:
-        return None
-    lane = (k // vcs, k % vcs // each) if k < ports * vcs else (-1, -1)
-
-    def queued(node, port):
-        if grid.behind(node, port) is None:
-            return 0
-        return sum(buffer - credit[node, port, vc] for vc in range(vcs))
-
-    able = []
-    for port, group in grid.ways(u, lane, message, queued):
-        need = (
-            flits if switching != "wormhole" else 1 if group < grid.escape else min(flits, buffer)
-        )
-        rooms = {vc: credit[u, port, vc] for vc in range(group * each, (group + 1) * each)}
-        rooms = {v: r for v, r in rooms.items() if holder.get((u, port, v)) is None and r >= need}
-        if rooms:
-            vc = max(rooms, key=lambda v: (rooms[v], -v))
-            able.append((port, group, rooms[vc], vc))
-    if not able:
-        return None
-    port, _, _, vc = grid.best(able)
-    return port, vc
-
-
-def grants(u, bids, queue, kept, pointer, step, policy, switching, vcs, ports):
-    """The lanes of a node that are granted what they bid for; one of an input and of an output."""
-    chosen, inputs, outputs = [], set(), set()
-    if switching != "wormhole":
-        for port in range(ports + 1):
-            lane = kept.get((u, port))
-            if lane is not None:
-                inputs.add(lane // vcs)
-                outputs.add(port)
-                chosen += [lane] if lane in bids else []
-    rest = [k for k in bids if k not in chosen]
-    if policy == "rotating":
-        count = (ports + 1) * vcs
-        for turn in range(ports + 1):
-            port = (step + turn) % (ports + 1)
-            able = [k for k in rest if bids[k][0] == port and k // vcs not in inputs]
-            if port in outputs or not able:
-                continue
-            lane = min(able, key=lambda k: (k - pointer.get((u, port), 0)) % count)
-            pointer[u, port] = (lane + 1) % count
-            chosen.append(lane)
-            inputs.add(lane // vcs)
-        return chosen
-    keys = {
-        k: (queue[u, k][0][0]["came", u] if policy == "fifo" else 0, queue[u, k][0][0]["number"])
-        for k in rest
-    }
-    for k in sorted(rest, key=keys.get):
-        if bids[k][0] not in outputs and k // vcs not in inputs:
-            chosen.append(k)
-            outputs.add(bids[k][0])
-            inputs.add(k // vcs)
-    return chosen
+    """The times of all messages, steps up to the last move and two more, moves, flits left."""
+    s = {"vcs": vcs, "buffer": buffer, "switching": switching, "policy": policy}
+    found, times = play_all(grid, rows, **s)
+    return times, found["last_move"] + 2, found["moves"], found["stuck_flits"]

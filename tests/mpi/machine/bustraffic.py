@@ -1,10 +1,11 @@
-"""Open-loop traffic on a grid of busses once more, in plain Python: docs/reference/traffic.md.
+"""Open-loop traffic once more, in plain Python: docs/reference/traffic.md.
 
-Written from the page, without mpinet's traffic: lists and dictionaries, a function a phase. Rows
-and columns of processors are busses; a message goes along its row first, then along the column.
+Written from the page, without mpinet's traffic: lists and dictionaries, a function a phase. The
+grid here is one of busses: rows and columns of processors; a message goes along its row first,
+then along the column. `adaptive_reference` and `queue_reference` have networks of links.
 """
 
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from dataclasses import dataclass, field
 
 from serial.machine.busgrid import bus_grid_wiring, bus_of
@@ -23,21 +24,29 @@ class Message:
     done: int = -1
     hops: int = 0
     came: int = 0
+    lost: bool = False
+
+    def __getitem__(self, name):
+        return getattr(self, name)
 
 
 @dataclass
 class Lane:
-    """A queue of (message, flit); when the heads in it came; the VC of the message in front."""
+    """A queue of (message, flit); when heads in it came; output and VC of the front message."""
 
     flits: deque = field(default_factory=deque)
     came: deque = field(default_factory=deque)
-    vc: int = -1
+    way: tuple = ()
 
 
 class Grid:
     """The wiring, and who goes where."""
 
-    def __init__(self, rows, columns):
+    shares = True
+
+    def __init__(self, rows, columns, classes="none"):
+        self.by_hops, self.classes = classes == "hops", 1 + (classes == "hops")
+        self.escape = self.classes
         self.shape, self.wiring = (rows, columns), bus_grid_wiring(rows, columns)
         self.size, self.ports = rows * columns, rows + columns - 2
         self.busses = rows + columns
@@ -49,6 +58,16 @@ class Grid:
 
     def bus(self, node, port):
         return bus_of((node, port, self.wiring[node][port]), *self.shape)
+
+    def link_class(self, node, port):
+        return 0
+
+    def best(self, able):
+        return able[0]
+
+    def ways(self, node, came_by, message, queued):
+        """The only port, with its class."""
+        return [(self.decide(node, message.target), came_by[1] + 1 if self.by_hops else 0)]
 
     def decide(self, node, target):
         """The port; None: it has arrived."""
@@ -64,8 +83,9 @@ class Traffic:
 
     def __init__(self, grid, trace, s):
         self.grid, self.s, self.now, self.closed = grid, s, 0, -1
-        rows = sorted(trace, key=lambda row: row[:2])
-        self.messages = [Message(number, *row) for number, row in enumerate(rows)]
+        rows = enumerate(sorted(trace, key=lambda row: row[:2]))
+        dead = s.get("dead", ())
+        self.messages = [Message(number, *row) for number, row in rows if row[1] not in dead]
         self.queues = [deque() for _ in range(grid.size)]
         self.loads, self.moves, self.last_move = defaultdict(int), 0, -1
         self.queue_max = self.flits_max = 0
@@ -106,8 +126,8 @@ class Traffic:
 
     def results(self, stuck):
         measured = self.measured()
-        done = [each for each in measured if each.done >= 0]
-        ended = [each for each in self.messages if each.done >= 0]
+        done = [each for each in measured if each.done >= 0 and not each.lost]
+        ended = [each for each in self.messages if each.done >= 0 and not each.lost]
         accepted = [each for each in ended if self.first <= each.done < self.end]
         latencies = sorted(each.done - each.born for each in done)
         words = (draw32(m.done, m.born, m.source, m.entered + m.hops) for m in ended)
@@ -118,6 +138,7 @@ class Traffic:
             "accepted": len(accepted),
             "accepted_flits": sum(each.length for each in accepted),
             "delivered": len(done),
+            "undeliverable": sum(each.done >= 0 and each.lost for each in measured),
             "latency_sum": sum(latencies),
             "latency_max": max(latencies, default=0),
             "latency_p50": latencies[(len(latencies) + 1) // 2 - 1] if latencies else 0,
@@ -137,17 +158,26 @@ class Traffic:
 
 
 class Limited(Traffic):
-    """Finite buffers: lanes, credits, holders, and what is kept."""
+    """Finite buffers: lanes, credits, holders, and what is kept.
+
+    A grid says who is `behind` a port, and names the `ways` of a message in front of a lane: pairs
+    of port and class, of which it takes the `best` that has room.
+    """
 
     def __init__(self, grid, trace, s):
-        super().__init__(grid, trace, s)
-        self.vcs, self.network = s["vcs"], grid.ports * s["vcs"]
-        self.per_class = self.vcs // (2 if s["classes"] == "hops" else 1)
+        super().__init__(grid, trace, MORE | s)
+        s, self.vcs, self.network = self.s, s["vcs"], grid.ports * s["vcs"]
+        self.per_class = self.vcs // grid.classes
         self.lanes = [[Lane() for _ in range(self.network + self.vcs)] for _ in range(grid.size)]
         self.credits = defaultdict(lambda: s["buffer"])
         self.holders, self.kept, self.keepers = {}, {}, {}
-        self.pointers = defaultdict(int)
-        self.wire = deque([[]] * (s["delay"] - 1))
+        self.pointers, self.turns, self.busy = (defaultdict(int) for _ in range(3))
+        self.coming = defaultdict(list)
+        self.inputs = {"one": 1, "all": self.vcs}.get(s["crossbar"], s["crossbar"])
+        self.keeps = s["switching"] != "wormhole" and not s["queue"]
+        self.delays = [s["delay"]] if isinstance(s["delay"], int) else s["delay"]
+        self.longest = max(self.delays) + s["router_delay"] + s["queue"]
+        self.quiet = self.longest
 
     def withdraw(self):
         for node, lanes in enumerate(self.lanes):
@@ -166,55 +196,86 @@ class Limited(Traffic):
                     if self.queues[node] and not lane.flits:
                         message = self.queues[node].popleft()
                         lane.flits.extend((message, i) for i in range(message.length))
-                        lane.came.append(self.now)
+                        lane.came.append(self.now + self.s["router_delay"])
             granted = [g for node in range(self.grid.size) for g in self.grants(node)]
             leaving = self.by_busses(granted)
-            batch = [self.leave(*each) for each in leaving]
+            for each in sorted(leaving, key=lambda each: each[:2]):
+                self.leave(*each)
             self.moves += len(leaving)
+            self.quiet += 1
             if leaving:
-                self.last_move = self.now
-            self.wire.append(batch)
-            quiet = not any(self.wire)
-            for flit, credit in self.wire.popleft():
-                self.arrive(flit, credit)
+                self.last_move, self.quiet = self.now, 0
+            for place, flit in self.coming.pop(self.now + 1, []):
+                self.arrive(place, flit)
             inside = [sum(len(x.flits) for x in each[: self.network]) for each in self.lanes]
             self.flits_max = max(self.flits_max, *inside)
             self.finish()
-            if quiet and (self.closed >= 0 or sum(inside)):
+            if self.quiet >= self.longest and (self.closed >= 0 or sum(inside)):
                 return self.results(sum(inside))
 
     def bids(self, node):
         """Rows (lane, output, vc) of the front flits that can go."""
         found = []
         for number, lane in enumerate(self.lanes[node]):
-            if not lane.flits:
+            if not lane.flits or lane.came[0] > self.now:
                 continue
             message, index = lane.flits[0]
-            port = self.grid.decide(node, message.target)
-            out, vc = self.grid.ports if port is None else port, -1
-            if port is not None:
-                keeper = self.keepers.get(self.grid.bus(node, port))
+            way = self.way(node, number, message) if index == 0 else lane.way
+            if way is None:
+                continue
+            out, vc = way
+            if out < self.grid.ports:
+                keeper = self.keepers.get(self.grid.bus(node, out))
                 if keeper is not None and keeper != (node, number):
                     continue
-                vc = lane.vc if index else self.free_vc(node, port, number, message)
-                if vc is None or (index and not self.credits[node, port, vc]):
+                if index and not self.credits[node, out, vc]:
                     continue
             found.append((number, out, vc))
         return found
 
-    def free_vc(self, node, port, number, message):
-        s = self.s
-        need = 1 if s["switching"] == "wormhole" else message.length
+    def way(self, node, number, message):
+        """The output and virtual channel that a head can take."""
+        s, vcs, each = self.s, self.vcs, self.per_class
+        if message.target == node:
+            return self.grid.ports, -1
+        slot = number >= self.network
+        came_by = (-1, -1) if slot else (number // vcs, number % vcs // each)
+        ways = self.grid.ways(node, came_by, message, self.queued)
+        ways = [way for way in ways if not self.is_dead(node, way[0])]
+        if not ways:
+            message.lost = True
+            return self.grid.ports, -1
         flits = self.lanes[node][number].flits
-        if s["switching"] == "saf" and sum(m is message for m, _ in flits) < need:
+        if s["switching"] == "saf" and sum(m is message for m, _ in flits) < message.length:
             return None
-        came_by = -1 if number >= self.network else number % self.vcs // self.per_class
-        first = self.per_class * (came_by + 1 if s["classes"] == "hops" else 0)
-        free = [
-            v for v in range(first, first + self.per_class)
-            if (node, port, v) not in self.holders and self.credits[node, port, v] >= need
-        ]  # fmt: skip
-        return max(free, key=lambda v: (self.credits[node, port, v], -v), default=None)
+        able = []
+        for port, group in ways:
+            need = message.length
+            if s["switching"] == "wormhole":
+                need = 1 if group < self.grid.escape else min(need, s["buffer"])
+            if s["bubble"] and not self.grid.goes_on(came_by, port, group):
+                need *= 2
+            free = [
+                v for v in range(group * each, group * each + each)
+                if (node, port, v) not in self.holders and self.credits[node, port, v] >= need
+            ]  # fmt: skip
+            if free:
+                vc = max(free, key=lambda v: (self.credits[node, port, v], -v))
+                able.append((port, group, self.credits[node, port, vc], vc))
+        if not able:
+            return None
+        port, _, _, vc = self.grid.best(able)
+        return port, vc
+
+    def queued(self, node, port):
+        """The credits that a node's channels lack."""
+        if self.grid.behind(node, port) is None:
+            return 0
+        return sum(self.s["buffer"] - self.credits[node, port, vc] for vc in range(self.vcs))
+
+    def is_dead(self, node, port):
+        there = self.grid.behind(node, port)[0]
+        return there in self.s["dead"] or {node, there} in self.s["cut"]
 
     def output(self, node, out):
         """A node's ports on one bus are one output."""
@@ -228,45 +289,140 @@ class Limited(Traffic):
 
     def grants(self, node):
         """Rows (node, lane, output, vc, whether it had been begun)."""
-        s, ports, count = self.s, self.grid.ports, self.network + self.vcs
-        bids, used_in, used_out, chosen = self.bids(node), set(), set(), []
-
-        def allowed(bid):
-            many = bid[1] == ports and s["eject"] == "all"
-            if not many and self.output(node, bid[1]) in used_out:
-                return False
-            return s["crossbar"] == "all" or bid[0] // self.vcs not in used_in
-
-        def take(bid, begun=False):
-            used_in.add(bid[0] // self.vcs)
-            used_out.add(self.output(node, bid[1]))
-            chosen.append((node, *bid, begun))
-            bids.remove(bid)
-
-        for out in range(ports + 1):
+        self.node, self.asked = node, self.bids(node)
+        self.used_in, self.used_out, self.used_vcs = Counter(), Counter(), set()
+        self.chosen = []
+        for out in range(self.grid.ports + 1):
             if (node, out) in self.kept:
-                used_in.add(self.kept[node, out] // self.vcs)
-                used_out.add(self.output(node, out))
-        for bid in list(bids):
-            if self.kept.get((node, bid[1])) == bid[0]:
-                take(bid, begun=True)
-        if s["policy"] != "rotating":
-            for bid in sorted(bids, key=lambda bid: self.key(node, bid[0])):
-                if allowed(bid):
-                    take(bid)
-            return chosen
+                self.used_in[self.kept[node, out] // self.vcs] += 1
+                self.used_out[self.output(node, out)] += 1
+        begun = [bid for bid in self.asked if self.kept.get((node, bid[1])) == bid[0]]
+        self.asked = [bid for bid in self.asked if bid not in begun]
+        policy = self.s["policy"]
+        by_rounds = {"inputfirst": self.inputs_first}
+        by_rounds |= dict.fromkeys(("outputfirst", "islip"), self.outputs_first)
+        if policy in by_rounds:
+            self.rounds(by_rounds[policy])
+        else:
+            {"rotating": self.in_turn, "wavefront": self.in_waves}.get(policy, self.in_order)()
+        new = [(node, *bid, False) for bid in self.chosen]
+        return [(node, *bid, True) for bid in begun] + new
+
+    def room(self, out):
+        """How many more bids an output may grant."""
+        if out == self.grid.ports:
+            most = len(self.lanes) * self.vcs if self.s["eject"] == "all" else 1
+        else:
+            waiting = max(0, self.busy[self.node, out] - self.now)
+            most = min(self.s["at_once"] or self.network, self.s["queue"] + 1 - waiting)
+            most = most if self.s["queue"] else 1
+        return most - self.used_out[self.output(self.node, out)]
+
+    def allowed(self, bid):
+        number, out, vc = bid
+        taken = bid in self.chosen or (vc >= 0 and (out, vc) in self.used_vcs)
+        return not taken and self.room(out) > 0 and self.used_in[number // self.vcs] < self.inputs
+
+    def take(self, bid):
+        self.used_in[bid[0] // self.vcs] += 1
+        self.used_out[self.output(self.node, bid[1])] += 1
+        self.used_vcs.add(bid[1:])
+        self.chosen.append(bid)
+
+    def in_order(self):
+        for bid in sorted(self.asked, key=lambda bid: self.key(self.node, bid[0])):
+            if self.allowed(bid):
+                self.take(bid)
+
+    def in_turn(self):
+        ports, count = self.grid.ports, self.network + self.vcs
         for turn in range(ports + 1):
             out = (self.now + turn) % (ports + 1)
-            pointer = self.pointers[node, out]
-            while asked := [bid for bid in bids if bid[1] == out and allowed(bid)]:
-                best = min(asked, key=lambda bid: (bid[0] - pointer) % count)
-                take(best)
-                if out == ports:
-                    pointer = self.pointers[node, out] = (best[0] + 1) % count
-        return chosen
+            pointer = self.pointers[self.node, out]
+            while able := [bid for bid in self.asked if bid[1] == out and self.allowed(bid)]:
+                best = min(able, key=lambda bid: (bid[0] - pointer) % count)
+                self.take(best)
+                if out == ports or not self.grid.shares:
+                    pointer = self.pointers[self.node, out] = (best[0] + 1) % count
+
+    def in_waves(self):
+        many = self.grid.ports + 1
+        for wave in range(many):
+            for i in range(many):
+                cell = i, (self.now + wave - i) % many
+                of = [bid for bid in self.asked if (bid[0] // self.vcs, bid[1]) == cell]
+                for bid in sorted(of, key=self.by_channel):
+                    if self.allowed(bid):
+                        self.take(bid)
+        self.move(self.turns, self.chosen, self.input, self.by_channel, lambda b: b[0] % self.vcs)
+
+    def input(self, bid):
+        return bid[0] // self.vcs
+
+    def by_channel(self, bid):
+        """How far a bid is behind the channel whose turn it is at its input."""
+        return (bid[0] - self.turns[self.node, self.input(bid)]) % self.vcs
+
+    def by_input(self, bid):
+        """How far its input is behind the one whose turn it is at its output."""
+        return (self.input(bid) - self.pointers[self.node, bid[1]]) % (self.grid.ports + 1)
+
+    def by_lane(self, bid):
+        pointer = self.pointers[self.node, bid[1]]
+        return (bid[0] - pointer) % (self.network + self.vcs)
+
+    def by_output(self, bid):
+        return (bid[1] - self.turns[self.node, self.input(bid)]) % (self.grid.ports + 1)
+
+    def move(self, pointers, bids, place, distance, number):
+        """Let pointers name what is behind the last of these bids."""
+        last = {}
+        for bid in sorted(bids, key=distance):
+            last[place(bid)] = number(bid) + 1
+        for where, pointer in last.items():
+            pointers[self.node, where] = pointer
+
+    def rounds(self, one):
+        counted = 0
+        for turn in range(self.s["iterations"]):
+            moves = one()
+            if turn == 0 or self.s["policy"] != "islip":
+                counted = len(self.chosen)
+        for each in moves:
+            self.move(each[0], self.chosen[:counted], *each[1:])
+
+    def inputs_first(self):
+        many, picked = self.grid.ports + 1, []
+        for i in range(many):
+            mine = [bid for bid in self.asked if self.input(bid) == i and self.allowed(bid)]
+            mine.sort(key=self.by_channel)
+            picked += mine[: self.inputs - self.used_in[i]]
+        for bid in sorted(picked, key=lambda bid: (self.by_input(bid), self.by_channel(bid))):
+            if self.allowed(bid):
+                self.take(bid)
+        at_input = self.turns, self.input, self.by_channel, lambda bid: bid[0] % self.vcs
+        return at_input, (self.pointers, lambda bid: bid[1], self.by_input, self.input)
+
+    def outputs_first(self):
+        many, picked = self.grid.ports + 1, []
+        for out in range(many):
+            mine, vcs = [], set()
+            able = [bid for bid in self.asked if bid[1] == out and self.allowed(bid)]
+            for bid in sorted(able, key=self.by_lane):
+                if len(mine) < self.room(out) and (out == many - 1 or bid[2] not in vcs):
+                    mine.append(bid)
+                    vcs.add(bid[2])
+            picked += mine
+        for bid in sorted(picked, key=lambda bid: (self.by_output(bid), bid[0])):
+            if self.used_in[self.input(bid)] < self.inputs:
+                self.take(bid)
+        at_output = self.pointers, lambda bid: bid[1], self.by_lane, lambda bid: bid[0]
+        return at_output, (self.turns, self.input, self.by_output, lambda bid: bid[1])
 
     def by_busses(self, granted):
         """What leaves: all that is ejected, and of every bus's claims one."""
+        if not self.grid.shares:
+            return granted
         ports, leaving, claims = self.grid.ports, [], defaultdict(list)
         for each in granted:
             node, _, out = each[:3]
@@ -286,49 +442,68 @@ class Limited(Traffic):
             leaving.append(best)
         return leaving
 
+    def delay(self, node, port):
+        last = len(self.delays) - 1
+        return self.delays[min(self.grid.link_class(node, port), last) if last else 0]
+
     def leave(self, node, number, out, vc, _):
-        """Take a flit from its lane; what arrives elsewhere: a flit, and a credit."""
+        """Take a flit from its lane; flit and credit are under way."""
         ports, lane = self.grid.ports, self.lanes[node][number]
         message, index = lane.flits.popleft()
-        tail, flit, credit = index == message.length - 1, None, None
+        tail = index == message.length - 1
         if number < self.network:
             before, port = self.grid.behind(node, number // self.vcs)
-            credit = before, port, number % self.vcs
+            place = before, port, number % self.vcs
+            self.coming[self.now + self.delay(before, port)].append((place, None))
         elif index == 0:
             message.entered = self.now
-        keeps = self.s["switching"] != "wormhole"
-        if keeps and (out < ports or self.s["eject"] == "one"):
+        if self.keeps and (out < ports or self.s["eject"] == "one"):
             self.kept[node, out] = number
         if out < ports:
             bus = self.grid.bus(node, out)
             self.credits[node, out, vc] -= 1
             self.holders[node, out, vc] = number
-            if keeps:
+            if self.keeps and self.grid.shares:
                 self.keepers[bus] = node, number
-            if self.first <= self.now < self.end:
+            goes = max(self.now, self.busy[node, out])
+            self.busy[node, out] = goes + 1
+            if self.first <= goes < self.end:
                 self.loads[bus] += 1
             there, port = self.grid.behind(node, out)
-            flit = there, port * self.vcs + vc, message, index
+            usable = goes + self.delay(node, out) + self.s["router_delay"]
+            self.coming[usable].append(((there, port * self.vcs + vc), (message, index)))
             message.hops += index == 0
-            lane.vc = vc
             if tail:
                 del self.holders[node, out, vc]
                 self.keepers.pop(bus, None)
         elif tail:
             message.done = self.now
+        lane.way = out, vc
         if tail:
             self.kept.pop((node, out), None)
             lane.came.popleft()
-        return flit, credit
 
-    def arrive(self, flit, credit):
-        if flit:
-            node, number, message, index = flit
-            self.lanes[node][number].flits.append((message, index))
-            if index == 0:
-                self.lanes[node][number].came.append(self.now + 1)
-        if credit:
-            self.credits[credit] += 1
+    def arrive(self, place, flit):
+        if flit is None:
+            self.credits[place] += 1
+            return
+        node, number = place
+        self.lanes[node][number].flits.append(flit)
+        if flit[1] == 0:
+            self.lanes[node][number].came.append(self.now + 1)
+
+
+MORE = {
+    "router_delay": 0,
+    "queue": 0,
+    "at_once": 0,
+    "iterations": 1,
+    "bubble": False,
+    "dead": (),
+    "cut": (),
+}
+"""What settings may leave out: no queues at outputs, in a step as many flits into one as fit,
+rounds, whether a ring keeps a bubble, dead nodes, and cut links as sets of two nodes."""
 
 
 class Unlimited(Traffic):
@@ -386,4 +561,4 @@ class Unlimited(Traffic):
 def play(shape, trace, s):
     """The results of a run."""
     kind = Limited if s["buffer"] else Unlimited
-    return kind(Grid(*shape), trace, s).run()
+    return kind(Grid(*shape, s["classes"]), trace, s).run()

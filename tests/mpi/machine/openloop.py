@@ -71,8 +71,9 @@ def open_loop(trace=None, mapping="blocks", faults=None, routing=None, transport
         rows,
     )
     buffering = Buffering(
-        s["switching"], s["vcs"], s["buffer"], s["policy"], s["crossbar"], s["eject"], s["delay"]
-    )
+        s["switching"], s["vcs"], s["buffer"], s["policy"], s["crossbar"], s["eject"], s["delay"],
+        s.get("router_delay", 0), s.get("queue", 0), s.get("at_once", 0), s.get("iterations", 1),
+    )  # fmt: skip
     window = Window(s["warmup"], s["measure"], s["drain"])
     return OpenLoop(machine, routing, classes, buffering, generation, window, s["seed"], faults)
 

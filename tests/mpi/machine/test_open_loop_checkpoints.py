@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 from mpi.machine import test_adaptive as adaptive
+from mpi.machine import test_detailed_routers as detailed
 from mpi.machine import test_open_loop_busses as busses
+from mpi.machine.adaptive_reference import Straight
 from mpi.machine.adaptive_reference import play as play_adaptive
 from mpi.machine.bustraffic import play as play_busses
 from mpi.machine.openloop import golden, open_loop
@@ -156,6 +158,19 @@ def test_an_adaptive_run_that_is_cut_delivers_what_a_second_program_does_when_it
     found = relayed((5, 14, 20), make)
     assert (found["moves"], found["last_move"]) == (moves, steps - 2)
     assert found["seal"] == sum(adaptive.draw(*time) for time in times) % 2**61
+
+
+@pytest.mark.parametrize("number", some(detailed.SETTINGS, (0, 7)))
+def test_a_run_of_other_routers_that_is_cut_has_the_results_of_plain_python(number):
+    network, changes = detailed.SETTINGS[number]
+    s = detailed.USUAL | changes
+    rows = detailed.rows_for(network, number, s.pop("length", None))
+    known = detailed.played(network, Straight(network, s.get("classes") == "bubble"), rows, s)
+    found = relayed(
+        (3, 9, 16),
+        lambda ranks, mapping: detailed.made(network, rows, s, mapping=mapping, transport=ranks),
+    )
+    assert {name: found[name] for name in known} == known
 
 
 LONG_WAYS = {"network": "ring:6", "classes": "hops", "size": 9, "vcs": 6, "buffer": 1, "rate": 0.2}

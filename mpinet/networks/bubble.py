@@ -1,0 +1,82 @@
+"""Bubble flow control: rings of one class, in each of which room for a message stays free.
+
+A message enters a ring only if the next buffer has room for two, and goes on along it if there is
+room for one: so the messages of a ring never fill it, and one of them can always move (Carrión and
+others 1997; Puente and others 2001). A ring then waits for other rings alone, and there is no
+deadlock if no ring waits for itself by way of others.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mpinet.base.arrays import Ints
+from mpinet.networks.classes import ChannelClasses, one_class
+
+if TYPE_CHECKING:
+    from mpinet.networks.topology import Topology
+
+BUBBLE = "bubble"
+
+NONE = -1
+
+
+def bubble_classes(params: Ints) -> ChannelClasses:
+    """Return the choice of one class, with a bubble in each ring."""
+    return ChannelClasses(BUBBLE, one_class, params, 1)
+
+
+def onward_ports(topology: Topology, nodes: Ints) -> Ints:
+    """Return by which port a ring goes on that comes to a node through a port.
+
+    That is the other port of the same class of links, if there are two of them.
+
+    Parameters
+    ----------
+    topology : Topology
+        A ring or a torus.
+    nodes : ndarray of int64, shape (k,)
+        The nodes.
+
+    Returns
+    -------
+    ndarray of int64, shape (k, ports)
+        -1 where no ring goes on.
+    """
+    ports = np.arange(topology.ports)
+    wired = np.atleast_2d(topology.neighbor(nodes[:, np.newaxis], ports)) >= 0
+    kinds = np.atleast_2d(topology.link_class(nodes[:, np.newaxis], ports))
+    onward = np.full(wired.shape, NONE, np.int64)
+    for kind in np.unique(kinds).tolist():
+        alike = wired & (kinds == kind)
+        both = np.flatnonzero(alike.sum(axis=1) == 2)
+        one, other = np.nonzero(alike[both])[1].reshape(-1, 2).T
+        onward[both, one], onward[both, other] = other, one
+    return onward
+
+
+def rings(topology: Topology) -> Ints:
+    """Return the ring that each channel is part of: the number of the lowest channel of it.
+
+    Returns
+    -------
+    ndarray of int64, shape (size * ports,)
+        By channel, node * ports + port.
+    """
+    count = topology.ports
+    nodes, ports = np.divmod(np.arange(topology.size * count), count)
+    there = topology.neighbor(nodes, ports)
+    wired = np.flatnonzero(there >= 0)
+    following = np.arange(len(nodes))
+    onward = onward_ports(topology, np.arange(topology.size))
+    back = topology.reverse_port(nodes[wired], ports[wired])
+    then = onward[there[wired], back]
+    goes_on = then != NONE
+    following[wired[goes_on]] = there[wired][goes_on] * count + then[goes_on]
+    lowest = np.arange(len(nodes))
+    for _ in range(len(nodes).bit_length()):
+        lowest = np.minimum(lowest, lowest[following])
+        following = following[following]
+    return lowest
