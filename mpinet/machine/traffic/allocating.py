@@ -129,7 +129,7 @@ def of_input(first, last, port, bids, vcs):
 
 @part
 def round_to(place, turn, count):
-    """How far a place is behind the one whose turn it is."""
+    """Places from the one whose turn it is to another, round a circle."""
     return place - turn if place >= turn else place - turn + count
 
 
