@@ -46,7 +46,7 @@ class Goal:
     quantity : str
         ``"ratio"`` or ``"figure"``.
     relation : str
-        ``">="`` or ``"<="``.
+        ``">="``, ``"<="``, or ``"within"``: as far from 1 as that at most.
     value : float
         The limit.
     ranks : int
@@ -59,7 +59,8 @@ class Goal:
     ranks: int = 1
 
     def __str__(self) -> str:
-        return f"{self.quantity} {self.relation} {self.value:g}"
+        of = " of 1" if self.relation == "within" else ""
+        return f"{self.quantity} {self.relation} {self.value:g}{of}"
 
     def attained(self, figure: float, ratio: float | None) -> float | None:
         """Return the fraction of the goal that a row attains; at least 1 where it reaches it.
@@ -69,6 +70,8 @@ class Goal:
         value = ratio if self.quantity == "ratio" else figure
         if value is None:
             return None
+        if self.relation == "within":
+            return 1 + self.value - abs(value - 1)
         return value / self.value if self.relation == ">=" else self.value / value
 
 
@@ -208,3 +211,8 @@ def at_least(ratio: float, ranks: int = 1) -> Goal:
 def at_most(figure: float, ranks: int = 1) -> Goal:
     """Goal for a figure of which less is better."""
     return Goal("figure", "<=", figure, ranks)
+
+
+def within(deviation: float) -> Goal:
+    """Goal for a ratio of figures that should be the same."""
+    return Goal("ratio", "within", deviation)

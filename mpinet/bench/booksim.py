@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, getrusage
 
-from mpinet.bench.benchmark import CLOCKS, Absent, Round, Setting, speed
+from mpinet.bench.benchmark import CLOCKS, Absent, Round, Setting
 from mpinet.errors import MpinetError
+from mpinet.networks import open as open_topology
+from mpinet.networks.topology import Topology
 
 BOOKSIM = "BookSim 2"
 
@@ -27,11 +30,14 @@ warmup_periods = 1; max_samples = 2; latency_thres = 1000000000.0;
 """
 
 ROUTING = {"torus": "dim_order", "mesh": "dor"}
+TRAFFIC = {"uniform": "uniform", "adversarial": "bad_dragon"}
+
+PERIOD = "sample_period"
 
 
 @dataclass(frozen=True)
 class Workload:
-    """Uniform traffic on a mesh or torus with equal sides.
+    """Traffic on a network that both have.
 
     Attributes
     ----------
@@ -45,6 +51,12 @@ class Workload:
         Steps, or cycles, in which messages are generated.
     vcs, buffers : int
         Virtual channels, and flits that the buffer of each holds.
+    pattern, routing : str, optional
+        As mpinet names them; default: uniform traffic, the network's first routing.
+    peer : str
+        BookSim's network and routing; default: those of a mesh or torus with equal sides.
+    more : str
+        Further settings of BookSim's, which go before the others.
     """
 
     network: str
@@ -53,30 +65,48 @@ class Workload:
     steps: int
     vcs: int = 2
     buffers: int = 8
+    pattern: str = "uniform"
+    routing: str | None = None
+    peer: str = ""
+    more: str = ""
 
     def __str__(self) -> str:
-        return f"{self.network}, {self.flits} flits, load {self.load:g}"
+        words = [self.network, f"{self.flits} flits", f"load {self.load:g}", f"{self.vcs} VCs"]
+        more = [self.pattern] * (self.pattern != "uniform") + [self.routing or ""]
+        return ", ".join(word for word in (*words, *more) if word)
+
+    @property
+    def topology(self) -> Topology:
+        """The network."""
+        return open_topology(self.network)
 
     def configuration(self, seed: int) -> str:
         """Return BookSim's settings for the same workload."""
+        return (
+            f"{self.peer or self._cube()}\n"
+            f"traffic = {TRAFFIC[self.pattern]};\n"
+            f"num_vcs = {self.vcs}; vc_buf_size = {self.buffers};\n"
+            f"packet_size = {self.flits}; injection_rate = {self.load / self.flits!r};\n"
+            f"{PERIOD} = {max(1, self.steps // 2)}; seed = {seed};\n{ROUTERS}{self.more}"
+        )
+
+    def _cube(self) -> str:
+        """Return BookSim's words for a mesh or torus with equal sides."""
         family, _, sides = self.network.partition(":")
         lengths = sides.split("x")
         return (
-            f"topology = {family}; k = {lengths[0]}; n = {len(lengths)};\n"
-            f"routing_function = {ROUTING[family]}; traffic = uniform;\n"
-            f"num_vcs = {self.vcs}; vc_buf_size = {self.buffers};\n"
-            f"packet_size = {self.flits}; injection_rate = {self.load / self.flits!r};\n"
-            f"sample_period = {self.steps // 2}; seed = {seed};\n{ROUTERS}"
+            f"topology = {family}; k = {lengths[0]}; n = {len(lengths)}; "
+            f"routing_function = {ROUTING[family]};"
         )
 
     def flit_hops(self, said: str) -> float:
         """Number of flits times links crossed, from BookSim's output."""
-        nodes = 1
-        for side in self.network.partition(":")[2].split("x"):
-            nodes *= int(side)
-        flits = nodes * self.steps * number_after("Injected flit rate average", said)
-        # Its hops are the routers on the way, the source's and the target's among them.
-        return flits * (number_after("Hops average", said) - 1)
+        topology = self.topology
+        flits = topology.hosts * self.steps * number_after("Injected flit rate average", said)
+        # Its hops are the routers on the way, the source's and the target's among them; its links
+        # from and to processors are not counted, and are links of a network with switches.
+        beside = 1 if topology.hosts < topology.size else -1
+        return flits * (number_after("Hops average", said) + beside)
 
 
 def number_after(name: str, said: str) -> float:
@@ -87,24 +117,40 @@ def number_after(name: str, said: str) -> float:
     return float(found[-1])
 
 
-def by_booksim(setting: Setting, workload: Workload) -> Round | Absent:
-    """Measure millions of flit-hops per second of BookSim's run, without its setup.
+Ask = Callable[[Workload], tuple[str, float]]
+"""Function that returns what BookSim says to a workload, and the seconds it took."""
 
-    By the clock of the processor, which BookSim does not print, the whole process counts.
+
+def by_booksim(setting: Setting, measured: Callable[[Ask], float]) -> Round | Absent:
+    """Measure a figure by what BookSim says to workloads, if its binary is there.
+
+    Parameters
+    ----------
+    setting : Setting
+        Names the binary.
+    measured : callable
+        Returns the figure; is given a function from a workload to BookSim's output and seconds.
+        By the wall these are of the run without its set-up; by the clock of the processor, which
+        BookSim does not print, of the whole process.
     """
     if not setting.booksim:
         return Absent("give its binary, built from its source: --booksim PATH")
 
-    def measured() -> float:
-        before = getrusage(RUSAGE_CHILDREN)
+    def ask(workload: Workload) -> tuple[str, float]:
+        before = child_seconds()
         said = output_of(setting.booksim, workload.configuration(setting.seed + 1))
-        after = getrusage(RUSAGE_CHILDREN)
-        seconds = number_after("Total run time", said)
-        if setting.clock is CLOCKS["cpu"]:
-            seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        return speed(workload.flit_hops(said), seconds)
+        seconds = child_seconds() - before
+        if setting.clock is not CLOCKS["cpu"]:
+            seconds = number_after("Total run time", said)
+        return said, seconds
 
-    return measured
+    return lambda: measured(ask)
+
+
+def child_seconds() -> float:
+    """Seconds of the processor that ended processes of this one have taken."""
+    used = getrusage(RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def output_of(binary: str, configuration: str) -> str:

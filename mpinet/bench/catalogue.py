@@ -23,6 +23,7 @@ from mpinet.bench import (
     saturation,
     scaling,
     scripts,
+    sidebyside,
     starting,
     wayfinding,
 )
@@ -43,6 +44,7 @@ FAMILIES = (
     idle,
     optima,
     scripts,
+    sidebyside,
     memory,
     starting,
     scaling,

@@ -188,6 +188,6 @@ def _command(benchmark: Benchmark, baseline: Baseline, setting: Setting, ranks: 
         words.append(f"--size {setting.size}")
     if setting.clock is CLOCKS["cpu"]:
         words.append("--clock cpu")
-    if baseline.name == BOOKSIM:
+    if baseline.name.startswith(BOOKSIM):
         words.append("--booksim PATH")
     return " ".join(words)

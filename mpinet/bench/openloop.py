@@ -13,37 +13,41 @@ from mpinet.bench.benchmark import (
     at_least,
     speed,
 )
-from mpinet.bench.booksim import BOOKSIM, Workload, by_booksim
+from mpinet.bench.booksim import BOOKSIM, Ask, Workload, by_booksim
 from mpinet.machine import Machine
 from mpinet.machine.traffic.parameters import Buffering, Generation, Window
 from mpinet.machine.traffic.run import OpenLoop
 from mpinet.machine.transport import Local
-from mpinet.measure.deadlock import counted_classes
-from mpinet.networks import open as open_topology
+from mpinet.measure.deadlock import counted_classes, settled
 from mpinet.programs.patterns import pattern_of
 
 FLIT_HOPS = "Mflit-hops/s"
 
-WORMHOLE = Buffering(buffers=8)
 QUEUES = Buffering("saf", buffers=0, policy="fifo")
 
 
 def make_run(
-    workload: Workload, buffering: Buffering, seed: int, transport: Local | None = None
+    workload: Workload,
+    seed: int,
+    transport: Local | None = None,
+    buffering: Buffering | None = None,
+    window: Window | None = None,
 ) -> OpenLoop:
     """Make a run like BookSim's: all steps generate, then the network empties."""
-    topology = open_topology(workload.network)
+    topology = workload.topology
     parity = "parity" in topology.routings
-    routing = topology.routing("parity" if parity else None)
+    routing = settled(
+        topology, topology.routing(workload.routing or ("parity" if parity else None))
+    )
     classes = counted_classes(topology, routing, "wrap" if parity else None)
-    pattern = pattern_of(topology, "uniform")
+    pattern = pattern_of(topology, workload.pattern)
     return OpenLoop(
         Machine(topology, "all", transport or Local()),
         routing,
         classes,
-        buffering,
+        buffering or Buffering(vcs=workload.vcs, buffers=workload.buffers),
         Generation(pattern.rule, pattern.params, workload.load / workload.flits, workload.flits),
-        Window(0, workload.steps, 100 * workload.steps),
+        window or Window(0, workload.steps, 100 * workload.steps),
         seed,
     )
 
@@ -56,15 +60,21 @@ def flit_hops(run: OpenLoop) -> int:
     return run.machine.sum(moves - ejected)[0]
 
 
-def in_steady_state(setting: Setting, workload: Workload, buffering: Buffering) -> Contenders:
+def in_steady_state(
+    setting: Setting, workload: Workload, buffering: Buffering | None = None
+) -> Contenders:
     """Compare mpinet and BookSim."""
 
     def by_mpinet() -> float:
-        run = make_run(workload, buffering, setting.seed)
+        run = make_run(workload, setting.seed, buffering=buffering)
         seconds = setting.seconds(run.run)
         return speed(flit_hops(run), seconds)
 
-    return {MPINET: by_mpinet, BOOKSIM: by_booksim(setting, workload)}
+    def peer(ask: Ask) -> float:
+        said, seconds = ask(workload)
+        return speed(workload.flit_hops(said), seconds)
+
+    return {MPINET: by_mpinet, BOOKSIM: by_booksim(setting, peer)}
 
 
 BENCHMARKS = tuple(
@@ -78,7 +88,7 @@ BENCHMARKS = tuple(
         most_rounds=3,
     )
     for name, words, buffering, flits, ratio in (
-        ("wormhole", "wormhole with 2 VCs of 8 flits", WORMHOLE, 5, 10),
+        ("wormhole", "wormhole with 2 VCs of 8 flits", None, 5, 10),
         ("queues", "queues without limit", QUEUES, 1, 50),
     )
     for network, small, full, load, steps in (

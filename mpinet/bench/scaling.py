@@ -24,7 +24,7 @@ from mpinet.bench.benchmark import (
 from mpinet.bench.booksim import Workload
 from mpinet.bench.distances import PAIRS_A_SECOND
 from mpinet.bench.informing import NODE_STEPS
-from mpinet.bench.openloop import FLIT_HOPS, WORMHOLE, flit_hops, make_run
+from mpinet.bench.openloop import FLIT_HOPS, flit_hops, make_run
 from mpinet.bench.passes import ELEMENT_STEPS, Program
 from mpinet.bench.permutation import HOPS_A_SECOND, make_router
 from mpinet.bench.rules import parity_first
@@ -119,7 +119,7 @@ def loaded(setting: Setting, n: int, transport: Local) -> Prepared:
     name = "torus:" + "x".join(map(str, sides))
     # Uniform traffic loads channels by a quarter of the longest side's way round, k / 8.
     workload = Workload(name, 5, 4 / max(sides), LOADED_STEPS)
-    run = make_run(workload, WORMHOLE, setting.seed, transport)
+    run = make_run(workload, setting.seed, transport)
     return run.run, lambda: flit_hops(run)
 
 

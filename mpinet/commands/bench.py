@@ -96,7 +96,7 @@ def bench(
     ----------
     names : sequence of str
         Benchmarks (w1-n20), families of them (w1) or patterns (``*-n20``); default: all but the
-        largest machines (scale) and searches of minutes (optimum).
+        largest machines (scale), searches of minutes (optimum) and BookSim's workloads (booksim).
     ranks : sequence of int, optional
         Numbers of ranks to measure on, each started by the MPI launcher.
     size : {'small', 'full'}, optional
@@ -106,8 +106,8 @@ def bench(
     clock : {'wall', 'cpu'}, optional
         Clock that times the work of one process; cpu where others use the machine; default: wall.
     booksim : str, optional
-        Binary of BookSim 2, built from its source: the rows that it is a baseline of (load) measure
-        it, too.
+        Binary of BookSim 2, built from its source: the rows that it is a baseline of (load,
+        booksim) measure it, too.
     list : bool
         Whether to list the benchmarks and measure nothing.
 
@@ -133,7 +133,7 @@ def prepare(options: argparse.Namespace) -> Job:
         return Listing(chosen)
     if options.booksim is not None:
         if not any(baseline.name == BOOKSIM for each in chosen for baseline in each.baselines):
-            raise UsageError("--booksim has no effect: BookSim is a baseline of the rows load.")
+            raise UsageError("--booksim has no effect: BookSim is a baseline of the rows load and booksim.")
         if not os.access(options.booksim, os.X_OK) or os.path.isdir(options.booksim):
             raise UsageError(f"--booksim {quoted(options.booksim)} is not a program.")
     return Bench(options, chosen)

@@ -3,14 +3,16 @@
 import json
 import re
 from collections import Counter
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
 from mpinet.bench import catalogue, footprint, memory, starting
-from mpinet.bench.benchmark import SEVERAL, Setting
+from mpinet.bench.benchmark import CLOCKS, SEVERAL, Setting, within
 from mpinet.bench.catalogue import BENCHMARKS, run_here, run_on, select
+from mpinet.bench.sidebyside import WORKLOADS
 from mpinet.cli.session import Session
 from mpinet.errors import MpinetError, TransportError, UsageError
 from mpinet.launching import launcher
@@ -18,7 +20,11 @@ from mpinet.networks import open as open_topology
 from mpinet.report.benchmarks import page
 
 CONTRACT = {"name", "figure", "unit", "baseline", "ratio", "command"}
-HERE = [one.name for one in BENCHMARKS.values() if one.runs_on(1) and not one.starts]
+HERE = [
+    one.name
+    for one in BENCHMARKS.values()
+    if one.runs_on(1) and not one.starts and not one.name.startswith("booksim-")
+]
 
 
 def nobody(*done):
@@ -87,6 +93,47 @@ def test_booksims_figure_is_the_flits_times_links_that_it_prints(tmp_path):
         binary.write_text(text)
         with pytest.raises(MpinetError, match=r"BookSim|cannot be run"):
             run_here(select(["load-torus-wormhole"]), setting, nobody)
+
+
+TAKES = """#!/bin/sh
+awk -v OFS="" '
+/injection_rate/ { split($0, each, /injection_rate = |;/); rate = each[3] }
+END {
+    print "Injected flit rate average = ", rate
+    print "Accepted flit rate average = ", (rate < 0.4 ? rate : 0.4)
+    print "Hops average = 3"
+    print "Total run time 0.5"
+}' "$1"
+"""
+
+
+def test_rows_beside_booksim_compare_what_is_accepted_where_it_saturates_and_how_it_begins(
+    tmp_path,
+):
+    binary = tmp_path / "booksim"
+    binary.write_text(TAKES)
+    binary.chmod(0o755)
+    setting = Setting("small", repeat=1, booksim=str(binary), clock=CLOCKS["cpu"])
+    names = ["booksim-flat-accepted", "booksim-flat-saturation"]
+    accepted, saturation, faster = run_here(select(names), setting, nobody)
+    assert accepted.baseline == 0.4 and 0 < accepted.figure < 1
+    # 0.4 of a load is 95 % up to 0.421; loads are told apart by 1 / 128.
+    assert saturation.baseline == 53 / 128 and 0 < saturation.figure <= 1
+    assert faster.name.endswith("-BookSim-2-with-speedup") and faster.baseline == 53 / 128
+    assert faster.command == saturation.command
+    (speed,) = run_here(select(["booksim-flat"]), replace(setting, clock=CLOCKS["wall"]), nobody)
+    # 16 nodes, 20 steps, 0.4 flits, 2 links each, in half a second.
+    assert speed.baseline == pytest.approx(16 * 20 * 0.4 * 2 / 0.5 / 1e6)
+    assert str(within(0.02)) == "ratio within 0.02 of 1"
+    reached = [within(0.02).attained(9, ratio) for ratio in (0.97, 0.981, 1.0, 1.019, 1.03, None)]
+    assert [value is not None and value >= 1 for value in reached] == [
+        False, True, True, True, False, False,
+    ]  # fmt: skip
+    terminals = WORKLOADS["flat-c4"]
+    assert terminals.topology.hosts == 64 < terminals.topology.size
+    said = "Injected flit rate average = 0.5\nHops average = 3\n"
+    # Two links between routers, and those from and to the processors.
+    assert replace(terminals, steps=10).flit_hops(said) == 64 * 10 * 0.5 * 4
 
 
 def test_scripts_are_not_measured_without_an_mpi_library(monkeypatch):
@@ -227,7 +274,10 @@ def test_names_families_and_patterns_select():
     large = select(["optimum"])
     assert [one.name for one in large] == ["optimum-gap", "optimum-time"]
     named = [one for one in BENCHMARKS.values() if one.name.startswith("scale-")]
-    assert [one for one in BENCHMARKS.values() if one not in [*named, *large]] == select([])
+    beside = select(["booksim"])
+    assert len(beside) == 4 * len(WORKLOADS) - 4
+    unnamed = [one for one in BENCHMARKS.values() if one not in [*named, *large, *beside]]
+    assert unnamed == select([])
     assert select(["scale"]) == named and len(named) == 36
     with pytest.raises(UsageError, match="did you mean idle-one"):
         select(["idl-one"])
