@@ -32,10 +32,11 @@ ACCEPTED = "flits/processor/step"
 STABLE = 0.95
 """Part of the load that a stable network accepts at least."""
 
-PARTS, TIMES = 128, 3
+PARTS, TIMES = 64, 3
 """Loads that are told apart, up to three times that of the other rows, or a flit a step."""
 
-SMALL_STEPS = 20
+SMALL_STEPS, BRIEF = 20, 1000
+"""Steps of the small size, and most steps of a run that looks for saturation."""
 
 FASTER, TWICE = "BookSim 2 with speedup", "internal_speedup = 2.0;"
 """BookSim with switches that carry two flits a cycle: no head loses a cycle to the matching."""
@@ -126,7 +127,7 @@ def saturating(setting: Setting, workload: Workload) -> Contenders:
     """Compare the highest loads that are stable."""
     most = min(1.0, TIMES * workload.load)
     loads = [most * part / PARTS for part in range(1, PARTS + 1)]
-    brief = replace(workload, steps=max(2, workload.steps // 2))
+    brief = replace(workload, steps=min(workload.steps, BRIEF))
 
     def saturation(accepted: Accepted) -> float:
         def is_too_much(load: float) -> bool:

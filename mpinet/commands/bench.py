@@ -133,7 +133,9 @@ def prepare(options: argparse.Namespace) -> Job:
         return Listing(chosen)
     if options.booksim is not None:
         if not any(baseline.name == BOOKSIM for each in chosen for baseline in each.baselines):
-            raise UsageError("--booksim has no effect: BookSim is a baseline of the rows load and booksim.")
+            raise UsageError(
+                "--booksim has no effect: BookSim is a baseline of the rows load and booksim."
+            )
         if not os.access(options.booksim, os.X_OK) or os.path.isdir(options.booksim):
             raise UsageError(f"--booksim {quoted(options.booksim)} is not a program.")
     return Bench(options, chosen)

@@ -170,7 +170,8 @@ def load(
         Part of the mean latency, ``2%`` or 0.02: the window is doubled, 6 times at most, until the
         95 % confidence interval reaches no farther to either side.
     saturation : float, optional
-        Resolution of rates with which the rate of saturation is searched for, by bisection.
+        Resolution of rates with which the rate of saturation is searched for, by bisection; with
+        windows of less than some hundred steps it is found too low or too high.
     bursts : float or str, optional
         Mean steps of a burst, ``B``, or ``B:Q`` with the rate while it is on.
     crossbar : str or int

@@ -117,9 +117,9 @@ def test_rows_beside_booksim_compare_what_is_accepted_where_it_saturates_and_how
     names = ["booksim-flat-accepted", "booksim-flat-saturation"]
     accepted, saturation, faster = run_here(select(names), setting, nobody)
     assert accepted.baseline == 0.4 and 0 < accepted.figure < 1
-    # 0.4 of a load is 95 % up to 0.421; loads are told apart by 1 / 128.
-    assert saturation.baseline == 53 / 128 and 0 < saturation.figure <= 1
-    assert faster.name.endswith("-BookSim-2-with-speedup") and faster.baseline == 53 / 128
+    # 0.4 of a load is 95 % up to 0.421; loads are told apart by 1 / 64.
+    assert saturation.baseline == 26 / 64 and 0 < saturation.figure <= 1
+    assert faster.name.endswith("-BookSim-2-with-speedup") and faster.baseline == 26 / 64
     assert faster.command == saturation.command
     (speed,) = run_here(select(["booksim-flat"]), replace(setting, clock=CLOCKS["wall"]), nobody)
     # 16 nodes, 20 steps, 0.4 flits, 2 links each, in half a second.
