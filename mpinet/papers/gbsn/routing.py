@@ -8,7 +8,15 @@ from mpinet import measure
 from mpinet.claims import Claim, Measured, claim, over
 from mpinet.papers.gbsn.definition import POPULAR, right_shifts, rotated_right
 from mpinet.papers.gbsn.grids import FIGURE_1B, UP_TO_6, F, blocks, bsn, few, words
-from mpinet.papers.gbsn.measured import addresses, compare, first_ports, links, network, ports
+from mpinet.papers.gbsn.measured import (
+    addresses,
+    compare,
+    first_ports,
+    links,
+    network,
+    ports,
+    route_lengths,
+)
 from mpinet.papers.measured import diameter
 
 
@@ -35,6 +43,40 @@ def twsr_delivers(topology: str) -> Measured | bool:
     a, b, n = words(topology)
     return delivered(topology, "twsr", -(-n // a) + 2 * (-(-n // b) - 1))
 
+
+def crossing(a: int, b: int, k: int) -> int:
+    """The hops that section k+1 of an address adds to the longest two-way shift route."""
+    longest = [int(route_lengths(bsn(a, b, n), "twsr").max()) for n in (k * b, (k + 1) * b)]
+    return longest[1] - longest[0]
+
+
+SECTIONS = over("b = 1, 2; 3 <= k, (k+1) b <= 9", b=(1, 2), k=lambda b: range(3, 9 // b))
+ONE_MORE = (
+    "crossing a block is read as what one more section of b bits, the (k+1)-th, adds to the "
+    "longest route of two-way shift routing on BSN(a,b), beyond 2b bits, on which both shifts are "
+    "one: there section 2 of b = 1 adds 2 hops, and section 3 adds 4."
+)
+
+CROSSINGS = (
+    claim(
+        "GBSN-S3-crossing-best",
+        place="III.C",
+        statement="at best, with a = b, a message crosses a block in 3 hops",
+        reading=ONE_MORE,
+        claimed=3,
+        grid=SECTIONS,
+        measured=lambda b, k: crossing(b, b, k),
+    ),
+    claim(
+        "GBSN-S3-crossing-worst",
+        place="III.C",
+        statement="at worst, with a = 1, a message crosses a block in 2 + b hops",
+        reading=ONE_MORE,
+        claimed=lambda b, k: 2 + b,
+        grid=SECTIONS,
+        measured=lambda b, k: crossing(1, b, k),
+    ),
+)
 
 gbsn_routing_on_bsn = claim(
     "GBSN-S4-gbsn-routing-on-bsn",
