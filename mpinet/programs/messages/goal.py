@@ -1,4 +1,4 @@
-"""GOAL, the text format of LogGOPSim and ATLAHS for programs of messages."""
+"""GOAL, the format of LogGOPSim and ATLAHS for programs of messages: its text, or binary."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from mpinet.base.numerals import quoted
 from mpinet.errors import FileError
 from mpinet.machine.timed.program import MOST_ROWS, Program
 from mpinet.programs.messages import goaltext
+from mpinet.programs.messages.goalbinary import binary_program, is_binary
 from mpinet.programs.messages.goaltext import (
     AMOUNT,
     COLUMNS,
@@ -86,6 +87,8 @@ def program_of(data: bytes, name: str = "program") -> Program:
     >>> program_of(b"num_ranks 1\nrank 0 {\nl1: calc 100\n}\n").operations
     1
     """
+    if is_binary(data):
+        return binary_program(data, name)
     text = np.full(len(data) + 2, goaltext.NEWLINE, np.uint8)
     text[:-2] = np.frombuffer(data, np.uint8)
     counts = np.zeros(3, np.int64)
