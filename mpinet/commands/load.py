@@ -20,8 +20,10 @@ from mpinet.commands.loadcurves import (
     curve_table,
     draw_curves,
     pattern_table,
+    program_table,
     seeds_table,
     told_deadlock,
+    told_stuck,
 )
 from mpinet.commands.loadplan import (
     fitting,
@@ -54,6 +56,7 @@ from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, Unpack, command
 from mpinet.errors import UsageError
 from mpinet.experiments.plan import key_of
+from mpinet.machine.timed.program import Program
 from mpinet.networks.topology import Topology
 from mpinet.report.drawing.figure import library
 from mpinet.report.files import require_file
@@ -109,6 +112,10 @@ def load(
     outstanding: int | None = None,
     batch: int | None = None,
     phases: int = 1,
+    program: Annotated[str | Path | Program | None, Typed(read=str, metavar="PROGRAM")] = None,
+    flit_bytes: int = 8,
+    step_time: int = 1,
+    place: Annotated[str, Typed(metavar="HOW")] = "identity",
     until: Annotated[str | float | None, Typed(read=str, metavar="P%")] = None,
     saturation: Annotated[float | None, Typed(metavar="RATE")] = None,
     bursts: Annotated[str | float | int | None, Typed(metavar="B[:Q]")] = None,
@@ -166,6 +173,17 @@ def load(
         measured, instead of a window.
     phases : int
         Batches; each begins when all messages of the one before are done.
+    program : str, Path or Program, optional
+        What processors send, receive and calculate, in place of a pattern and rates: a collective
+        of the textbooks, COLLECTIVE:ALGORITHM,BYTES, a GOAL file, or a schedule's file (.csv, .npz,
+        .xml), whose chunks have --flits flits. The run ends when all operations are done.
+    flit_bytes : int
+        Bytes of a flit: a program's messages have as many flits as their bytes take.
+    step_time : int
+        Units of a program's calcs that a step takes.
+    place : str
+        Processors of the network for those of the program: identity, random, snake, cycle, or a
+        file with a processor a line.
     until : float or str, optional
         Part of the mean latency, ``2%`` or 0.02: the window is doubled, 6 times at most, until the
         95 % confidence interval reaches no farther to either side.
@@ -388,6 +406,8 @@ class Load(Job):
         setting = self._settings[number]
         shared = {name: value for name, value in vars(self._options).items() if name not in PASSING}
         own = {"topology": setting.topology.name, "pattern": setting.pattern.name}
+        if isinstance(shared["program"], Program):
+            shared["program"] = shared["program"].sha256
         own |= {name: self._variants[number][name] for name in self._varied}
         if rate is None:
             own["saturation"] = self._options.saturation
@@ -423,7 +443,9 @@ class Load(Job):
     def show(self, result: Any) -> str:
         """Format a table per network, or of several curves one per pattern."""
         curves = result["curves"]
-        if self._several or self._varied:
+        if self._options.program is not None and len(curves) > 1:
+            parts = [program_table(curves, self._settings[0].pattern.name, self._varied)]
+        elif self._several or self._varied:
             parts = [f"{len(curves)} curves, {len(self.rows(result))} runs"]
             for pattern in self._patterns:
                 under = [each for each in curves if each.get("pattern", pattern) == pattern]
@@ -439,8 +461,9 @@ class Load(Job):
 
     def _traffic(self, curve: Row) -> str:
         """Return what heads the table of a curve."""
+        pattern = self._settings[0].pattern.name
         heading = (
-            f"{self._options.pattern} traffic on {curve['network']}, routing {curve['routing']}, "
+            f"{pattern} traffic on {curve['network']}, routing {curve['routing']}, "
             f"classes {curve['classes']}"
         )
         if self._options.vcs is None and curve["vcs"] != VCS:
@@ -450,6 +473,9 @@ class Load(Job):
     def shortfall(self, result: Any) -> str:
         """Return the sentence on deadlocks; empty if there are none."""
         curves = result["curves"]
+        stuck = [c for c in curves if c["points"][0].get("program", {}).get("stuck")]
+        if stuck and not stuck[0]["points"][0]["deadlock"]:
+            return told_stuck(stuck[0]["network"], stuck[0]["points"][0])
         stopped = [curve for curve in curves if any(p["deadlock"] for p in curve["points"])]
         if not stopped:
             return ""

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 from mpinet.base.files import whole_file
 from mpinet.commands.fields import Count, Fields, Positive, When
+from mpinet.commands.timing import StuckOperation, listed_stuck
 from mpinet.report.curves import confidence, curves_of
 from mpinet.report.rows import Row
 from mpinet.report.tables import cell_text, table
@@ -53,6 +54,16 @@ class LatencyByKind(Fields):
     request: Annotated[LatencyOfKind, When("with ``--replies``")]
     reply: Annotated[LatencyOfKind, When("with ``--replies``")]
     round_trip: Annotated[LatencyOfKind, When("with ``--replies``")]
+
+
+class ProgramPlayed(Fields):
+    """Steps after which a program and each of its processors were done; what never was."""
+
+    time: Count
+    ends: list[Count]
+    unmatched: Count
+    stuck: Count
+    stuck_operations: list[StuckOperation]
 
 
 class LoadPoint(Fields):
@@ -105,6 +116,7 @@ class LoadPoint(Fields):
     energy: Annotated[float, When("with ``--energy``")]
     energy_per_bit: Annotated[float | None, When("with ``--energy``")]
     phase_steps: Annotated[list[Count], When("with ``--batch``")]
+    program: Annotated[ProgramPlayed, When("with ``--program``")]
     warmup: Annotated[Count, When("with ``--warmup auto``")]
     warmup_found: Annotated[bool, When("with ``--warmup auto``")]
     window: Annotated[Positive, When("with ``--until``")]
@@ -188,6 +200,9 @@ def _searches(curve: Row) -> list[str]:
     if "phase_steps" in points[0]:
         each = [" + ".join(map(str, p["phase_steps"])) or "not done" for p in points]
         lines.append(f"steps of the phases: {', '.join(each)}")
+    if "program" in points[0]:
+        played = points[0]["program"]
+        lines.append(f"the program is done after {played['time']} steps")
     if "energy" in points[0]:
         each = [cell_text(point["energy_per_bit"]) for point in points]
         lines.append(f"energy for each accepted bit: {', '.join(each)}")
@@ -228,6 +243,19 @@ def pattern_table(curves: Sequence[Row], pattern: str, varied: Sequence[str] = (
         "",
     )
     return f"{pattern} traffic\n{table(rows, heading)}"
+
+
+def program_table(curves: Sequence[Row], name: str, varied: Sequence[str]) -> str:
+    """Format when a program was done on each network, and what its messages met."""
+    names = ("network", *varied, *(["seed"] if len({c.get("seed") for c in curves}) > 1 else []))
+    rows = []
+    for curve in curves:
+        (point,) = curve["points"]
+        measured = [point["program"]["time"], point["latency_mean"], point["latency_p99"]]
+        measured += [point["network_latency_mean"], point["hops_mean"], point["utilisation_max"]]
+        rows.append([*(curve[each] for each in names), *measured])
+    heading = (*names, "steps", "latency", "p99", "in network", "hops", "busiest")
+    return f"{name}\n{table(rows, heading)}"
 
 
 def _summary(curves: list[Row]) -> list[Any]:
@@ -325,6 +353,15 @@ def draw_curves(path: Path, every: Sequence[Row], drawn: Mapping[str, Any]) -> N
     made = plotted(curves, kind, drawn["width"], (drawn["x_label"], drawn["y_label"]), knees=True)
     with whole_file(path) as file:
         file.write(made)
+
+
+def told_stuck(network: str, point: Row) -> str:
+    """Return the sentence on a program's operations that never ended."""
+    played = point["program"]
+    return (
+        f"{played['stuck']} operations never end on {network}:\n"
+        f"{listed_stuck(played['stuck_operations'])}"
+    )
 
 
 def told_deadlock(network: str, point: Row) -> str:

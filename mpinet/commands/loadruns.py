@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from mpinet.experiments.energy import Energy
     from mpinet.experiments.load import Setting
     from mpinet.experiments.steady import Steady
+    from mpinet.machine.timed.program import Program
     from mpinet.machine.traffic.parameters import Generation, Window
+    from mpinet.networks.topology import Topology
 
 MOST_RATES = 1000
 
@@ -39,12 +41,13 @@ def settings_of(
     """Settings of a network and a pattern: one for all seeds, unless ways or targets are drawn."""
     from mpinet.experiments.load import Setting
     from mpinet.machine.traffic.parameters import Buffering, Generation
-    from mpinet.programs.patterns import pattern_of
+    from mpinet.programs.patterns import pattern_of, pattern_of_program
 
     topology = topology_of(argparse.Namespace(topology=network))
     routing = topology.routing(options.routing, seeds[0])
     require_credits(routing, options.buffers)
-    traffic = pattern_of(topology, pattern)
+    program = read_program(options, topology)
+    traffic = pattern_of(topology, pattern) if program is None else pattern_of_program(program)
     first = Setting(
         topology,
         routing,
@@ -56,7 +59,8 @@ def settings_of(
             0.0,
             *read_flits(options.flits),
             *read_bursts(options.bursts),
-            rows=traffic.rows,
+            rows=traffic.rows if program is None else None,
+            program=program,
             **read_loop(options),
         ),
         Buffering(
@@ -102,6 +106,48 @@ def read_queue(given: str | int) -> tuple[int, int]:
             "that it takes in a step."
         )
     return int(words[0]), int(words[1]) if len(words) == 2 else 0
+
+
+ALONE = {
+    "pattern": "uniform",
+    "rate": "0.02..0.2/10",
+    "replies": None,
+    "batch": None,
+    "bursts": None,
+    "warmup": 500,
+    "until": None,
+    "saturation": None,
+    "plot": None,
+}
+"""Options about messages that are generated, or rates, which a program does not have; defaults."""
+
+
+def read_program(options: argparse.Namespace, topology: Topology) -> Program | None:
+    """Return the program that was given, in flits, at its places; None: there is none."""
+    from mpinet.programs.messages.flits import in_flits, opened
+    from mpinet.programs.messages.placing import placed, places_of
+
+    for name in ("flit_bytes", "step_time"):
+        if not 1 <= getattr(options, name) < 2**31:
+            word = name.replace("_", "-")
+            raise UsageError(f"--{word} is a whole number 1..2^31-1, not {getattr(options, name)}.")
+    if options.program is None:
+        if options.place != "identity":
+            raise UsageError("--place says where a program's processors are: give --program.")
+        return None
+    for name, default in ALONE.items():
+        if getattr(options, name) != default:
+            raise UsageError(
+                f"--{name} is about messages that processors generate, and --program says what "
+                "they send: leave it out."
+            )
+    chunk, long, _ = read_flits(options.flits)
+    if long:
+        raise UsageError("--flits with --program is the length of a schedule's chunk, one number.")
+    program = opened(options.program, topology, chunk * options.flit_bytes)
+    places = places_of(options.place, topology, program.processors, options.seed)
+    made = in_flits(program, options.flit_bytes, options.step_time)
+    return placed(made, places, topology.hosts)
 
 
 def read_loop(options: argparse.Namespace) -> dict[str, int]:
@@ -160,6 +206,8 @@ def read_window(options: argparse.Namespace) -> Window:
     from mpinet.machine.traffic.parameters import Window
 
     given = options.warmup
+    if options.program is not None:
+        return Window(0, MOST_STEPS, 0)
     if options.batch is not None:
         # What is measured is all, from the first step to the last one.
         return Window(0, options.steps + options.limit, 0)

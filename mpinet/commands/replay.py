@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from mpinet.commands.fields import Count, Fields, When
 from mpinet.commands.job import Job, Watch
@@ -16,7 +16,13 @@ from mpinet.commands.recorded import Recorded
 from mpinet.commands.replaypath import WHY, Gain, PathLine, PathPiece, shown
 from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, Unpack, command
-from mpinet.commands.timing import InTime, Timed, timed_of
+from mpinet.commands.timing import (
+    InTime,
+    StuckOperation,
+    Timed,
+    listed_stuck,
+    timed_of,
+)
 from mpinet.errors import UsageError
 from mpinet.machine.timed.program import Program
 from mpinet.programs.messages.named import is_name
@@ -35,17 +41,6 @@ Goal = Annotated[
     str | Path | Program,
     Typed("Program of messages: a GOAL file, or a name of a collective.", metavar="PROGRAM"),
 ]
-
-
-class StuckOperation(Fields):
-    """An operation that never ends, and what it waits for; line 0 is unknown."""
-
-    processor: Count
-    operation: Count
-    line: Count
-    kind: Literal["calc", "send", "recv"]
-    waits_for: str
-    waits_line: Count
 
 
 class Load(Fields):
@@ -371,12 +366,9 @@ class Replay(Job):
         """Return the sentence on operations that never end, with both ends of the first ones."""
         if not result["stuck"]:
             return ""
-        lines = [
-            f"  processor {one['processor']}, operation {one['operation']}{_line(one['line'])}: "
-            f"{one['kind']} waits for {one['waits_for']}{_line(one['waits_line'])}"
-            for one in result["stuck_operations"]
-        ]
-        return f"{result['stuck']} operations never end:\n" + "\n".join(lines)
+        return f"{result['stuck']} operations never end:\n" + listed_stuck(
+            result["stuck_operations"]
+        )
 
     def show(self, result: Row) -> str:
         """Format the counts, the last processor, and the busiest links."""
@@ -407,7 +399,3 @@ class Replay(Job):
 
 def _loaded(loads: list[Row]) -> str:
     return ", ".join(f"{load['what']}: {load['bytes']}" for load in loads)
-
-
-def _line(number: int) -> str:
-    return f" (line {number})" if number else ""

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from mpinet.base.units import byte_time, duration
+from mpinet.commands.fields import Count, Fields
 from mpinet.commands.machines import fill_in
 from mpinet.commands.opening import Network, routing_of, topology_of
 from mpinet.commands.options import OnHosts, Placed, RoutingName
@@ -14,6 +15,7 @@ from mpinet.commands.signature import Typed
 from mpinet.errors import UsageError
 from mpinet.networks import open as open_topology
 from mpinet.networks.topology import Topology
+from mpinet.report.rows import Row
 
 if TYPE_CHECKING:
     from mpinet.machine.timed.costs import Costs
@@ -22,6 +24,31 @@ if TYPE_CHECKING:
 Time = int | str
 
 Times = str | int
+
+
+class StuckOperation(Fields):
+    """An operation that never ends, and what it waits for; line 0 is unknown."""
+
+    processor: Count
+    operation: Count
+    line: Count
+    kind: Literal["calc", "send", "recv"]
+    waits_for: str
+    waits_line: Count
+
+
+def listed_stuck(operations: Sequence[Row]) -> str:
+    """Return a line for each operation that never ends, with both ends."""
+    lines = [
+        f"  processor {one['processor']}, operation {one['operation']}{_line(one['line'])}: "
+        f"{one['kind']} waits for {one['waits_for']}{_line(one['waits_line'])}"
+        for one in operations
+    ]
+    return "\n".join(lines)
+
+
+def _line(number: int) -> str:
+    return f" (line {number})" if number else ""
 
 
 class InTime(OnHosts, total=False):

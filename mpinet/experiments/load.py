@@ -385,7 +385,9 @@ def _kept(name: str, keeper: Checkpointing | None, ranks: Local) -> Iterator[Non
 
 
 def _rates_of(setting: Setting, rates: Sequence[float]) -> Sequence[float]:
-    """The rates of a curve: of a trace, which has steps of its own, one."""
+    """The rates of a curve: of a trace, which has steps of its own, one; of a program none."""
+    if setting.generation.program is not None:
+        return [0.0]
     return rates if setting.pattern.rows is None else rates[:1]
 
 

@@ -19,6 +19,7 @@ from mpinet.base.numerals import is_whole, quoted
 from mpinet.compiled import Rule, inlined, open_part, rule
 from mpinet.draws import below, draw32, scaled, shuffled
 from mpinet.errors import UsageError
+from mpinet.machine.timed.program import Program
 from mpinet.machine.traffic.layout import SPOT_STREAM, TARGET_STREAM
 from mpinet.networks.classic.dragonfly import Dragonfly
 from mpinet.networks.shortest import neighbor_table
@@ -229,6 +230,11 @@ def pattern_of(topology: Topology, text: str) -> Pattern:
     if text.endswith(".csv"):
         return _of_file(topology, text)
     raise UsageError(unknown_pattern(text, NAMES))
+
+
+def pattern_of_program(program: Program) -> Pattern:
+    """Return what stands for a pattern where a program says who sends to whom."""
+    return Pattern(program.name, uniform, np.zeros(OWN, np.int64), np.empty((0, 4), np.int64))
 
 
 def unknown_pattern(text: str, listed: str) -> str:

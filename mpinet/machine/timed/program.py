@@ -7,6 +7,7 @@ ranks.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from hashlib import sha256
 
 import numpy as np
 
@@ -73,6 +74,16 @@ class Program:
     def largest(self) -> int:
         """Bytes of its largest message; 0 without any."""
         return int(self.amount[self.kind == SEND].max(initial=0))
+
+    @property
+    def sha256(self) -> str:
+        """Hash of all that its processors do."""
+        found = sha256()
+        for each in (self.first, self.kind, self.amount, self.peer, self.cpu, self.tag):
+            found.update(each.tobytes())
+        for each in (self.needs_first, self.needs):
+            found.update(each.tobytes())
+        return found.hexdigest()
 
     def part(self, processors: Ints) -> Program:
         """Return the operations of some processors, in their order, as a program of these alone."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from mpinet.base.arrays import Array, Ints
+from mpinet.machine.machine import Machine
 from mpinet.machine.timed import layout
+from mpinet.machine.timed.program import Program
 from mpinet.machine.transport import Local
 
 if TYPE_CHECKING:
@@ -21,6 +23,18 @@ SHOWN_LINKS = 10
 """Busiest links that are listed."""
 
 Row = dict[str, Any]
+
+
+class Playing(Protocol):
+    """A run of a program: its machine, the program, and its part of this rank.
+
+    `slots` has the places of the program's processors among those that are hosted here.
+    """
+
+    machine: Machine
+    program: Program
+    part: Program
+    slots: Ints
 
 
 def result_of(run: TimedRun) -> Row:
@@ -38,7 +52,7 @@ def result_of(run: TimedRun) -> Row:
     largest = np.array([busy.max(initial=0), carried.max(initial=0)], np.int64)
     busiest, most_bytes = (int(n) for n in transport.max(largest))
     ends = _ends(run)
-    stuck, first = _stuck(run)
+    stuck, first = stuck_of(run, state.operations)
     return {
         "time": int(ends.max(initial=0)),
         "ends": ends.tolist(),
@@ -74,10 +88,20 @@ def _shared(transport: Local, rows: list[Any], least: int) -> list[Any]:
     return chosen
 
 
-def _stuck(run: TimedRun) -> tuple[int, list[Row]]:
-    """Return how many operations never ended, and what the first ones wait for (collective)."""
+def stuck_of(run: Playing, operations: Array, sends: str = "") -> tuple[int, list[Row]]:
+    """Return how many operations never ended, and what the first ones wait for (collective).
+
+    Parameters
+    ----------
+    run : Playing
+        The run that is over.
+    operations : ndarray of Operation
+        Those of this rank.
+    sends : str
+        What a send waits for that has begun; default: the receive of its message.
+    """
     program, nodes = run.part, run.machine.nodes
-    rows = np.flatnonzero(run.state.operations["done"][: program.operations] == 0)
+    rows = np.flatnonzero(operations["done"][: program.operations] == 0)
     count = int(run.machine.transport.sum(np.array([len(rows)], np.int64))[0])
     if not count:
         return 0, []
@@ -85,7 +109,11 @@ def _stuck(run: TimedRun) -> tuple[int, list[Row]]:
     owners = nodes[run.slots[slots]]
     order = np.lexsort((rows, owners))[:SHOWN_STUCK]
     mine = [
-        (int(owners[i]), int(rows[i] - program.first[slots[i]]), *_waits_for(run, rows[i]))
+        (
+            int(owners[i]),
+            int(rows[i] - program.first[slots[i]]),
+            *_waits_for(run, operations, rows[i], sends),
+        )
         for i in order
     ]
     names = ("processor", "operation", "line", "kind", "waits_for", "waits_line")
@@ -93,10 +121,9 @@ def _stuck(run: TimedRun) -> tuple[int, list[Row]]:
     return count, [dict(zip(names, row, strict=True)) for row in first]
 
 
-def _waits_for(run: TimedRun, row: int) -> tuple[int, str, str, int]:
+def _waits_for(run: Playing, operations: Array, row: int, sends: str) -> tuple[int, str, str, int]:
     """Return the line and kind of an operation that never ended, what it waits for and its line."""
-    program, state = run.part, run.state
-    operation = state.operations[row]
+    program, operation = run.part, operations[row]
     kind = layout.KINDS[int(program.kind[row])]
     line = int(program.lines[row])
     if operation["missing"] > 0:
@@ -105,7 +132,7 @@ def _waits_for(run: TimedRun, row: int) -> tuple[int, str, str, int]:
         needs = program.needs[program.needs_first[row] : program.needs_first[row + 1]]
         for need in needs.tolist():
             needed = first + (need >> 1)
-            if not state.operations[needed]["done"]:
+            if not operations[needed]["done"]:
                 what = layout.KINDS[int(program.kind[needed])]
                 return line, kind, f"operation {need >> 1} ({what})", int(program.lines[needed])
     tag = int(program.tag[row])
@@ -114,10 +141,12 @@ def _waits_for(run: TimedRun, row: int) -> tuple[int, str, str, int]:
     whom = "any processor" if peer == layout.ANY else f"processor {peer}"
     if kind == "recv":
         return line, kind, f"a message from {whom} with {tagged}", other_end(run, row)
+    if sends:
+        return line, kind, sends, 0
     return line, kind, f"a receive of {whom} with {tagged}", other_end(run, row)
 
 
-def other_end(run: TimedRun, row: int) -> int:
+def other_end(run: Playing, row: int) -> int:
     """Return the line of the first operation of the peer that could be the other end; 0: none."""
     part, program = run.part, run.program
     peer, tag = int(part.peer[row]), int(part.tag[row])

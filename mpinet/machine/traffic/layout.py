@@ -56,6 +56,9 @@ MESSAGE_WORDS = 7
 ROUND = 2
 """Row of `Books.latencies` for round trips: from a request's birth to the end of its reply."""
 
+SENT, CAME = range(2)
+"""What happens to a program's message: its tail has left its source, or its target has taken it."""
+
 LANES_PER_WORD = 62
 
 KEPT = "kept"
@@ -128,6 +131,7 @@ class Rules(Record):
     outstanding: int
     batch: int
     phases: int
+    programmed: bool  # whether messages are those of a program (`operations.play`)
 
 
 class Ledger(Record):
@@ -170,6 +174,7 @@ class Ledger(Record):
     # Free rows for new messages, the first so many in `State.free`; whether they are too few.
     free: int
     wants_room: int
+    noted: int  # tails of the last step, of a program's messages
     # The last step: whether anything moved, words for other ranks, `open` at its end.
     moving: int
     away: int
@@ -473,13 +478,15 @@ class Books(NamedTuple):
 
     `loads` has flits by channel; `latencies` are histograms by steps, one for each kind of message
     (and of round trips); `begun` has the step in which each phase began; `batches` holds number and
-    sum of the latencies of each part of the window, by birth (`Window.edges`).
+    sum of the latencies of each part of the window, by birth (`Window.edges`); `noted` has, of a
+    program, the tails of a step: the node's slot, `SENT` or `CAME`, and the message's number.
     """
 
     loads: Counts
     latencies: Table
     begun: Ints
     batches: Table
+    noted: Table
 
 
 class Crossing(NamedTuple):

@@ -6,6 +6,7 @@ from mpinet.compiled import part, phase
 from mpinet.machine.traffic.counting import answer, enter, finish
 from mpinet.machine.traffic.layout import (
     BODY,
+    CAME,
     CREDIT,
     DETAILED,
     DRAINED,
@@ -15,6 +16,7 @@ from mpinet.machine.traffic.layout import (
     NONE,
     PLACE_BITS,
     SAF,
+    SENT,
     UNDECIDED,
     UNLIMITED,
 )
@@ -37,13 +39,13 @@ def leave(rules, state, wires, bidding, books, crossing, ledger):
         state.occupied, state.due, state.headers, bidding.bids, bidding.chosen, books.loads,
         crossing.words, crossing.owners,
     )  # fmt: skip
-    latencies, batches = books.latencies, books.batches
+    latencies, batches, noted = books.latencies, books.batches, books.noted
     row = ledger.now % rules.delay
     flits, credits, counts, sides = wires.flits, wires.credits, wires.counts, state.sides
     wire, flight, way_back = counts[row], rules.delay, rules.delay
     t, ports, vcs, network_lanes = ledger.now, rules.ports, rules.vcs, rules.ports * rules.vcs
     measuring = rules.warmup <= t < rules.window_end
-    made = returned = gone = moved = ledger.away = 0
+    made = returned = gone = moved = ledger.away = ledger.noted = 0
     for i in range(ledger.granted):
         each = bids[chosen[i]]
         slot, out, m = np.int64(each.slot), np.int64(each.out), np.int64(each.message)
@@ -115,6 +117,8 @@ def leave(rules, state, wires, bidding, books, crossing, ledger):
         elif tail:
             finish(message, t, lane.group == DRAINED, rules, latencies, batches, ledger)
         if tail:
+            if rules.programmed:
+                note_tail(slot, at >= network_lanes, out == ports, message, lane, noted, ledger)
             lane.out, lane.sent = UNDECIDED, 0
             # Beyond the last lane on this rank nobody here needs the message's record.
             if out == ports:
@@ -133,6 +137,19 @@ def leave(rules, state, wires, bidding, books, crossing, ledger):
     ledger.inside -= gone
     if moved and not UNLIMITED:
         ledger.last_move = t
+
+
+@part
+def note_tail(slot, leaves, arrives, message, lane, noted, ledger):
+    """Note, for a program, that a message has left its source or is at its target."""
+    if leaves:
+        noted[ledger.noted, 0], noted[ledger.noted, 1] = slot, SENT
+        noted[ledger.noted, 2] = message.number
+        ledger.noted += 1
+    if arrives and lane.group != DRAINED:
+        noted[ledger.noted, 0], noted[ledger.noted, 1] = slot, CAME
+        noted[ledger.noted, 2] = message.number
+        ledger.noted += 1
 
 
 @part

@@ -11,6 +11,8 @@ from mpinet.base.arrays import Ints
 from mpinet.base.numerals import quoted
 from mpinet.compiled import Rule
 from mpinet.errors import UsageError
+from mpinet.machine.timed.layout import SEND
+from mpinet.machine.timed.program import Program
 from mpinet.machine.traffic import layout
 
 SHORT_INTEGERS = 2**31 - 1
@@ -193,6 +195,8 @@ class Generation:
         Messages that a processor generates in a phase; 0: there are no phases.
     phases : int
         Phases; one begins when all messages of the one before it are done.
+    program : Program, optional
+        A program instead: what processors send, receive and calculate, in flits and steps.
     """
 
     target: Rule
@@ -209,6 +213,7 @@ class Generation:
     outstanding: int = 0
     batch: int = 0
     phases: int = 1
+    program: Program | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= self.rate <= 1:
@@ -242,8 +247,18 @@ class Generation:
 
     @property
     def is_closed(self) -> bool:
-        """Processors wait for one another: for replies, or for the end of a phase."""
-        return self.reply_flits > 0 or self.batch > 0
+        """Processors wait for one another: for replies, a phase's end, or as a program says."""
+        return self.reply_flits > 0 or self.has_end
+
+    @property
+    def has_end(self) -> bool:
+        """Messages come to an end, and all are measured: in phases, or of a program."""
+        return self.batch > 0 or self.program is not None
+
+    @property
+    def is_drawn(self) -> bool:
+        """Messages are born by chance, at a rate, and not by a trace or a program."""
+        return self.rows is None and self.program is None
 
     @property
     def longest(self) -> int:
@@ -258,9 +273,13 @@ class Generation:
     @property
     def _lengths(self) -> list[int]:
         """Flits of messages, among them the shortest and longest; 0 stands for none."""
-        if self.rows is None:
+        if self.program is not None:
+            sent = self.program.amount[self.program.kind == SEND]
+            ends = sent if len(sent) else np.ones(1, np.int64)
+        elif self.rows is None:
             return [self.flits, self.long_flits, self.reply_flits]
-        ends = self.rows[:, 3] if len(self.rows) else np.ones(1, np.int64)
+        else:
+            ends = self.rows[:, 3] if len(self.rows) else np.ones(1, np.int64)
         return [int(ends.min()), int(ends.max())]
 
 

@@ -69,6 +69,10 @@ def results(run: OpenLoop) -> dict[str, Any]:
         found["latency_by_kind"] = by_kind(run.generation.kinds, latencies)
     if run.generation.batch:
         found["phase_steps"] = _phase_steps(run)
+    if run.played is not None:
+        found["program"] = run.played.results()
+        # What is open are a program's operations, too.
+        found["unfinished"] -= found["program"]["stuck"]
     return found | _derived(run, found, channels, entered, squares)
 
 
@@ -109,7 +113,7 @@ def _phase_steps(run: OpenLoop) -> list[int]:
 
 def measured_steps(run: OpenLoop) -> int:
     """Return the steps of the window; of phases those from the first one's begin to the close."""
-    if not run.generation.batch:
+    if not run.generation.has_end:
         return run.window.steps
     return max(1, run.ledger.closed if run.ledger.closed >= 0 else run.steps)
 
@@ -134,7 +138,7 @@ def _derived(
     """Rates, means and fractions, computed from the whole numbers."""
     hosts, steps = run.machine.topology.hosts, measured_steps(run)
     done = max(1, found["delivered"])
-    is_drawn = run.generation.rows is None and not run.generation.batch
+    is_drawn = run.generation.is_drawn and not run.generation.has_end
     slow = 20 * found["accepted_flits"] < 19 * found["generated_flits"]
     return {
         "offered": found["generated_flits"] / (hosts * steps),

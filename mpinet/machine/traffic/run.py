@@ -20,12 +20,14 @@ from mpinet.machine.faults import Faults
 from mpinet.machine.machine import Machine
 from mpinet.machine.placement import start_of
 from mpinet.machine.state import Fields, Frame
+from mpinet.machine.timed.layout import NEVER
 from mpinet.machine.traffic import layout, saved
 from mpinet.machine.traffic.arriving import take_in, take_in_unlimited
 from mpinet.machine.traffic.choice import tell_queues
 from mpinet.machine.traffic.conservation import check_channels, check_messages, count_tails
 from mpinet.machine.traffic.deadlock import waiting_cycle
 from mpinet.machine.traffic.parameters import SHORT_INTEGERS, Buffering, Generation, Window
+from mpinet.machine.traffic.played import Played
 from mpinet.machine.traffic.sharing import make_busses, settle
 from mpinet.machine.traffic.step import (
     advance,
@@ -105,6 +107,8 @@ class OpenLoop:
         self._require_fitting()
         self.ledger = layout.Ledger.counted()
         self.ledger.closed = self.ledger.last_move = -1
+        self._since = window.warmup  # no message that is under way was born before it
+        self.played: Played | None = None
         self._make_links()
         self._make_sources()
         self._make_rules()
@@ -156,7 +160,32 @@ class OpenLoop:
             return
         if not alone:
             self._take_in(self._exchanged())
+        if self.played is not None and not self.ended:
+            made += self._pass_idle_steps(self.played)
         self.machine.count(self.ledger.moves - moves, made)
+
+    def _pass_idle_steps(self, played: Played) -> int:
+        """Go to the next step in which a calc begins or ends, if nothing moves (collective).
+
+        Without any the run is over. Returns the steps that are passed over.
+        """
+        ledger = self.ledger
+        if ledger.quiet < self._rules.quiet:
+            return 0
+        coming = -self.machine.max(-played.next)[0]
+        if coming == NEVER:
+            # What is open waits for what does not come; with nothing open the sources close.
+            ledger.ended = int(ledger.open_everywhere > 0)
+            return 0
+        if coming >= int(self._rules.limit):
+            raise UsageError(
+                f"{played.program.name} takes {coming} steps or more; a run has up to "
+                f"{self._rules.limit}: let a step be more of its units."
+            )
+        passed = max(0, coming - ledger.now)
+        ledger.now += passed
+        self._since = ledger.now if passed else self._since
+        return passed
 
     def _advance(self, steps: int) -> None:
         """Make up to `steps` steps of this rank (on busses collective)."""
@@ -173,6 +202,9 @@ class OpenLoop:
 
     def _call(self, steps: int) -> None:
         """Call the kernel for at most `steps` steps (on busses to the claims); make room first."""
+        if self.played is not None:
+            self._hear_tails(self.played)
+            steps = max(1, min(steps, self.played.next - self.steps))
         self._make_room(steps)
         if self.routing.sees == ALL_QUEUES and self.machine.transport.size > 1:
             self._tell_queues()
@@ -187,6 +219,12 @@ class OpenLoop:
             self._bidding, self.books, self._crossing, self.ledger.record, steps,
         )  # fmt: skip
         self._require_right()
+
+    def _hear_tails(self, played: Played) -> None:
+        """Let the program's operations know of the last step, unless one is half done."""
+        if not self.ledger.claimed:
+            played.go_on(self.ledger, self.books.noted[: self.ledger.noted])
+            self.ledger.noted = 0
 
     def _tell_queues(self) -> None:
         """Tell each rank the queues of all nodes (collective)."""
@@ -302,8 +340,8 @@ class OpenLoop:
         """Refuse what does not go with replies or phases."""
         generation = self.generation
         if not self.limited:
-            raise UsageError("Replies and phases go with --buffers 1 or more.")
-        if generation.rows is not None:
+            raise UsageError("Replies, phases and programs go with --buffers 1 or more.")
+        if generation.rows is not None and not generation.program:
             raise UsageError("Replies and phases go with patterns: a trace has its steps.")
         if generation.reply_flits and self.faults:
             raise UsageError(
@@ -356,9 +394,14 @@ class OpenLoop:
         """Make the sources' draws, or their rows of the trace."""
         nodes, generation = self._nodes, self.generation
         prepare_dice(nodes, self.seed)
-        rows, begins = self._hosted_rows()
-        nodes["begin"] = nodes["next_born"] = nodes["next_taken"] = begins[:-1]
-        nodes["end"] = begins[1:]
+        if generation.program is not None:
+            self.played = Played(self.machine, generation.program, nodes)
+            rows = self.played.trace
+            self.ledger.open, self.ledger.open_everywhere = self.played.part.operations, 1
+        else:
+            rows, begins = self._hosted_rows()
+            nodes["begin"] = nodes["next_born"] = nodes["next_taken"] = begins[:-1]
+            nodes["end"] = begins[1:]
         self._sources = layout.Sources(generation.target.native, generation.params, rows)
 
     def _make_routes(self) -> None:
@@ -453,7 +496,7 @@ class OpenLoop:
             "bursty": generation.burst > 0,
             "on_below": below(on),
             "off_below": below(off),
-            "traced": generation.rows is not None,
+            "traced": not generation.is_drawn,
             "numbered": self.routing.numbered,
             "sees": self.routing.sees,
             "told": words_seen(self.routing.sees, topology.size, topology.ports),
@@ -463,6 +506,7 @@ class OpenLoop:
             "outstanding": generation.outstanding,
             "batch": generation.batch,
             "phases": generation.phases,
+            "programmed": generation.program is not None,
         }.items():
             setattr(rules, name, value)
 
@@ -508,6 +552,7 @@ class OpenLoop:
             np.zeros((max(1, len(self.generation.kinds)), 1), np.int64),
             np.zeros(self.generation.phases, np.int64),
             np.zeros((window.parts, 2), np.int64),
+            np.empty((2 * len(self._bidding.bids) if self.played else 0, 3), np.int64),
         )
         vcs = self.buffering.vcs if self.limited else 0
         message = 1 + layout.MESSAGE_WORDS + self.routing.words
@@ -517,7 +562,7 @@ class OpenLoop:
     def _make_room(self, steps: int) -> None:
         """Grow the messages if fewer are free than a step can need, and the latencies."""
         ledger = self.ledger
-        longest = self.steps + steps + self.generation.longest + 1 - self.window.warmup
+        longest = self.steps + steps + self.generation.longest + 1 - self._since
         kinds, before = self.books.latencies.shape
         if before < longest:
             longer = np.zeros((kinds, 2 * longest), np.int64)
@@ -542,10 +587,14 @@ class OpenLoop:
     def _fields(self) -> Fields:
         """Return the fields of a checkpoint between two steps."""
         machine, state, rules = self.machine, self._state, self._rules
+        if self.played is not None:
+            self._hear_tails(self.played)
         fields = {
             **saved.counts(self.ledger, self.books),
             **saved.processors(machine, state, self.books, self._busses),
         }
+        if self.played is not None:
+            fields |= {**self.played.fields(), "since": self._since}
         if not self.limited:
             return {**fields, **saved.queues(machine, rules, state, self.ledger)}
         return {**fields, **saved.lanes(machine, rules, state, self._wires, self.steps)}
@@ -555,6 +604,9 @@ class OpenLoop:
         machine, rules, ledger = self.machine, self._rules, self.ledger
         self.books = saved.restore_counts(ledger, self.books, found)
         saved.restore_processors(self._state, self.books, self._busses, found)
+        if self.played is not None:
+            self._since = found["since"]
+            self.played.restore(found)
         if self.limited:
             self._state, self._wires = saved.restore_lanes(
                 machine, rules, self._state, found, ledger

@@ -88,6 +88,8 @@ def advance(
         # Of several ranks none can tell alone: there `OpenLoop` decides after the exchange.
         if rules.ranks == 1 and is_over(rules, ledger):
             return
+        if ledger.noted > 0:
+            return
 
 
 @idiom
@@ -115,7 +117,7 @@ def begin(routes, rules, state, books, ledger):
     and the next begins, when all its messages are done; the sources close after the last.
     """
     t = ledger.now
-    over = t >= rules.window_end
+    over = rules.programmed or t >= rules.window_end
     if rules.batch > 0:
         over = ledger.phase == rules.phases
         if ledger.closed < 0 and not over and ledger.open_everywhere == 0 and t < rules.limit:
@@ -142,7 +144,8 @@ def is_over(rules, ledger):
     """Count the steps without a move; return whether the run is over (one rank).
 
     After `Rules.quiet` such steps nothing is under way: nothing moves again once sources are
-    closed, and flits that stand in lanes even before are in a deadlock.
+    closed, and flits that stand in lanes even before are in a deadlock. A program may still
+    calculate.
     """
     ledger.open_everywhere = ledger.open_told
     if ledger.moving != 0:
@@ -151,7 +154,7 @@ def is_over(rules, ledger):
     ledger.quiet += 1
     if ledger.quiet >= rules.quiet and (ledger.closed >= 0 or ledger.inside > 0):
         ledger.ended = 1
-    return ledger.ended != 0
+    return ledger.ended != 0 or (rules.programmed and ledger.quiet >= rules.quiet)
 
 
 advance_adaptive = advance.bind("advance_adaptive", ADAPTIVE=True)

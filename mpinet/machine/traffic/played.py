@@ -1,0 +1,244 @@
+"""A program of messages as flits: its operations on this rank, between the steps of a machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from mpinet.base.arrays import Array, Ints
+from mpinet.base.memory import require_memory
+from mpinet.errors import UsageError
+from mpinet.machine.machine import Machine
+from mpinet.machine.state import Fields, Located, Numbered
+from mpinet.machine.timed import layout as timed
+from mpinet.machine.timed.program import Program, ranges
+from mpinet.machine.timed.results import stuck_of
+from mpinet.machine.timed.windows import connect
+from mpinet.machine.traffic import operations as own
+from mpinet.machine.traffic.layout import CAME, NONE, Ledger
+from mpinet.networks.topology import Topology
+
+STATE = ("missing", "turn", "event", "done")
+"""Fields of an operation that a checkpoint keeps."""
+
+BYTES_AN_OPERATION = 200
+"""Bytes that an operation takes at most, with its message and its place in lists."""
+
+
+def require_fitting(program: Program, topology: Topology) -> None:
+    """Raise `UsageError` if a program is for more processors than there are."""
+    if program.processors > topology.hosts:
+        raise UsageError(
+            f"{program.name} is for {program.processors} processors, and {topology.name} has "
+            f"{topology.hosts}."
+        )
+
+
+class Played:
+    """A program of messages on a machine whose links carry flits.
+
+    Parameters
+    ----------
+    machine : Machine
+        The processors, and the ranks that host them.
+    program : Program
+        What the first processors do: messages in flits, calcs in steps.
+    nodes : ndarray of Node
+        The hosted nodes; each gets its rows of `trace`.
+
+    Attributes
+    ----------
+    trace : ndarray of int64, shape (sends, 4)
+        Step, target, flits and number of every send that has begun.
+    part : Program
+        The hosted processors' operations.
+    """
+
+    def __init__(self, machine: Machine, program: Program, nodes: Array):
+        require_fitting(program, machine.topology)
+        self.machine, self.program, self._nodes = machine, program, nodes
+        numbers = machine.nodes
+        self.slots = np.flatnonzero(numbers < program.processors)
+        self.part = part = program.part(np.ascontiguousarray(numbers[self.slots]))
+        rows, sends = part.operations, part.kind == timed.SEND
+        hosted = np.isin(program.peer, numbers) if machine.transport.size > 1 else slice(None)
+        came = int(np.count_nonzero(program.kind[hosted] == timed.SEND))
+        require_memory(BYTES_AN_OPERATION * (rows + came), f"The program {program.name}")
+        counts = np.zeros(len(nodes), np.int64)
+        counts[self.slots] = np.diff(part.first)
+        first = np.cumsum(counts) - counts
+        self._owner: Ints = np.repeat(np.arange(len(nodes)), counts)
+        sent = np.concatenate([[0], np.cumsum(sends)])
+        nodes["begin"] = nodes["end"] = sent[first]
+        nodes["next_born"] = nodes["next_taken"] = nodes["begin"]
+        self.trace = np.full((int(sent[-1]), 4), NONE, np.int64)
+        self._make_rules()
+        self._ledger = own.PlayLedger.counted()
+        self._play = self._state(first, came)
+
+    def _make_rules(self) -> None:
+        """Write the constants into the record that kernels read."""
+        program, receives = self.program, self.part.kind == timed.RECV
+        open_source = self.part.peer[receives] == timed.ANY
+        open_tag = self.part.tag[receives] == timed.ANY_TAG
+        kinds = np.unique(2 * open_source + open_tag)
+        rules = self._rules = own.PlayRules.one()
+        rules.cpus = 1 + int(program.cpu.max(initial=0))
+        rules.total = max(1, program.operations)
+        rules.patterns, rules.lists = sum(1 << int(kind) for kind in kinds), len(kinds)
+
+    def _state(self, first: Ints, came: int) -> own.Play:
+        """Allocate operations, processors and lists, for `came` messages that may come."""
+        part, rows, rules = self.part, self.part.operations, self._rules
+        operations = timed.Operation.array(rows + 1)
+        operations["what"][:rows] = part.kind.astype(np.int32) | part.cpu << timed.CPU_SHIFT
+        operations["number"][:rows] = np.arange(rows) - first[self._owner]
+        followers = np.empty(len(part.needs), np.int64)
+        connect(part.first, part.needs_first, part.needs, operations, followers)
+        operations["amount"][:rows], operations["tag"][:rows] = part.amount, part.tag
+        operations["peer"][:rows] = part.peer
+        actors = own.Actor.array(len(first))
+        actors["first"], actors["ready"], actors["coming"] = first, NONE, NONE
+        begins = np.zeros(len(first), np.int64)
+        begins[self.slots] = self.program.first[self.machine.nodes[self.slots]]
+        lists = int(np.count_nonzero(part.kind == timed.RECV)) + int(rules.lists) * came
+        entries = timed.Entry.array(1 << max(4, (2 * lists).bit_length()))
+        entries["slot"] = NONE
+        return own.Play(
+            operations, followers.astype(np.int32), actors, begins,
+            np.zeros(len(first) * int(rules.cpus), np.int64), own.Arrived.array(came + 1),
+            np.zeros((came + 1, 2 * int(rules.lists)), np.int64), entries, self._nodes, self.trace,
+        )  # fmt: skip
+
+    @property
+    def next(self) -> int:
+        """Next step in which a calc begins or ends at a processor of this rank."""
+        return self._ledger.next
+
+    def go_on(self, ledger: Ledger, noted: Ints) -> None:
+        """Let operations begin and end as a step begins.
+
+        Parameters
+        ----------
+        ledger : Ledger
+            The machine's; what is open in it goes down by the operations that are done.
+        noted : ndarray of int64, shape (k, 3)
+            Tails of the step before: the processor's place, what happened, the message's number.
+        """
+        now, done = ledger.now, self._ledger.done
+        if not len(noted) and self._ledger.begun and now < self._ledger.next:
+            return
+        own.play(self._events(noted), self._rules, self._play, self._ledger.record, now)
+        ledger.open -= self._ledger.done - done
+
+    def _events(self, noted: Ints) -> Ints:
+        """Return the rows of `play`: of one step in the order of messages' numbers."""
+        program, events = self.program, np.zeros((len(noted), 4), np.int64)
+        noted = noted[np.argsort(noted[:, 2], kind="stable")]
+        rows = noted[:, 2] % int(self._rules.total)
+        owners = np.searchsorted(program.first, rows, "right") - 1
+        firsts = self._play.actors["first"][noted[:, 0]].astype(np.int64)
+        events[:, : own.WHICH] = noted[:, : own.WHICH]
+        came = noted[:, own.WHAT] == CAME
+        events[:, own.WHICH] = np.where(came, owners, firsts + rows - program.first[owners])
+        events[:, own.TAG] = program.tag[rows]
+        return events
+
+    def fields(self) -> Fields:
+        """Return the fields of a checkpoint between two steps."""
+        state, nodes, rows = self._play, self._nodes, self.part.operations
+        numbers = self.machine.nodes
+        operations = [state.operations[name][:rows].astype(np.int64) for name in STATE]
+        number = state.operations["number"][:rows].astype(np.int64)
+        waiting = (nodes["end"] - nodes["next_taken"]).astype(np.int64)
+        places = ranges(nodes["next_taken"].astype(np.int64), waiting)
+        queued = np.repeat(np.arange(len(nodes)), waiting)
+        return {
+            "operations": Located(np.stack([numbers[self._owner], number, *operations], axis=1)),
+            "actors": Numbered(
+                np.column_stack(
+                    [
+                        state.actors["end"],
+                        nodes["end"] - nodes["begin"],
+                        state.free.reshape(len(nodes), -1),
+                    ]
+                ),
+                numbers,
+            ),
+            "births": Located(np.column_stack([numbers[queued], self.trace[places]])),
+            "unmatched": Located(self._unmatched()),
+        }
+
+    def _unmatched(self) -> Ints:
+        """Return processor, source and tag of each message that no receive has got, as they came.
+
+        Every one is in a list for each kind of receive; the first kind's lists have all of them.
+        """
+        state, rows = self._play, list[list[int]]()
+        kinds = [kind for kind in range(timed.PATTERNS) if int(self._rules.patterns) >> kind & 1]
+        if not kinds or not self._ledger.unmatched:
+            return np.empty((0, 3), np.int64)
+        anyone, any_tag = kinds[0] & timed.ANY_SOURCES, kinds[0] & timed.ANY_TAGS
+        for entry in state.entries[
+            (state.entries["slot"] != NONE) & (state.entries["posted"] == 0)
+        ]:
+            is_open = (entry["source"] == timed.ANY, entry["tag"] == timed.ANY_TAG)
+            m = int(entry["head"]) if is_open == (bool(anyone), bool(any_tag)) else NONE
+            while m != NONE:
+                message = state.messages[m]
+                node = int(self.machine.nodes[entry["slot"]])
+                rows.append([m, node, int(message["source"]), int(message["tag"])])
+                m = int(state.links[m, 1])
+        return np.array(sorted(rows), np.int64).reshape(-1, 4)[:, 1:]
+
+    def restore(self, found: Mapping[str, Any]) -> None:
+        """Take up the operations from the fields that `fields` gave, on any number of ranks."""
+        state, nodes, machine = self._play, self._nodes, self.machine
+        rows = found["operations"]
+        slots = machine.slots(np.ascontiguousarray(rows[:, 0]))
+        places = state.actors["first"][slots] + rows[:, 1]
+        for column, name in enumerate(STATE, 2):
+            state.operations[name][places] = rows[:, column]
+        ends = found["actors"].reshape(len(nodes), -1)
+        state.actors["end"], state.free[:] = ends[:, 0], ends[:, 2:].ravel()
+        nodes["end"] = nodes["begin"] + ends[:, 1]
+        births = found["births"]
+        at = machine.slots(np.ascontiguousarray(births[:, 0]))
+        order = np.argsort(at, kind="stable")
+        waiting = (nodes["end"] - nodes["next_taken"]).astype(np.int64)
+        self.trace[ranges(nodes["next_taken"].astype(np.int64), waiting)] = births[order, 1:]
+        state.actors["ready"] = state.actors["coming"] = state.entries["slot"] = NONE
+        ledger = self._ledger
+        ledger.turns = ledger.entries = ledger.came = ledger.unmatched = 0
+        ledger.begun, ledger.done = 1, int(state.operations["done"].sum())
+        count = self.part.operations
+        begun = (state.operations["missing"][:count] == 0) & (state.operations["done"][:count] == 0)
+        posted = np.flatnonzero(begun & (self.part.kind == timed.RECV))
+        posted = posted[np.argsort(state.operations["turn"][posted], kind="stable")]
+        calculating = np.flatnonzero(begun & (self.part.kind == timed.CALC))
+        unmatched = found["unmatched"]
+        unmatched[:, 0] = machine.slots(np.ascontiguousarray(unmatched[:, 0]))
+        ledger.next = int(state.operations["turn"][calculating].min(initial=timed.NEVER))
+        own.take_up(
+            np.column_stack([self._owner[posted], posted]),
+            np.column_stack([self._owner[calculating], calculating]),
+            np.ascontiguousarray(unmatched), self._rules, state, ledger.record,
+        )  # fmt: skip
+
+    def results(self) -> dict[str, Any]:
+        """Return when processors were done, and what never was (collective)."""
+        program, machine = self.program, self.machine
+        ends = np.zeros(program.processors, np.int64)
+        ends[machine.nodes[self.slots]] = self._play.actors["end"][self.slots]
+        ends = machine.transport.sum(ends)
+        unmatched = machine.sum(self._ledger.unmatched)[0]
+        stuck, first = stuck_of(self, self._play.operations, "room in the network")
+        return {
+            "time": int(ends.max(initial=0)),
+            "ends": ends.tolist(),
+            "unmatched": unmatched,
+            "stuck": stuck,
+            "stuck_operations": first,
+        }

@@ -1,0 +1,73 @@
+"""Programs of messages as traffic of flits: their bytes in flits, their calcs in steps."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from mpinet.errors import UsageError
+from mpinet.machine.timed.layout import CALC
+from mpinet.machine.timed.program import Program
+from mpinet.networks.topology import Topology
+from mpinet.programs.messages.goal import program_of, read_goal
+from mpinet.programs.messages.named import is_name, program_named
+from mpinet.programs.schedules.files.reading import read_schedule
+from mpinet.programs.schedules.files.schedulefile import ReadingOptions
+from mpinet.programs.schedules.files.writing import as_goal
+
+SCHEDULES = (".csv", ".npz", ".xml")
+"""Endings of schedule files that are no programs of messages themselves."""
+
+MOST_FLITS = 2**29 - 1
+"""Most flits of a message, and most steps of a calc."""
+
+
+def opened(given: str | Path | Program, topology: Topology, chunk: int) -> Program:
+    """Return the program of a name or a file; of a schedule's file one that keeps its order.
+
+    Parameters
+    ----------
+    given : str, Path or Program
+        A collective of the textbooks by name, a GOAL file, or a schedule's file: there a processor
+        sends a chunk when it has it and has sent what it sends in earlier steps.
+    topology : Topology
+        The network, for whose processors it is.
+    chunk : int
+        Bytes of a schedule's chunk.
+
+    Raises
+    ------
+    UsageError
+        There is no such program.
+    FileError
+        The file cannot be read, or is none.
+    """
+    if isinstance(given, Program):
+        return given
+    if is_name(str(given)):
+        return program_named(str(given), topology.hosts)
+    path = Path(given)
+    if path.suffix not in SCHEDULES:
+        return read_goal(path)
+    read = read_schedule(path, ReadingOptions(processors=topology.hosts))
+    return program_of(as_goal(read.timetable, chunk), read.name)
+
+
+def in_flits(program: Program, flit_bytes: int, step_time: int) -> Program:
+    """Return a program with messages in flits and calcs in steps, each rounded up.
+
+    Raises
+    ------
+    UsageError
+        A message or a calc is too long.
+    """
+    calc = program.kind == CALC
+    amount = -(-program.amount // np.where(calc, step_time, flit_bytes))
+    if amount.max(initial=0) > MOST_FLITS:
+        raise UsageError(
+            f"{program.name}: messages have up to 2^29 - 1 flits, and calcs as many steps: let "
+            "flits have more bytes, and steps more of the program's units."
+        )
+    return replace(program, amount=amount)
