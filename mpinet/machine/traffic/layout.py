@@ -57,7 +57,7 @@ ROUND = 2
 """Row of `Books.latencies` for round trips: from a request's birth to the end of its reply."""
 
 SENT, CAME = range(2)
-"""What happens to a program's message: its tail has left its source, or its target has taken it."""
+"""Fates of a program's message: its tail has left its source, or its target has taken it."""
 
 LANES_PER_WORD = 62
 
