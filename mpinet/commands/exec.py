@@ -32,12 +32,19 @@ from mpinet.commands.result import Result
 from mpinet.commands.run import Unreceived
 from mpinet.commands.scriptcosts import (
     COSTS,
+    HOT,
+    METERED,
+    BusyLink,
     ConflictRow,
     Cost,
     LineCost,
+    LineWait,
     OpenReceive,
+    ProcessorWait,
+    Queue,
     Tried,
     conflicts_text,
+    hot_tables,
     kinds_table,
     lines_table,
     open_text,
@@ -129,6 +136,10 @@ class ExecResult(Result):
     kinds: list[Cost]
     calls: list[LineCost]
     conflicts: Annotated[list[ConflictRow], When("where there are any,")]
+    busiest_links: Annotated[list[BusyLink], METERED, "the ten busiest"]
+    longest_queues: Annotated[list[Queue], METERED, "the ten longest"]
+    waits: Annotated[list[LineWait], METERED, "by line"]
+    waiting: Annotated[list[ProcessorWait], METERED, "the ten that wait longest"]
     open_receives: Annotated[list[OpenReceive], When("with arrivals,")]
     orders: Annotated[Tried, When("with all arrivals,")]
 
@@ -149,6 +160,7 @@ def exec(
     arrivals: Annotated[str | None, Typed(metavar="random|all|ORDER", read=arrivals_of)] = None,
     most_orders: Annotated[int | None, Typed(metavar="N")] = None,
     place: Placed = "identity",
+    loads: bool = False,
     **options: Unpack[OnMachine],
 ) -> ExecResult:
     """Run an mpi4py script, unchanged, on every processor (collective).
@@ -180,6 +192,8 @@ def exec(
         differs; an order that it has printed is run again.
     most_orders : int, optional
         Most runs of ``--arrivals all``; default: 1,000.
+    loads : bool
+        Whether to meter what loads the links, where messages queue, and who waits in which call.
 
     Examples
     --------
@@ -299,6 +313,7 @@ class Exec(MachineJob):
             orders,
             told,
             None if self._places is None else self._places.tolist(),
+            options.loads,
         )
 
     def _row(self, found: Outcome) -> Row:
@@ -328,6 +343,7 @@ class Exec(MachineJob):
         }
         if found.conflicts:  # other runs have the documents that they had before there were windows
             row["conflicts"] = [_conflict(conflict) for conflict in found.conflicts]
+        row |= found.hot or {}
         if self.options.arrivals is not None:
             row["open_receives"] = [
                 {
@@ -349,7 +365,7 @@ class Exec(MachineJob):
         """Return one row, with separate columns for each kind of call and each line."""
         kinds = by_name(result["kinds"], "call")
         calls = by_name(result["calls"], "file", "line", "call")
-        lists = ("conflicts", "open_receives")
+        lists = ("conflicts", "open_receives", *HOT)
         lengths = {name: len(result[name]) for name in lists if name in result}
         return [result | {"kinds": kinds, "calls": calls} | lengths]
 
@@ -370,6 +386,8 @@ class Exec(MachineJob):
         parts = [f"{result['script']} on {self.topology}\n{fields(counts)}"]
         if result["kinds"]:
             parts += [kinds_table(result["kinds"]), lines_table(result["calls"])]
+        if self.options.loads:
+            parts.append(hot_tables(result))
         if "conflicts" in result:
             parts.append(conflicts_text(result["conflicts"]))
         if result.get("open_receives"):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from mpinet.commands.fields import Count, Fields, Positive
+from typing import Annotated
+
+from mpinet.commands.fields import Count, Fields, Positive, When
 from mpinet.report.rows import Row
 from mpinet.report.tables import table
 
@@ -62,6 +64,96 @@ class Tried(Fields):
     outcome: str
     order: str
     difference: str
+
+
+class Loading(Fields):
+    """Messages on a link that a line sends."""
+
+    call: str
+    file: str
+    line: Count
+    messages: Count
+
+
+class BusyLink(Fields):
+    """Load of a link in one direction, and the three lines that load it most."""
+
+    node: Count
+    port: Count
+    to: Annotated[Count, When("on links")]
+    messages: Count
+    loaded_by: list[Loading]
+
+
+class Queue(Fields):
+    """Most messages that waited at a node in one step, and the first such step."""
+
+    node: Count
+    messages: Count
+    step: Count
+
+
+class LineWait(Fields):
+    """Steps that processors were in the calls on a line, all together and at most, and who."""
+
+    call: str
+    file: str
+    line: Count
+    steps: Count
+    longest: Count
+    processor: Count
+
+
+class ProcessorWait(Fields):
+    """Steps that a processor was in calls."""
+
+    processor: Count
+    steps: Count
+
+
+METERED = When("with loads,")
+
+HOT = ("busiest_links", "longest_queues", "waits", "waiting")
+"""Findings of where a script is slow."""
+
+
+def hot_tables(result: Row) -> str:
+    """Format where a script is slow: links, queues, waits by line and by processor."""
+    links = [
+        (_link(row), str(row["messages"]), _loading(row["loaded_by"]))
+        for row in result["busiest_links"]
+    ]
+    waits = [
+        (_place(row), row["call"], str(row["steps"]), f"{row['longest']} at {row['processor']}")
+        for row in result["waits"][:SHOWN]
+    ]
+    queues = [tuple(map(str, row.values())) for row in result["longest_queues"]]
+    waiting = [tuple(map(str, row.values())) for row in result["waiting"]]
+    return "\n\n".join(
+        table(rows, heading)
+        for rows, heading in (
+            (links, ("busiest link", "messages", "loaded by")),
+            (queues, ("queue at", "messages", "step")),
+            (waits, ("waits at", "call", "steps", "longest")),
+            (waiting, ("processor", "steps in calls")),
+        )
+        if rows
+    )
+
+
+def _link(row: Row) -> str:
+    """Format a link in one direction, or a node's port to a bus."""
+    return f"{row['node']}-{row['to']}" if "to" in row else f"{row['node']} port {row['port']}"
+
+
+def _loading(loads: list[Row]) -> str:
+    """Format what loads a link."""
+    return ", ".join(f"{_place(row)} {row['call']} {row['messages']}" for row in loads)
+
+
+def _place(row: Row) -> str:
+    """Format a line of a script."""
+    return f"{row['file']}:{row['line']}"
 
 
 def kinds_table(kinds: list[Row]) -> str:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mpinet.mpi.hot import hot
 from mpinet.mpi.traced import Traced, traced
 from mpinet.mpi.world.accounts import Account, books, union
 from mpinet.mpi.world.onesided import Conflict
@@ -84,6 +85,8 @@ class Outcome:
         Receives that could have got another message, where orders were drawn.
     traced : Traced or None
         The script as a program of messages, if that was noted, on rank 0.
+    hot : dict or None
+        Where it is slow, if that was metered (`hot.hot`).
     """
 
     processors: int
@@ -96,6 +99,7 @@ class Outcome:
     conflicts: list[Conflicting]
     drawn: list[Drawn]
     traced: Traced | None = None
+    hot: dict[str, Any] | None = None
 
     @property
     def kinds(self) -> list[Account]:
@@ -125,7 +129,7 @@ def outcome(world: World) -> Outcome:
     conflicts = _conflicts(shares, [row for *_, rows, _ in gathered_rows for row in rows])
     drawn = _drawn(shares, [row for *_, rows in gathered_rows for row in rows])
     counts = world.size, steps, hops, total, found, output
-    return Outcome(*counts, accounts, conflicts, drawn, traced(world, shares))
+    return Outcome(*counts, accounts, conflicts, drawn, traced(world, shares), hot(world, shares))
 
 
 def _conflicts(

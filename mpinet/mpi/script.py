@@ -44,6 +44,7 @@ def run_script(
     arrivals: Orders | None = None,
     told: dict[int, str] | None = None,
     places: Sequence[int] | None = None,
+    metered: bool = False,
 ) -> Outcome:
     """Run an mpi4py script on every processor (collective).
 
@@ -74,6 +75,8 @@ def run_script(
         Gets what each processor prints to the standard output, on rank 0.
     places : sequence of int, optional
         The processor of each rank of the script's world; default: that of its number.
+    metered : bool
+        Whether loads of links, queues and waits are metered.
 
     Raises
     ------
@@ -87,7 +90,16 @@ def run_script(
     whole = script if isinstance(script, Source) else source.file(script)
     with rare_collections(), descriptors_kept(out or sys.stdout) as apart:
         world = World(
-            machine, routing, packet, synchronous, apart, pattern, compute, arrivals, places
+            machine,
+            routing,
+            packet,
+            synchronous,
+            apart,
+            pattern,
+            compute,
+            arrivals,
+            places,
+            metered,
         )
         world.accounts.naming = Naming(whole)
         world.exits.told = told

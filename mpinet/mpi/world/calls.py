@@ -17,6 +17,7 @@ from greenlet import getcurrent
 
 from mpinet.machine.trace import Calls
 from mpinet.mpi.world.mail import Mail
+from mpinet.mpi.world.metering import Waits
 from mpinet.mpi.world.processor import Processor
 from mpinet.mpi.world.turns import Turns
 from mpinet.mpi.world.world import World
@@ -30,14 +31,14 @@ class Running:
     world: World
     turns: Turns
     mail: Mail
-    recorded: Calls | None = None
+    recorded: Calls | Waits | None = None
     logged: bool = False
 
     def begin(self, world: World) -> None:
         """Make a run the one that calls belong to."""
         self.world, self.turns, self.mail = world, world.turns, world.mail
         self.logged = world.mail.logged
-        self.recorded = world.machine.trace.calls if world.machine.trace else None
+        self.recorded = world.recorded
 
     @contextmanager
     def of(self, world: World) -> Iterator[None]:

@@ -19,6 +19,7 @@ from mpinet.machine.step import by_owner
 from mpinet.mpi.world.accounts import Arrivals
 from mpinet.mpi.world.contexts import Contexts
 from mpinet.mpi.world.message import BODY, Message, Outbox
+from mpinet.mpi.world.metering import MeteredRouter
 from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology
 from mpinet.process.mail import exchange_texts
@@ -44,9 +45,13 @@ class Transit:
         The routing's name (default: the network's first, and between neighbours the link).
     packet : int or None
         Bytes of a packet; None: every message is one.
+    metered : bool
+        Whether hops are counted by link and account.
 
     Attributes
     ----------
+    router : Router
+        What moves the keys.
     now : int
         Steps since the beginning.
     arrivals : Arrivals
@@ -54,17 +59,21 @@ class Transit:
     """
 
     def __init__(
-        self, machine: Machine, contexts: Contexts, routing: str | None, packet: int | None
+        self,
+        machine: Machine,
+        contexts: Contexts,
+        routing: str | None,
+        packet: int | None,
+        metered: bool = False,
     ):
         self.arrivals = Arrivals()
         self._machine = machine
         self._contexts = contexts
-        self._router = Router(
-            machine,
-            _routing(machine.topology, routing),
-            payload_words=len(WORDS),
-            keep=True,
-            checked=False,
+        ways = _routing(machine.topology, routing)
+        self.router: Router = (
+            MeteredRouter(machine, ways, len(WORDS), ACCOUNT)
+            if metered
+            else Router(machine, ways, payload_words=len(WORDS), keep=True, checked=False)
         )
         self._packet = packet
         self.now = 0
@@ -77,7 +86,7 @@ class Transit:
         """Tell if all messages of a processor on this rank that have set out have left it."""
         step, senders = self._leaving
         if step != self.now:
-            senders = set(self._router.at_their_sources.tolist())
+            senders = set(self.router.at_their_sources.tolist())
             self._leaving = self.now, senders
         return sender not in senders
 
@@ -90,7 +99,7 @@ class Transit:
     @property
     def under_way(self) -> int:
         """Messages on this rank that have set out."""
-        return self._router.live
+        return self.router.live
 
     def advance(
         self, setting_out: Outbox, sent: int, under_way: int
@@ -112,10 +121,10 @@ class Transit:
             What has come for each, in the order in which the messages were sent.
         """
         if sent == under_way:
-            self._router.restart()
+            self.router.restart()
         if sent:
             self._set_out(setting_out)
-        self.now += self._router.step()
+        self.now += self.router.step()
         return self._received()
 
     def _set_out(self, sent: Outbox) -> None:
@@ -147,7 +156,7 @@ class Transit:
                 f"than {AT_ONCE}; let them be larger by --packet."
             )
         total = machine.topology.size * most
-        self._router.inject(sources, targets, sources * most + places, total, payload)
+        self.router.inject(sources, targets, sources * most + places, total, payload)
 
     def _give_bodies(self, targets: Ints, keys: Ints, messages: list[Message]) -> None:
         """Bring every body to its receiver's rank (collective)."""
@@ -193,12 +202,12 @@ class Transit:
             On every rank: a message has ended elsewhere, or cannot go on.
         """
         self._require_none_lost()
-        ended = self._router.take()
+        ended = self.router.take()
         if len(ended.numbers) == 0:
             return [], []
         payload = ended.payload
         if not np.array_equal(ended.nodes, payload[:, TARGET]):
-            self._machine.transport.fail(self._router.delivered_elsewhere())
+            self._machine.transport.fail(self.router.delivered_elsewhere())
         self.arrivals.book(payload[:, ACCOUNT], ended.hops, payload[:, BORN], self.now)
         slots, keys = self._machine.slots(ended.nodes).tolist(), payload[:, KEY].tolist()
         if self._packet is not None:
@@ -208,7 +217,7 @@ class Transit:
 
     def _require_none_lost(self) -> None:
         """Raise `RoutingError` on every rank where a message could not go on."""
-        router = self._router
+        router = self.router
         if router.lost:
             self._machine.transport.fail(
                 RoutingError(

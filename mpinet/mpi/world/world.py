@@ -21,6 +21,7 @@ from mpinet.mpi.world.filing import Filing
 from mpinet.mpi.world.foundation import Foundation
 from mpinet.mpi.world.logged_mail import LoggedMail
 from mpinet.mpi.world.mail import Mail
+from mpinet.mpi.world.metering import Waits
 from mpinet.mpi.world.mismatch import Calls
 from mpinet.mpi.world.onesided import OneSided
 from mpinet.mpi.world.orders import Orders
@@ -101,6 +102,8 @@ class World:
         Chooses the order in which receives from any rank get messages; default: as these come.
     places : sequence of int, optional
         The processor of each rank of the script's world; default: that of its number.
+    metered : bool
+        Whether loads of links, queues and waits are metered.
 
     Attributes
     ----------
@@ -116,6 +119,8 @@ class World:
         Locks and conflicts of windows.
     filing : Filing
         What they want of files.
+    waits : Waits or None
+        Steps in calls, where these are metered.
     """
 
     def __init__(
@@ -129,6 +134,7 @@ class World:
         compute: float | None = None,
         arrivals: Orders | None = None,
         places: Sequence[int] | None = None,
+        metered: bool = False,
     ):
         self.machine = machine
         self.size = size = machine.topology.hosts
@@ -144,7 +150,10 @@ class World:
             self.mail: Mail = ShakenMail(*between, arrivals)
         else:
             self.mail = Mail(*between) if compute is None else LoggedMail(*between, compute)
-        self.transit = Transit(machine, self.contexts, routing, packet)
+        self.transit = Transit(machine, self.contexts, routing, packet, metered)
+        calls = machine.trace.calls if machine.trace else None
+        self.waits = Waits(calls) if metered else None
+        self.recorded = self.waits or calls
         self.clock = Clock(self.turns, self.mail, self.transit)
         self.threads = Threads(self.turns, self.exits)
         self.filing = Filing(machine, self.turns)
