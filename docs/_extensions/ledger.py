@@ -63,7 +63,11 @@ def _claim(room, claim, row):
     said = [nodes.paragraph(text=claim.statement)]
     if claim.quotation:
         words, at = claim.quotation.text, claim.quotation.place
-        said += [nodes.paragraph("", "", nodes.literal(text=words), nodes.Text(f" ({at})"))]
+        said += [
+            nodes.paragraph(
+                "", "", nodes.literal(text=words, classes=["quotation"]), nodes.Text(f" ({at})")
+            )
+        ]
     if claim.reading:
         reading = nodes.reference("", "Reading", refuri=f"#{room}-readings")
         said.append(nodes.paragraph("", "", reading, nodes.Text(f": {claim.reading}")))
@@ -76,6 +80,7 @@ def _claim(room, claim, row):
             "points": 0,
             "witness": None,
             "replay": None,
+            "nondegenerate": None,
             "reason": claim.reason,
             "range": claim.grid.text,
         }
@@ -96,8 +101,17 @@ def _shown(row):
         )
     parts.append(extent_text(row) if row["witness"] else row["reason"] or row["range"])
     found = [nodes.paragraph(text=text) for text in parts if text]
-    if row["replay"]:
-        found.append(nodes.paragraph("", "", nodes.literal(text=row["replay"])))
+    commands, fair = [row["replay"]], row["nondegenerate"]
+    if fair is not None and fair["replay"] != row["replay"]:
+        values = f"{_short(fair['measured'])}; claimed {row['relation']} {_short(fair['claimed'])}"
+        commands += [f"not degenerate: {values}", fair["replay"]]
+    found += [
+        nodes.paragraph(
+            "", "", nodes.literal(text=text) if text.startswith("mpinet") else nodes.Text(text)
+        )
+        for text in commands
+        if text
+    ]
     return found
 
 

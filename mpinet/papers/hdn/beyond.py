@@ -26,6 +26,7 @@ from mpinet.papers.hdn.grids import (
     size_of,
     within_r1,
 )
+from mpinet.papers.measured import links
 from mpinet.programs.gossip import gossip
 
 LIFTED = "lifted"
@@ -116,3 +117,26 @@ def bipartite(topology: str) -> Measured:
     wrong = np.flatnonzero(parity[ends[:, 0]] == parity[ends[:, 1]])
     where = {"link": ends[wrong[0]].tolist()} if len(wrong) else {}
     return Measured(not len(wrong), where)
+
+
+ROADRUNNERS = {"super=1": "4,12,2", "super=0": "6,12,2", "super=-": "11,12,2"}
+"""Roadrunners of two levels of 24-port switches with at least as many nodes as these HDNs."""
+
+
+def links_a_node(topology: str) -> float:
+    """Links, shared among the nodes."""
+    return links(topology) / open_topology(topology).size
+
+
+roadrunner_links = claim(
+    "HDN-X-roadrunner-links",
+    place=BEYOND,
+    statement="an HDN of Table 3 with k = 1 has more links a node than a Roadrunner of at least as "
+    "many nodes: 3 to less than 1.8",
+    note="What the paper says of Roadrunner (HDN-S1-roadrunner) stays open: it gives one sentence, "
+    "and the wiring is a model of ours (docs/papers/hdn 9), whose switches count as nodes.",
+    relation=">",
+    claimed=lambda super: links_a_node(f"roadrunner:{ROADRUNNERS[super]}"),
+    grid=points("Table 3, k = 1", [{"super": name} for name in ROADRUNNERS]),
+    measured=lambda super: links_a_node(f"hdn:2x3x5,{super}"),
+)
