@@ -265,7 +265,7 @@ REFUSED = [
     ("s.xml", made.forest([(0, 1, [("a", 1)])]), "mesh:3", "a path is the numbers of nodes"),
     ("s.goal", NOBODY, "mesh:2", "there are 1 sends from 0 to 1 with tag 0, and 0 receives"),
     ("s.goal", CIRCLE, "mesh:2", "waits for ever"),
-    ("s.goal", NOBODY[:-2], "mesh:2", "it ends before it is complete"),
+    ("s.goal", NOBODY[:-2], "mesh:2", "the block of rank 1 is closed"),
     ("s.goal", "num_ranks 2\nrank 0 {\nshout\n}\n", "mesh:2", "line 3: this is no line of GOAL"),
 ]  # fmt: skip
 

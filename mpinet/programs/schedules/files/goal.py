@@ -1,4 +1,4 @@
-"""GOAL: what each rank sends, receives and computes, and what requires what."""
+"""GOAL as a schedule: `mpinet.programs.messages` reads it, here its sends get their steps."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.base.numerals import quoted
 from mpinet.errors import UsageError
+from mpinet.machine.timed.layout import ANY, ANY_TAG, CALC, RECV, SEND
+from mpinet.machine.timed.program import Program
+from mpinet.programs.messages.goal import program_of
 from mpinet.programs.schedules.chunks import UNSTATED
 from mpinet.programs.schedules.files.schedulefile import (
     MOST_PROCESSORS,
@@ -19,36 +21,37 @@ from mpinet.programs.schedules.files.schedulefile import (
 from mpinet.programs.schedules.files.timing import Tasks, timed
 from mpinet.programs.schedules.timetable import Timetable
 
-OPERATION = re.compile(
-    r"(?:(?P<label>\w+)\s*:\s*)?(?:(?P<kind>send|recv)\s+(?P<size>\d{1,12})b\s+(?:to|from)\s+"
-    r"(?P<other>\d{1,9})(?:\s+tag\s+(?P<tag>\d{1,9}))?|calc\s+\d{1,18})(?:\s+(?:cpu|nic)\s+\d+)*"
-)
-ORDER = re.compile(r"(?P<task>\w+)\s+(?P<how>i?requires)\s+(?P<earlier>\w+)")
-RANKS = re.compile(r"num_ranks\s+(\d{1,9})")
-RANK = re.compile(r"rank\s+(\d{1,9})\s*\{")
-
-AT = re.compile(r"_at_(\d{1,9})$")
-"""The end of a label that tells the first step of a send: mpinet writes it, others need not."""
+AT = re.compile(rb"\s*\w*_at_(\d{1,9})\s*:")
+"""The label that tells the first step of a send: mpinet writes it, others need not."""
 
 STATED = ("broadcast", "reduce")
 """Collectives with one chunk: with them it is known what a message carries."""
 
+Ends = defaultdict[tuple[Any, ...], list[list[int]]]
+"""(Kind, sender, receiver, tag) -> for each such operation its task and its bytes."""
 
-def read_goal(text: str, reading: ReadingOptions) -> Timetable:
+
+def read_goal(data: bytes, name: str, reading: ReadingOptions) -> Timetable:
     """The timetable of a GOAL file; sends are timed in the order of ranks and lines.
 
     Raises
     ------
+    FileError
+        The file is no such one.
     UsageError
-        The file is no such one, or its operations wait for one another.
+        It is no schedule, or its operations wait for one another.
     """
-    tasks, ends = Tasks(), defaultdict[tuple[Any, ...], list[list[int]]](list)
-    ranks = _operations(text, reading, tasks, ends)
+    tasks, ends = Tasks(), Ends(list)
+    program = program_of(data, name)
+    ranks = program.processors
+    if ranks > MOST_PROCESSORS:
+        raise UsageError(f"it is for {ranks} ranks; {MOST_PROCESSORS} are allowed.")
+    _operations(program, data.split(b"\n"), reading, tasks, ends)
     for (kind, sender, receiver, tag), sent in ends.items():
-        if kind == "send":
-            got = ends.get(("recv", sender, receiver, tag), [])
+        if kind == SEND:
+            got = ends.get((RECV, sender, receiver, tag), [])
             _join(tasks, sent, got, f"from {sender} to {receiver} with tag {tag}")
-        elif ("send", sender, receiver, tag) not in ends:
+        elif (SEND, sender, receiver, tag) not in ends:
             raise UsageError(
                 f"rank {receiver}: it receives from {sender} with tag {tag}, and nobody sends that."
             )
@@ -73,78 +76,57 @@ def read_goal(text: str, reading: ReadingOptions) -> Timetable:
 
 
 def _operations(
-    text: str, reading: ReadingOptions, tasks: Tasks, ends: dict[Any, list[list[int]]]
-) -> int:
-    """Read the lines; how many ranks there are."""
-    ranks, rank = None, -1
-    labels: dict[str, tuple[int, int]] = {}
-    for number, line in enumerate(text.splitlines(), 1):
-        line = re.sub(r"(//|#).*", "", line).strip().rstrip(";").strip()
-        where = f"line {number}"
-        if not line:
-            continue
-        if found := RANKS.fullmatch(line):
-            ranks = int(found[1])
-        elif found := RANK.fullmatch(line):
-            rank, labels = int(found[1]), {}
-            if ranks is None or rank >= ranks or ranks > MOST_PROCESSORS:
-                raise UsageError(f"{where}: there is no rank {rank} of num_ranks {ranks}.")
-        elif line == "}" and rank >= 0:
-            rank = -1
-        elif rank >= 0 and (found := ORDER.fullmatch(line)):
-            _order(tasks, labels, found, where)
-        elif rank >= 0 and (found := OPERATION.fullmatch(line)):
-            first_last = _operation(tasks, ends, found, rank, reading, where)
-            if found["label"]:
-                labels[found["label"]] = first_last
-        else:
-            raise UsageError(f"{where}: this is no line of GOAL: {quoted(line)}.")
-    if ranks is None or rank >= 0:
-        raise UsageError("it ends before it is complete: num_ranks or a closing } is missing.")
-    return ranks
-
-
-def _order(tasks: Tasks, labels: dict[str, tuple[int, int]], found: Any, where: str) -> None:
-    """A line that says what requires what."""
-    for name in (found["task"], found["earlier"]):
-        if name not in labels:
-            raise UsageError(f"{where}: there is no operation {name} above it in this rank.")
-    task, earlier = labels[found["task"]], labels[found["earlier"]]
-    if found["how"] == "requires":
-        tasks.after(task[0], earlier[1])
-    else:
-        tasks.after_begun(task[0], earlier[0])
+    program: Program, lines: list[bytes], reading: ReadingOptions, tasks: Tasks, ends: Ends
+) -> None:
+    """Make the tasks of all operations, and say what waits for what."""
+    first, needs_first = program.first.tolist(), program.needs_first.tolist()
+    needs = program.needs.tolist()
+    for rank in range(program.processors):
+        made = [
+            _operation(program, row, rank, lines, reading, tasks, ends)
+            for row in range(first[rank], first[rank + 1])
+        ]
+        for number, (begun, _) in enumerate(made):
+            row = first[rank] + number
+            for need in needs[needs_first[row] : needs_first[row + 1]]:
+                if need & 1:
+                    tasks.after_begun(begun, made[need >> 1][0])
+                else:
+                    tasks.after(begun, made[need >> 1][1])
 
 
 def _operation(
-    tasks: Tasks,
-    ends: dict[Any, list[list[int]]],
-    found: Any,
+    program: Program,
+    row: int,
     rank: int,
+    lines: list[bytes],
     reading: ReadingOptions,
-    where: str,
+    tasks: Tasks,
+    ends: Ends,
 ) -> tuple[int, int]:
-    """A line that sends, receives or computes; its first and last task."""
-    kind = found["kind"]
-    if kind is None:
-        task = tasks.add(f"{where}: rank {rank}")
+    """Make the first and the last task of an operation."""
+    kind, size, other = (int(each[row]) for each in (program.kind, program.amount, program.peer))
+    tag, line = int(program.tag[row]), int(program.lines[row])
+    where = f"line {line}: rank {rank}" if line else f"rank {rank}"
+    if kind == CALC:
+        task = tasks.add(where)
         return task, task
-    other, tag, size = int(found["other"]), int(found["tag"] or 0), int(found["size"])
+    if other == ANY or tag == ANY_TAG:
+        raise UsageError(f"{where} receives from any: a schedule says what comes from whom.")
     if other == rank:
-        raise UsageError(f"{where}: rank {rank} sends to or receives from itself.")
-    ends_at = (rank, other) if kind == "send" else (other, rank)
-    if kind == "recv":
-        begun, done = tasks.add(f"{where}: rank {rank}"), tasks.add(f"{where}: rank {rank}")
+        raise UsageError(f"{where} sends to or receives from itself.")
+    if kind == RECV:
+        begun, done = tasks.add(where), tasks.add(where)
         tasks.after(done, begun)
-        ends[(kind, *ends_at, tag)].append([done, size])
+        ends[kind, other, rank, tag].append([done, size])
         return begun, done
     count = 1 if reading.bytes is None else max(1, -(-size // reading.bytes))
-    at = AT.search(found["label"] or "")
-    parts = [tasks.add(f"{where}: rank {rank}", *ends_at, earliest=int(at[1]) if at else 1)]
+    at = AT.match(lines[line - 1]) if line else None
+    parts = [tasks.add(where, rank, other, earliest=int(at[1]) if at else 1)]
     for _ in range(count - 1):
-        parts.append(tasks.add(f"{where}: rank {rank}", *ends_at))
+        parts.append(tasks.add(where, rank, other))
         tasks.after(parts[-1], parts[-2])
-    ends[(kind, *ends_at, tag)].append([parts[-1], size])
+    ends[kind, rank, other, tag].append([parts[-1], size])
     return parts[0], parts[-1]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -16,6 +17,7 @@ from mpinet.base.arrays import Ints
 from mpinet.base.files import read_bytes
 from mpinet.base.numerals import quoted
 from mpinet.errors import FileError, UsageError
+from mpinet.programs.messages.goalbinary import is_binary
 from mpinet.programs.schedules.chunks import SUMS, count_chunks
 from mpinet.programs.schedules.files.forestcoll import read_forestcoll
 from mpinet.programs.schedules.files.goal import read_goal
@@ -36,6 +38,9 @@ MOST_BYTES = 2**28
 MOST_NODES = 2**25
 """Numbers of processors and switches are up to here."""
 
+MOST_HEAD = 1 << 16
+"""Bytes within which GOAL tells its number of ranks."""
+
 OPTIONAL = (*EXTRA, "op")
 """Columns that a schedule file may have beside the four."""
 
@@ -51,6 +56,8 @@ def read_schedule(path: Path, reading: ReadingOptions) -> ScheduleFile:
     data = _bytes_of(path)
     try:
         return _read(path.name, data, reading)
+    except FileError:  # it names the file
+        raise
     except UsageError as error:
         raise FileError(f"{path.name}, {error}") from None
 
@@ -68,6 +75,8 @@ def _read(name: str, data: bytes, reading: ReadingOptions) -> ScheduleFile:
     if data.startswith(b"PK"):
         table, lines = _read_npz(data, reading)
         return ScheduleFile(name, "mpinet", table, lines)
+    if is_binary(data) or re.search(rb"^\s*num_ranks\s", data[:MOST_HEAD], re.M):
+        return ScheduleFile(name, "GOAL", read_goal(data, name, reading))
     head = data[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")
     if head.startswith(b"<") or data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         document = parse_xml(data)
@@ -86,8 +95,6 @@ def _read(name: str, data: bytes, reading: ReadingOptions) -> ScheduleFile:
             f"line 1: this is {whose}, which is not read: give .csv, .npz, MSCCL-XML, ForestColl's "
             "XML or GOAL."
         )
-    if any(line.split()[:1] == ["num_ranks"] for line in text.splitlines()[:1000]):
-        return ScheduleFile(name, "GOAL", read_goal(text, reading))
     table, lines = _read_csv(text, reading)
     return ScheduleFile(name, "mpinet", table, lines)
 
