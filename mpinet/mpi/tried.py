@@ -62,7 +62,7 @@ class Found(NamedTuple):
     ----------
     tried : int
         Runs that came to their end.
-    whole : bool
+    all : bool
         Whether there is no other order.
     outcome : str
         ``"same"`` in all of them, or ``"deadlock"``, ``"failure"``, ``"output"``, ``"unreceived"``.
@@ -73,7 +73,7 @@ class Found(NamedTuple):
     """
 
     tried: int
-    whole: bool
+    all: bool
     outcome: str
     order: str
     difference: str

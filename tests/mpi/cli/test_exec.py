@@ -13,6 +13,7 @@ import mpinet
 from mpinet import examples
 from mpinet.cli.commands import parse
 from mpinet.commands import module_of
+from mpinet.commands.exec import ExecResult, Tried
 from mpinet.machine.transport import Local
 from mpinet.mpi.script import run_script
 from mpinet.report.envelope import digest
@@ -107,3 +108,37 @@ def test_results_and_output_depend_neither_on_ranks_nor_on_the_mapping(name, opt
     script = Path(__file__).parent / "scripts" / f"{name}.py"
     together = ran(f"{options} --mapping {mapping}", script, transport())
     assert transport().rank > 0 or together == alone(options, script)
+
+
+@pytest.mark.parametrize(
+    ("second", "status", "said"),
+    [
+        ("MPI.ANY_SOURCE", 0, "2 orders were run, with the same outcome; there is no other."),
+        ("2", 1, "2 orders were run: in the last one the outcome is another (deadlock)."),
+    ],
+)
+def test_all_orders_are_a_part_of_the_document_and_the_status_tells_another_outcome(
+    tmp_path, second, status, said
+):
+    script = tmp_path / "any.py"
+    script.write_text(
+        "from mpi4py import MPI\n"
+        "comm = MPI.COMM_WORLD\n"
+        "if comm.rank:\n"
+        "    comm.send(None, 0)\n"
+        "else:\n"
+        "    comm.recv(source=MPI.ANY_SOURCE)\n"
+        f"    comm.recv(source={second})\n"
+    )
+    for options, tried in (("--arrivals all", 2), ("--arrivals all --most-orders 1", 1)):
+        typed = parse([*f"exec --on ring:3 --loads {options}".split(), str(script)])
+        job = module_of("exec").prepare(typed)
+        row = job.run(transport(), lambda *done: None)
+        assert row.keys() <= ExecResult.__annotations__.keys()
+        assert row["orders"].keys() == Tried.__annotations__.keys()
+        assert row["orders"]["tried"] == tried
+        assert row["orders"]["all"] is (tried == 2 and status == 0)
+        if tried == 2:
+            assert job.status(row) == status
+            if transport().rank == 0:
+                assert job.show(row).endswith(said)

@@ -121,7 +121,7 @@ def test_all_orders_are_as_many_as_there_are_interleavings_and_independent_ones_
 ):
     interleavings = len(set(permutations("1122")))
     assert every(tmp_path, TWO_EACH, "ring:3") == (interleavings, True, "same", "", "")
-    assert every(tmp_path, TWO_EACH, "ring:3", interleavings - 1).whole is False
+    assert every(tmp_path, TWO_EACH, "ring:3", interleavings - 1).all is False
     each_of_two_receivers_alone = """
     if rank in (0, 3):
         say(sum(comm.recv(source=MPI.ANY_SOURCE) for _ in range(2)))
@@ -132,7 +132,7 @@ def test_all_orders_are_as_many_as_there_are_interleavings_and_independent_ones_
     """
     found = every(tmp_path, each_of_two_receivers_alone, "ring:6")
     assert found.tried == 2 * 2  # and not twice as many, for who is first
-    assert found.whole
+    assert found.all
 
 
 def test_an_order_that_ends_otherwise_is_found_and_shows_it_again(tmp_path):
