@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from mpinet.commands.fields import Count, Fields, When
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.opening import mapping_of
-from mpinet.commands.options import Common, Recordable, Unsaved, Views
+from mpinet.commands.options import Common, Recordable, SavedOften, Views
 from mpinet.commands.perform import perform
 from mpinet.commands.recorded import Recorded
 from mpinet.commands.replaypath import WHY, Gain, PathLine, PathPiece, shown
@@ -100,7 +100,7 @@ class Replayed(InTime, Recordable, total=False):
     """Time."""
 
 
-@command(Views, Unsaved, Common)
+@command(Views, SavedOften, Common)
 def replay(
     program: Goal,
     *,

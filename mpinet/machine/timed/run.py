@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,11 @@ from mpinet.errors import RoutingError, TooLarge, UsageError
 from mpinet.machine import hop
 from mpinet.machine.machine import Machine
 from mpinet.machine.placement import start_of
+from mpinet.machine.state import Frame
 from mpinet.machine.timed import layout
 from mpinet.machine.timed.costs import Costs
 from mpinet.machine.timed.program import MOST_AMOUNT, Program
+from mpinet.machine.timed.saved import fields_of, restore
 from mpinet.machine.timed.windows import advance, connect, move_lists, take_rows
 from mpinet.networks.routing import Routing, hop_limit
 
@@ -66,6 +69,7 @@ class TimedRun:
         self.ledger = layout.Ledger.counted()
         self.ledger.answers = layout.NONE
         self.noted = noted
+        self._state: layout.State
         self._fetched: list[Ints] = []
         self.part = self._hosted()
         self._make_rules()
@@ -83,9 +87,32 @@ class TimedRun:
         TooLarge
             Times outgrow 64 bits.
         """
-        while not self.ledger.ended:
-            self._advance()
+        with Frame(self.machine, "timed", lambda: fields_of(self), self._restore) as frame:
+            while not self.ledger.ended:
+                self._advance()
+                frame.boundary()
         return self
+
+    def _restore(self, found: Mapping[str, Any]) -> None:
+        restore(self, found)
+
+    def make_room(self, messages: int, posted: int) -> None:
+        """Make room for messages, and for lists of posted receives."""
+        while self.ledger.free < messages:
+            self._grow()
+        lists = 4 * (posted + int(self.rules.lists) * messages)
+        self._state = self._state._replace(entries=self._longer_table(lists))
+
+    def take_notes(self, notes: Ints) -> None:
+        """Take over the notes of a run that goes on."""
+        self._fetched = [notes]
+
+    def take_in(self, rows: Ints) -> None:
+        """Take in rows from before, some of which may be for other ranks (collective)."""
+        self._take(rows)
+        if self.rules.ranks > 1:
+            self._exchange()
+        self._next = self._agreed()
 
     def _hosted(self) -> Program:
         """Return the part of the program that this rank's processors have."""
@@ -246,12 +273,15 @@ class TimedRun:
                 self._exchange()
                 self._call()
             self._exchange()
-            least = -int(self.machine.transport.max(np.array([-ledger.next], np.int64))[0])
-        else:
-            least = ledger.next
-        self._next = least
-        ledger.ended = int(least == layout.NEVER)
+        self._next = self._agreed()
+        ledger.ended = int(self._next == layout.NEVER)
         self.machine.count(ledger.hops - before, 1)
+
+    def _agreed(self) -> int:
+        """Return the next window in which there is something to do on any rank (collective)."""
+        if self.rules.ranks == 1:
+            return int(self.ledger.next)
+        return -int(self.machine.transport.max(np.array([-self.ledger.next], np.int64))[0])
 
     def _call(self) -> None:
         """Call the kernel, making room as often as it asks for some."""
@@ -301,9 +331,13 @@ class TimedRun:
         came = self.machine.exchange(rows, counts).records
         while ledger.free < len(came):
             self._grow()
+        self._take(came)
+
+    def _take(self, rows: Ints) -> None:
+        """Take in rows, for which there is room."""
         take_rows(
-            np.ascontiguousarray(came), self._routes, self._hosting, self.rules, self._state,
-            ledger.record,
+            np.ascontiguousarray(rows), self._routes, self._hosting, self.rules, self._state,
+            self.ledger.record,
         )  # fmt: skip
         self._require_right()
 

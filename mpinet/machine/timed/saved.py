@@ -1,0 +1,315 @@
+"""Checkpoints of a run in time, between two windows, from which any number of ranks can go on.
+
+Every item belongs to one processor or link and is named by that, never by its place in a rank's
+memory:
+
+* a processor: until when its NICs are busy, its alarm and its end; a CPU: until when it is busy,
+  and with the end of which operation;
+* an operation: when it began or was matched, the requirements that it lacks, whether it is done.
+  Those that wait for a CPU or are posted stand in rows of their own, with their turns; a second
+  row of one that is released twice is marked;
+* a message on its way, come, waiting or unexpected, and an end that is still to come, at the
+  processor or node where it is;
+* a server: until when it is busy, and what it carried;
+* notes, at their nodes; counts, as sums over the ranks, and the largest turn.
+
+Of heaps and lists only the members are kept, as their order follows from these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mpinet.base.arrays import Ints, Table
+from mpinet.compiled import kernel
+from mpinet.machine.state import Fields, Largest, Located, Numbered, Total
+from mpinet.machine.timed import layout
+from mpinet.machine.timed.calendar import set_alarm
+from mpinet.machine.timed.heaps import (
+    ended_pushed,
+    issued_pushed,
+    ready_pushed,
+    sent_pushed,
+)
+from mpinet.machine.timed.layout import (
+    CALC,
+    COMES,
+    CPU_SHIFT,
+    ENDS,
+    KIND_BITS,
+    NEVER,
+    NONE,
+    RECV,
+    TRAVELS,
+    UNEXPECTED,
+    Ledger,
+    Message,
+    Rules,
+    State,
+)
+from mpinet.machine.timed.matching import keep, make_list, place_of
+from mpinet.machine.timed.processor import copied
+from mpinet.machine.timed.sending import CPU_PLACE
+
+if TYPE_CHECKING:
+    from mpinet.machine.timed.run import TimedRun
+
+COUNTS = ("messages", "hops", "waits", "events", "unmatched", "done")
+"""Counts of the ledger that are sums over the ranks."""
+
+TIMES = ("alarm", "out_free", "in_free", "end")
+"""Kept fields of a processor."""
+
+OPERATION = ("event", "missing", "done")
+"""Kept fields of an operation."""
+
+SERVER = ("free", "busy", "carried")
+"""Kept fields of a server."""
+
+AT, SLOT, ROW, TURN = range(4)
+"""Columns of a pending operation: processor, its place here, the operation's row, its turn. In
+checkpoints the second one says whether it is a second row, the third one is its number."""
+
+MESSAGE = tuple(name for name in Message.dtype.names if name not in ("left", "right", "next"))  # type: ignore[union-attr]
+"""Kept fields of a message, behind the node where it is; then the words of its header."""
+
+STATE_WORD, INDEX_WORD, READY_WORD = (
+    1 + MESSAGE.index(name) for name in ("state", "index", "ready")
+)
+
+
+def fields_of(run: TimedRun) -> Fields:
+    """Return what a checkpoint keeps of a run between two windows."""
+    state, ledger, nodes = run.state, run.ledger, run.machine.nodes
+    operations, hosted = state.operations, len(nodes)
+    rows = run.part.operations
+    first = np.zeros(hosted, np.int64)
+    first[run.slots] = run.part.first[:-1]
+    running = state.cpus["running"].reshape(hosted, -1).astype(np.int64)
+    running = np.where(running == NONE, NONE, running - first[:, np.newaxis])
+    processors = _stacked(state.processors, TIMES)
+    found: dict[str, Any] = {
+        "window": int(ledger.window),
+        "ended": int(ledger.ended),
+        "counts": Total(np.array([getattr(ledger, name) for name in COUNTS], np.int64)),
+        "turns": Largest(int(ledger.turns)),
+        "processors": Numbered(processors, nodes),
+        "cpus": Numbered(
+            np.concatenate([state.cpus["free"].reshape(hosted, -1), running], axis=1), nodes
+        ),
+        "operations": Numbered(_stacked(operations[:rows], OPERATION), _numbers(run)),
+        "pending": Located(_pending(run)),
+        "sent": Located(_messages(run)),
+    }
+    servers, keys = _servers(run)
+    found["servers"] = Numbered(servers, keys)
+    if run.noted:
+        found["notes"] = Located(run.notes, lambda rows: rows[:, layout.NODE])
+    return found
+
+
+def _stacked(rows: Any, names: tuple[str, ...]) -> Ints:
+    """Return fields of records as columns."""
+    return np.stack([rows[name].astype(np.int64) for name in names], axis=-1)
+
+
+def _numbers(run: TimedRun) -> Ints:
+    """Return the numbers of this rank's operations in the whole program."""
+    operations = run.state.operations[: run.part.operations]
+    owners = np.repeat(run.slots, np.diff(run.part.first))
+    numbers: Ints = run.state.numbers[owners] + operations["number"]
+    return numbers
+
+
+def _servers(run: TimedRun) -> tuple[Ints, Ints]:
+    """Return what is kept of the servers, a row for each processor or bus, and their keys."""
+    servers, rules = _stacked(run.state.servers, SERVER), run.rules
+    if rules.serving == layout.BUS:
+        keys = int(rules.first_bus) + np.arange(len(servers))
+        there = keys < (run.machine.topology.busses or 0)
+        return servers[there], keys[there]
+    hosted = len(run.machine.nodes)
+    return servers.reshape(hosted, -1), run.machine.nodes
+
+
+def _pending(run: TimedRun) -> Ints:
+    """Return the operations that wait for a CPU or are posted."""
+    state = run.state
+    found = np.empty((len(state.operations), 4), np.int64)
+    found = found[: note_pending(run.rules, state, found)]
+    rows = found[:, ROW].copy()
+    found[:, SLOT] = rows > run.part.operations
+    found[:, ROW] = state.operations["number"][rows]
+    return found
+
+
+def _messages(run: TimedRun) -> Ints:
+    """Return the messages and ends that are somewhere, each behind its node."""
+    state, part = run.state, run.part
+    alive = np.flatnonzero(state.messages["state"])
+    messages = state.messages[alive]
+    travels, ends = messages["state"] == TRAVELS, messages["state"] == ENDS
+    at = np.where(travels, messages["node"], messages["target"]).astype(np.int64)
+    owner = np.searchsorted(part.first, messages["index"][ends], "right") - 1
+    at[ends] = run.machine.nodes[run.slots[owner]]
+    words = _stacked(messages, MESSAGE)
+    words[ends, INDEX_WORD - 1] -= part.first[owner]
+    return np.concatenate([at[:, np.newaxis], words, state.headers[alive]], axis=1)
+
+
+@kernel
+def note_pending(rules: Rules, state: State, rows: Table) -> int:
+    """Write all operations that wait for a CPU or are posted; return their number."""
+    operations, noted = state.operations, 0
+    stack = np.empty(rows.shape[0] + 1, np.int64)
+    for c in range(state.cpus.size):
+        slot = c // rules.cpus
+        for which in range(2):
+            top = np.int64(state.cpus[c].calc) if which == CALC else np.int64(state.cpus[c].send)
+            high = 0
+            if top != NONE:
+                stack[0], high = top, 1
+            while high > 0:
+                high -= 1
+                row = stack[high]
+                operation = operations[row]
+                rows[noted, AT], rows[noted, SLOT] = state.processors[slot].number, slot
+                rows[noted, ROW], rows[noted, TURN] = row, operation.turn
+                noted += 1
+                if operation.left != NONE:
+                    stack[high] = operation.left
+                    high += 1
+                if operation.right != NONE:
+                    stack[high] = operation.right
+                    high += 1
+    for at in range(state.entries.size):
+        entry = state.entries[at]
+        if entry.slot == NONE or entry.posted == 0:
+            continue
+        row = np.int64(entry.head)
+        while row != NONE:
+            rows[noted, AT], rows[noted, SLOT] = state.processors[entry.slot].number, entry.slot
+            rows[noted, ROW], rows[noted, TURN] = row, operations[row].turn
+            noted += 1
+            row = np.int64(operations[row].left)
+    return noted
+
+
+def restore(run: TimedRun, found: Mapping[str, Any]) -> None:
+    """Restore a run that has not begun from the fields that `fields_of` gave (collective)."""
+    state, ledger, machine = run.state, run.ledger, run.machine
+    ledger.window, ledger.ended = found["window"], found["ended"]
+    ledger.turns, ledger.begun = found["turns"], len(state.processors)
+    for column, name in enumerate(OPERATION):
+        state.operations[name][: run.part.operations] = found["operations"][:, column]
+    cpus = found["cpus"].reshape(len(machine.nodes), 2, -1)
+    first = state.processors["first"].astype(np.int64)[:, np.newaxis]
+    state.cpus["free"] = cpus[:, 0].reshape(-1)
+    state.cpus["running"] = np.where(cpus[:, 1] == NONE, NONE, cpus[:, 1] + first).reshape(-1)
+    for column, name in enumerate(TIMES[1:], 1):
+        state.processors[name] = found["processors"][:, column]
+    _restore_servers(run, found["servers"])
+    pending, sent = found["pending"], found["sent"]
+    pending = pending[np.argsort(pending[:, TURN], kind="stable")]
+    order = np.where(sent[:, STATE_WORD] == UNEXPECTED, sent[:, READY_WORD], 0)
+    sent = sent[np.argsort(order, kind="stable")]
+    travels = sent[:, STATE_WORD] == TRAVELS
+    run.make_room(len(sent), len(pending))
+    slots = [machine.slots(np.ascontiguousarray(rows[:, AT])) for rows in (pending, sent[~travels])]
+    rows = _taken(run, sent[~travels], slots[1])
+    put_back(
+        np.ascontiguousarray(found["processors"][:, 0]), pending, slots[0], rows, slots[1],
+        run.rules, run.state, ledger.record,
+    )  # fmt: skip
+    for name, count in zip(COUNTS, found["counts"].tolist(), strict=True):
+        setattr(ledger, name, count)
+    if run.noted:
+        run.take_notes(found["notes"])
+    run.take_in(_rows(run, sent[travels]))
+
+
+def _taken(run: TimedRun, sent: Ints, slots: Ints) -> Ints:
+    """Write messages into free rows; return these rows."""
+    state, ledger = run.state, run.ledger
+    ledger.free -= len(sent)
+    rows = state.free[ledger.free : ledger.free + len(sent)].astype(np.int64)
+    for column, name in enumerate(MESSAGE, 1):
+        state.messages[name][rows] = sent[:, column]
+    state.headers[rows] = sent[:, 1 + len(MESSAGE) :]
+    ends = rows[sent[:, STATE_WORD] == ENDS]
+    firsts = state.processors["first"][slots[sent[:, STATE_WORD] == ENDS]]
+    state.messages["index"][ends] += firsts
+    return rows
+
+
+def _restore_servers(run: TimedRun, found: Ints) -> None:
+    """Restore the servers."""
+    kept = found.reshape(-1, len(SERVER))
+    for column, name in enumerate(SERVER):
+        run.state.servers[name][: len(kept)] = kept[:, column]
+
+
+def _rows(run: TimedRun, sent: Ints) -> Ints:
+    """Return messages on their way as rows that come from other ranks."""
+    words = {name: sent[:, 1 + column] for column, name in enumerate(MESSAGE)}
+    names = ("sent", "length", "ready", "tail", "tag", "source", "index", "target", "node", "port")
+    columns = [
+        layout.REQUEST | words["cpu"] << CPU_PLACE,
+        *(words[name] for name in (*names, "hop")),
+    ]
+    return np.concatenate([np.stack(columns, axis=1), sent[:, 1 + len(MESSAGE) :]], axis=1)
+
+
+@kernel
+def put_back(
+    alarms: Ints,
+    pending: Table,
+    pending_at: Ints,
+    sent: Ints,
+    sent_at: Ints,
+    rules: Rules,
+    state: State,
+    ledger: Ledger,
+) -> None:
+    """Put alarms, pending operations and messages where they were; lists in order of turns."""
+    operations, messages, entries = state.operations, state.messages, state.entries
+    for slot in range(alarms.size):
+        if alarms[slot] < NEVER:
+            set_alarm(slot, alarms[slot], state, rules, ledger)
+    for i in range(pending.shape[0]):
+        slot = pending_at[i]
+        row = np.int64(state.processors[slot].first) + pending[i, ROW]
+        if pending[i, SLOT] == 1:
+            row = np.int64(copied(row, state, ledger))
+        operation = operations[row]
+        operation.turn = pending[i, TURN]
+        cpu = state.cpus[slot * rules.cpus + (operation.what >> CPU_SHIFT)]
+        kind = operation.what & KIND_BITS
+        if kind == CALC:
+            cpu.calc = issued_pushed(np.int64(cpu.calc), row, operations)
+        elif kind != RECV:
+            cpu.send = issued_pushed(np.int64(cpu.send), row, operations)
+        else:
+            operation.left = NONE
+            source, tag = np.int64(operation.peer), np.int64(operation.tag)
+            at = place_of(slot, source, tag, entries)
+            if entries[at].slot == NONE:
+                make_list(at, slot, source, tag, row, 1, entries, ledger)
+            else:
+                operations[entries[at].tail].left = row
+                entries[at].tail = row
+    for i in range(sent.size):
+        slot, m = sent_at[i], sent[i]
+        processor, how = state.processors[slot], messages[m].state
+        if how == ENDS:
+            processor.ended = ended_pushed(np.int64(processor.ended), m, messages)
+        elif how == COMES:
+            processor.coming = ready_pushed(np.int64(processor.coming), m, messages)
+        elif how == UNEXPECTED:
+            keep(slot, m, state, rules, ledger)
+        else:
+            cpu = state.cpus[slot * rules.cpus + messages[m].cpu]
+            cpu.message = sent_pushed(np.int64(cpu.message), m, messages)
