@@ -33,10 +33,8 @@ from mpinet.report.rows import Row, phase_rows
 from mpinet.report.tables import with_phases
 
 if TYPE_CHECKING:
-    from mpinet.machine import Machine
     from mpinet.machine.dry import Dry
     from mpinet.machine.transport import Local
-    from mpinet.programs.pipelines.collectives import PipelineResult
     from mpinet.programs.rehearsal import Rehearsal
 
 
@@ -125,16 +123,9 @@ def prepare(options: argparse.Namespace) -> Job:
             raise UsageError(
                 "--schedule tells who informs whom of one item: with --items, give --record FILE."
             )
-        return Pipelined(options, topology, _items, root)
+        return Pipelined(options, topology, root)
     algorithm, schedule = require_algorithm(topology, root, options.algorithm, port_model(options))
     return Broadcast(options, topology, root, algorithm, schedule)
-
-
-def _items(machine: Machine, root: int, options: argparse.Namespace) -> PipelineResult:
-    """Broadcast many items in a pipeline."""
-    from mpinet.programs.pipelines.collectives import broadcast_items
-
-    return broadcast_items(machine, root, options.items, options.algorithm, options.seed)
 
 
 class Broadcast(MachineJob):

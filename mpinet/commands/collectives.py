@@ -29,15 +29,14 @@ from mpinet.commands.options import (
     Views,
 )
 from mpinet.commands.perform import perform
-from mpinet.commands.pipelined import Moving, Pipelined
+from mpinet.commands.pipelined import Pipelined
 from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, Unpack, command
 from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
 
 if TYPE_CHECKING:
-    from mpinet.machine import Machine
-    from mpinet.programs.pipelines.collectives import PipelineResult
+    pass
 
 
 One = Annotated[Place, Typed("Processor that has all items, or gets them: a number or an address.")]
@@ -368,21 +367,21 @@ class Programs:
         there are pipelines alone.
     rooted : bool
         Whether it begins or ends at one processor.
-    moving : callable or None
-        ``moving(machine, root, options)`` moves many items in a pipeline; None: it has none.
+    many : bool
+        Whether many items can go in a pipeline.
     """
 
     work: Callable[[argparse.Namespace, Topology, int], Work] | None
     rooted: bool = False
-    moving: Moving | None = None
+    many: bool = False
 
 
 def prepare(options: argparse.Namespace) -> Job:
     """Find the root and the algorithm; many items make a pipeline."""
     topology, row = topology_of(options), COLLECTIVES[options.command]
     root = topology.find(str(options.root)) if row.rooted else 0
-    if row.moving is not None and _is_pipeline(options, topology):
-        return Pipelined(options, topology, row.moving, root if row.rooted else None)
+    if row.many and _is_pipeline(options, topology):
+        return Pipelined(options, topology, root if row.rooted else None)
     assert row.work is not None
     return Collective(options, topology, row.work(options, topology, root))
 
@@ -465,43 +464,14 @@ def _circulate(options: argparse.Namespace, topology: Topology, root: int) -> Wo
     )
 
 
-def _gossip_items(machine: Machine, root: int, options: argparse.Namespace) -> PipelineResult:
-    from mpinet.programs.pipelines.collectives import gossip_items
-
-    return gossip_items(machine, options.items, options.algorithm, options.seed)
-
-
-def _reduce_items(machine: Machine, root: int, options: argparse.Namespace) -> PipelineResult:
-    from mpinet.programs.pipelines.collectives import reduce_items
-
-    items, operator, algorithm = options.items, options.operator, options.algorithm
-    return reduce_items(machine, root, items, operator, algorithm, options.seed, options.switches)
-
-
-def _reducescatter_items(
-    machine: Machine, root: int, options: argparse.Namespace
-) -> PipelineResult:
-    from mpinet.programs.pipelines.collectives import reducescatter_items
-
-    items, operator, algorithm = options.items, options.operator, options.algorithm
-    return reducescatter_items(machine, items, operator, algorithm, options.seed, options.switches)
-
-
-def _allreduce_items(machine: Machine, root: int, options: argparse.Namespace) -> PipelineResult:
-    from mpinet.programs.pipelines.collectives import allreduce_items
-
-    items, operator, algorithm = options.items, options.operator, options.algorithm
-    return allreduce_items(machine, items, operator, algorithm, options.seed, options.switches)
-
-
 COLLECTIVES = {
-    "gossip": Programs(_gossip, moving=_gossip_items),
+    "gossip": Programs(_gossip, many=True),
     "scatter": Programs(_from_or_to_one, rooted=True),
     "gather": Programs(_from_or_to_one, rooted=True),
     "exchange": Programs(_exchange),
-    "reduce": Programs(_reduce, rooted=True, moving=_reduce_items),
-    "allreduce": Programs(None, moving=_allreduce_items),
-    "reducescatter": Programs(None, moving=_reducescatter_items),
+    "reduce": Programs(_reduce, rooted=True, many=True),
+    "allreduce": Programs(None, many=True),
+    "reducescatter": Programs(None, many=True),
     "circulate": Programs(_circulate),
 }
 """Programs of the collectives, by their commands."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from mpinet.commands.collective import Collective, Work
@@ -19,10 +18,6 @@ if TYPE_CHECKING:
     from mpinet.programs.rehearsal import Rehearsal
 
 
-Moving = Callable[["Machine", int, argparse.Namespace], "PipelineResult"]
-"""Function that moves many items on a machine, from or to a root if there is one (collective)."""
-
-
 class Pipelined(Collective):
     """Collective of many items, by the command's name.
 
@@ -32,8 +27,6 @@ class Pipelined(Collective):
         The command's.
     network : Topology
         The machine's network.
-    moving : callable
-        ``moving(machine, root, options)`` moves the items (collective).
     root : int, optional
         Of a collective that has one.
 
@@ -47,7 +40,6 @@ class Pipelined(Collective):
         self,
         options: argparse.Namespace,
         network: Topology,
-        moving: Moving,
         root: int | None = None,
     ):
         from mpinet.programs import needs
@@ -57,16 +49,34 @@ class Pipelined(Collective):
 
         if root is not None:
             require_processor(network, root)
+        self._root = root
         rooted, twice = options.command not in OF_EACH, options.command == "allreduce"
         number = options.items if rooted else options.items * network.hosts
         switches = getattr(options, "switches", None)  # of those that combine
         model = port_model(options)
         require_spread(network, model, number, rooted, options.algorithm, switches, twice)
         work = Work(
-            lambda machine: moving(machine, root or 0, options),
+            self._moved,
             lambda share: needs.pipeline(share, number, twice),
         )
         super().__init__(options, network, work)
+
+    def _moved(self, machine: Machine) -> PipelineResult:
+        """Move the items (collective)."""
+        from mpinet.programs.pipelines.collectives import move_items
+        from mpinet.programs.pipelines.spreading import FORWARD
+
+        options = self.options
+        return move_items(
+            machine,
+            options.command,
+            options.items,
+            self._root,
+            getattr(options, "operator", "min"),
+            options.algorithm,
+            options.seed,
+            getattr(options, "switches", FORWARD),
+        )
 
     def _told(self, found: PipelineResult) -> Row:  # type: ignore[override]
         """Return the fields of the result, with the items and how fast they could flow."""

@@ -59,24 +59,39 @@ class PipelineResult(CollectiveResult):
     value: int | None
 
 
-def broadcast_items(
-    machine: Machine, root: int, items: int, algorithm: str | None = None, seed: int = 0
+def move_items(
+    machine: Machine,
+    collective: str,
+    items: int,
+    root: int | None = None,
+    operator: str = "min",
+    algorithm: str | None = None,
+    seed: int = 0,
+    switches: str = FORWARD,
 ) -> PipelineResult:
-    """Bring the root's items to all processors (collective).
+    """Move many items, one a message, and combine them where the collective says so (collective).
 
     Parameters
     ----------
     machine : Machine
         Moves, polices and counts.
-    root : int
-        The processor that has the items.
+    collective : str
+        ``"broadcast"``, ``"reduce"``, ``"gossip"``, ``"reducescatter"`` or ``"allreduce"``.
     items : int
-        How many.
+        How many: of the root, of every processor, or that are combined.
+    root : int, optional
+        The processor that has or gets the items, of the first two.
+    operator : str
+        Of sums: ``"min"``, ``"max"`` or ``"sum"``.
     algorithm : str, optional
         ``"rarest"`` or ``"trees"`` (all ports), ``"matching"`` or ``"cycle"`` (one port),
-        ``"dimensions"`` (allreduce); default: what takes the fewest steps.
+        ``"dimensions"`` (allreduce); default: what takes the fewest steps. An allreduce by
+        ``"trees"`` combines at processor 0.
     seed : int
         Chooses the items' contents.
+    switches : str
+        What switches do in a reduction: ``"forward"`` each message that comes, once, or
+        ``"combine"`` several.
 
     Raises
     ------
@@ -85,97 +100,18 @@ def broadcast_items(
 
     Examples
     --------
-    >>> found = broadcast_items(Machine("hypercube:4", "all"), 0, items=100)
+    >>> found = move_items(Machine("hypercube:4", "all"), "broadcast", 100, root=0)
     >>> found.steps, found.lower_bound, found.rate
     (28, 28, Fraction(4, 1))
-    """
-    planned = plan(machine, "broadcast", items, root, algorithm)
-    return _played(machine, planned, seed)
-
-
-def reduce_items(
-    machine: Machine,
-    root: int,
-    items: int,
-    operator: str = "min",
-    algorithm: str | None = None,
-    seed: int = 0,
-    switches: str = FORWARD,
-) -> PipelineResult:
-    """Combine items at the root, of which every processor has one each (collective).
-
-    Parameters and errors are those of `broadcast_items`, which is turned round; `switches` says
-    what those do: ``"forward"`` what comes, each message once, or ``"combine"`` it.
-
-    Examples
-    --------
-    >>> reduce_items(Machine("hypercube:4", "all"), 0, items=100, operator="sum").steps
-    28
-    """
-    return _played(
-        machine, plan(machine, "reduce", items, root, algorithm, switches), seed, operator
-    )
-
-
-def gossip_items(
-    machine: Machine, items: int, algorithm: str | None = None, seed: int = 0
-) -> PipelineResult:
-    """Bring as many items of every processor to all processors (collective).
-
-    Parameters and errors are those of `broadcast_items`.
-
-    Examples
-    --------
-    >>> found = gossip_items(Machine("petersen", "all"), items=4)
+    >>> found = move_items(Machine("petersen", "all"), "gossip", 4)
     >>> found.steps, found.lower_bound, found.rate
     (12, 12, Fraction(1, 3))
-    """
-    return _played(machine, plan(machine, "gossip", items, None, algorithm), seed)
-
-
-def reducescatter_items(
-    machine: Machine,
-    items: int,
-    operator: str = "min",
-    algorithm: str | None = None,
-    seed: int = 0,
-    switches: str = FORWARD,
-) -> PipelineResult:
-    """Combine as many items at each processor, of which every processor has one each (collective).
-
-    Parameters and errors are those of `reduce_items`.
-
-    Examples
-    --------
-    >>> found = reducescatter_items(Machine("ring:8", "one"), items=1, operator="sum")
-    >>> found.algorithm, found.steps, found.lower_bound
-    ('cycle', 7, 7)
-    """
-    planned = plan(machine, "reducescatter", items, None, algorithm, switches)
-    return _played(machine, planned, seed, operator)
-
-
-def allreduce_items(
-    machine: Machine,
-    items: int,
-    operator: str = "min",
-    algorithm: str | None = None,
-    seed: int = 0,
-    switches: str = FORWARD,
-) -> PipelineResult:
-    """Combine items of which every processor has one each, for all of them (collective).
-
-    Parameters and errors are those of `reduce_items`; the items of ``"trees"`` are combined at
-    processor 0.
-
-    Examples
-    --------
-    >>> found = allreduce_items(Machine("ring:8", "one"), items=8, operator="sum")
+    >>> found = move_items(Machine("ring:8", "one"), "allreduce", 8, operator="sum")
     >>> found.algorithm, found.steps, found.lower_bound
     ('cycle', 14, 14)
     """
-    planned = plan(machine, "allreduce", items, None, algorithm, switches)
-    return _played(machine, planned, seed, operator)
+    planned = plan(machine, collective, items, root, algorithm, switches)
+    return _played(machine, planned, seed, operator if collective in SUMS else None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,12 +152,8 @@ def plan(
 
     Parameters
     ----------
-    machine, items, algorithm
-        As of `broadcast_items`.
-    collective : str
-        ``"broadcast"``, ``"reduce"``, ``"gossip"``, ``"reducescatter"`` or ``"allreduce"``.
-    root : int, optional
-        Of the first two.
+    machine, collective, items, root, algorithm
+        As of `move_items`.
     switches : str
         What switches do in a reduction: ``"forward"`` each message that comes, once, or
         ``"combine"`` several. In what is spread they send on what has come as often as is wanted.
@@ -231,7 +163,7 @@ def plan(
     Raises
     ------
     NodeError, UsageError, TooLarge
-        As of `broadcast_items`.
+        As of `move_items`.
 
     Examples
     --------

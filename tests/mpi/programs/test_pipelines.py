@@ -11,24 +11,26 @@ import mpinet
 from mpinet.programs.collective import items
 from mpinet.programs.perform import play
 from mpinet.programs.pipelines.arcs import Arcs
-from mpinet.programs.pipelines.collectives import (
-    allreduce_items,
-    broadcast_items,
-    gossip_items,
-    reduce_items,
-    reducescatter_items,
-)
+from mpinet.programs.pipelines.collectives import move_items
 from mpinet.programs.pipelines.spreading import spread
 from mpinet.programs.schedules.timetable import Timetable
 
 COLLECTIVES = {
-    "broadcast": lambda machine, algorithm: broadcast_items(machine, 1, 5, algorithm, seed=3),
-    "reduce": lambda machine, algorithm: reduce_items(machine, 1, 5, "max", algorithm, seed=3),
-    "gossip": lambda machine, algorithm: gossip_items(machine, 2, algorithm, seed=3),
-    "reducescatter": lambda machine, algorithm: reducescatter_items(
-        machine, 2, "sum", algorithm, seed=3
+    "broadcast": lambda machine, algorithm: move_items(
+        machine, "broadcast", 5, 1, algorithm=algorithm, seed=3
     ),
-    "allreduce": lambda machine, algorithm: allreduce_items(machine, 5, "sum", algorithm, seed=3),
+    "reduce": lambda machine, algorithm: move_items(
+        machine, "reduce", 5, 1, operator="max", algorithm=algorithm, seed=3
+    ),
+    "gossip": lambda machine, algorithm: move_items(
+        machine, "gossip", 2, algorithm=algorithm, seed=3
+    ),
+    "reducescatter": lambda machine, algorithm: move_items(
+        machine, "reducescatter", 2, operator="sum", algorithm=algorithm, seed=3
+    ),
+    "allreduce": lambda machine, algorithm: move_items(
+        machine, "allreduce", 5, operator="sum", algorithm=algorithm, seed=3
+    ),
 }
 
 CASES = [
@@ -82,7 +84,7 @@ def test_everybody_has_every_item_in_the_end(name, ports, algorithm, mapping, co
 def test_an_allreduce_along_dimensions_is_right_on_any_ranks(name, ports, steps, mapping):
     topology = mpinet.open(name)
     machine = machine_of(topology, ports, mapping=mapping_of(topology, mapping))
-    found = allreduce_items(machine, 1, "sum", "dimensions", seed=3)
+    found = move_items(machine, "allreduce", 1, operator="sum", algorithm="dimensions", seed=3)
     assert found.correct and found.steps == steps
     assert found.value == combined(sum, topology.hosts)
 
@@ -104,7 +106,7 @@ def test_who_misses_a_message_is_counted(mapping):
 @pytest.mark.parametrize("name", ["hypercube:4", "debruijn:4", "torus:4x4"])
 def test_long_pipelines_on_all_ports_come_close_to_their_rate(name):
     machine = machine_of(name, "all")
-    found = broadcast_items(machine, 0, 200)
+    found = move_items(machine, "broadcast", 200, 0)
     assert found.rate is not None
     assert found.steps <= 200 / found.rate + 5
 

@@ -16,7 +16,7 @@ from mpinet.machine.model import PortModel
 from mpinet.networks.graph import from_networkx
 from mpinet.programs.perform import perform, play
 from mpinet.programs.pipelines.arcs import Arcs
-from mpinet.programs.pipelines.collectives import allreduce_items, plan
+from mpinet.programs.pipelines.collectives import move_items, plan
 from mpinet.programs.pipelines.dimensions import exchanged
 
 OPTIMA = {
@@ -71,7 +71,7 @@ def test_one_item_takes_the_steps_of_the_known_algorithms(name):
         everybody = set(range(topology.size))
         held = followed(found.table, ports == "one", topology.size)
         assert all(who == everybody for who in held)
-        assert allreduce_items(machine, 1, "sum").correct
+        assert move_items(machine, "allreduce", 1, operator="sum").correct
 
 
 @pytest.mark.parametrize("ports", ["one", "all"])

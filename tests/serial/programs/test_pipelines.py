@@ -15,12 +15,7 @@ from mpinet.machine.model import PortModel
 from mpinet.networks.graph import from_networkx
 from mpinet.programs.pipelines import bounds
 from mpinet.programs.pipelines.arcs import Arcs
-from mpinet.programs.pipelines.collectives import (
-    allreduce_items,
-    broadcast_items,
-    gossip_items,
-    reduce_items,
-)
+from mpinet.programs.pipelines.collectives import move_items
 from mpinet.programs.pipelines.rates import fewest_steps, gossip_rate, ways_to_all
 from mpinet.programs.pipelines.spreading import require_spread, spread
 from mpinet.programs.pipelines.trees import depths, disjoint_trees, tree_rows
@@ -120,9 +115,9 @@ def test_broadcasts_of_few_items_lie_between_bound_and_optimum_of_all_small_grap
     for graph in SMALL:
         for root, items in product(graph, (2, 3)):
             best = fewest(graph, [root] * items, ports == "one")
-            run = broadcast_items(Machine(from_networkx(graph), ports), root, items)
+            run = move_items(Machine(from_networkx(graph), ports), "broadcast", items, root)
             assert run.correct and run.lower_bound <= best <= run.steps
-            back = reduce_items(Machine(from_networkx(graph), ports), root, items)
+            back = move_items(Machine(from_networkx(graph), ports), "reduce", items, root)
             assert back.correct and back.steps == run.steps
             found.append((run.lower_bound == best, run.steps == best))
     tight, shortest = np.mean(found, axis=0)
@@ -134,7 +129,7 @@ def test_gossips_of_two_items_each_lie_between_bound_and_optimum_of_all_small_gr
     for graph in [graph for graph in SMALL if len(graph) <= 3]:
         sources = [node for node in graph for _ in range(2)]
         best = fewest(graph, sources, ports == "one")
-        run = gossip_items(Machine(from_networkx(graph), ports), 2)
+        run = move_items(Machine(from_networkx(graph), ports), "gossip", 2)
         assert run.correct and run.lower_bound <= best <= run.steps
 
 
@@ -166,19 +161,21 @@ def test_an_item_of_an_allreduce_takes_two_messages_a_processor_but_one():
     ],
 )
 def test_broadcasts_that_meet_their_bounds(name, ports, items, steps):
-    found = broadcast_items(Machine(name, ports), 0, items)
+    found = move_items(Machine(name, ports), "broadcast", items, 0)
     assert (found.steps, found.lower_bound, found.correct) == (steps, steps, True)
 
 
 @pytest.mark.parametrize("ports", ["one", "all"])
 def test_along_a_path_one_item_follows_the_other(ports):
-    found = broadcast_items(Machine(from_networkx(networkx.path_graph(9)), ports), 0, 10)
+    found = move_items(Machine(from_networkx(networkx.path_graph(9)), ports), "broadcast", 10, 0)
     assert found.steps == found.lower_bound == 10 + 9 - 2
 
 
 def test_the_hub_of_a_star_sends_every_item_to_everybody():
     star = from_networkx(networkx.star_graph(6))
-    from_hub, from_leaf = (broadcast_items(Machine(star, "one"), root, 5) for root in (0, 1))
+    from_hub, from_leaf = (
+        move_items(Machine(star, "one"), "broadcast", 5, root) for root in (0, 1)
+    )
     assert (from_hub.steps, from_hub.lower_bound, from_hub.lower_by) == (30, 30, "cut")
     assert (from_leaf.lower_bound, from_leaf.rate) == (26, Fraction(1, 5))
     assert from_leaf.steps == 26
@@ -203,7 +200,7 @@ def test_allreduces_lie_between_bound_and_optimum_of_all_small_graphs(ports):
     for graph in SMALL:
         for items in (1, 2) if len(graph) < 4 else (1,):
             best = fewest_to_combine(graph, items, ports == "one")
-            run = allreduce_items(Machine(from_networkx(graph), ports), items)
+            run = move_items(Machine(from_networkx(graph), ports), "allreduce", items)
             assert run.correct and run.lower_bound <= best <= run.steps
             found.append(run.lower_bound == best)
     assert np.mean(found) > 0.7
@@ -212,7 +209,7 @@ def test_allreduces_lie_between_bound_and_optimum_of_all_small_graphs(ports):
 def test_the_hub_of_a_star_hears_all_but_one_before_it_has_anything_to_tell():
     for leaves, items in ((3, 1), (3, 2), (5, 1), (5, 4)):
         star = from_networkx(networkx.star_graph(leaves))
-        found = allreduce_items(Machine(star, "one"), items)
+        found = move_items(Machine(star, "one"), "allreduce", items)
         assert (found.lower_bound, found.lower_by) == (leaves - 1 + leaves * items, "cut")
     assert fewest_to_combine(networkx.star_graph(3), 1, True) == 5
 
@@ -221,14 +218,19 @@ def test_what_comes_last_into_a_deep_piece_has_all_of_it_to_go():
     """A hub with two paths of 4 and a leaf: two pieces get every item, each 3 hops late."""
     spider = networkx.Graph([(0, 1), (1, 2), (2, 3), (3, 4), (0, 5), (0, 9)])
     spider.add_edges_from([(5, 6), (6, 7), (7, 8)])
-    found = broadcast_items(Machine(from_networkx(spider), "one"), 0, 6)
+    found = move_items(Machine(from_networkx(spider), "one"), "broadcast", 6, 0)
     assert (found.lower_bound, found.lower_by) == (max(3 * 6, 2 * 6 + 4 - 1), "cut")
-    assert broadcast_items(Machine(from_networkx(spider), "one"), 0, 2).lower_bound == 2 * 2 + 3
+    assert (
+        move_items(Machine(from_networkx(spider), "one"), "broadcast", 2, 0).lower_bound
+        == 2 * 2 + 3
+    )
 
 
 def test_an_allreduce_on_a_ring_takes_twice_the_others_shares():
     for size, rounds in ((5, 2), (8, 1)):
-        found = allreduce_items(Machine(f"ring:{size}", "one"), size * rounds, "sum")
+        found = move_items(
+            Machine(f"ring:{size}", "one"), "allreduce", size * rounds, operator="sum"
+        )
         assert found.steps == found.lower_bound == 2 * (size - 1) * rounds
 
 
@@ -346,16 +348,16 @@ def test_collectives_over_busses_lie_between_bound_and_optimum(name, ports):
         "allreduce": lambda state: state == ((full,) * items,) * size,
     }
     runs = {
-        "broadcast": broadcast_items(machine, 0, items),
-        "reduce": reduce_items(machine, 0, items, "sum"),
-        "allreduce": allreduce_items(machine, items, "sum"),
+        "broadcast": move_items(machine, "broadcast", items, 0),
+        "reduce": move_items(machine, "reduce", items, 0, operator="sum"),
+        "allreduce": move_items(machine, "allreduce", items, operator="sum"),
     }
     for collective, run in runs.items():
         states, steps = {tuple(ends[collective])}, 0
         while not any(map(done[collective], states)):
             states, steps = loud(busses, states, one_port), steps + 1
         assert run.correct and run.lower_bound <= steps <= run.steps
-    gossip = gossip_items(machine, items)
+    gossip = move_items(machine, "gossip", items)
     assert gossip.correct and gossip.lower_bound <= gossip.steps
 
 

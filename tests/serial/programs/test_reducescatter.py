@@ -11,7 +11,7 @@ from mpinet import Machine
 from mpinet.cli.session import Session
 from mpinet.networks.graph import from_networkx
 from mpinet.programs.perform import perform
-from mpinet.programs.pipelines.collectives import gossip_items, plan, reducescatter_items
+from mpinet.programs.pipelines.collectives import move_items, plan
 
 SMALL = [networkx.path_graph(2), networkx.path_graph(3)]
 
@@ -29,7 +29,7 @@ def fewest(graph, one_port):
 @pytest.mark.parametrize("ports", ["one", "all"])
 def test_small_graphs_take_what_brute_force_takes(ports):
     for graph in SMALL:
-        found = reducescatter_items(Machine(from_networkx(graph), ports), 1, "sum")
+        found = move_items(Machine(from_networkx(graph), ports), "reducescatter", 1, operator="sum")
         assert found.correct
         assert found.lower_bound == fewest(graph, ports == "one") == found.steps
 
@@ -45,7 +45,7 @@ def test_it_is_a_gossip_backwards(name, ports):
         run = perform(machine, found.table)
         assert run.correct and found.bound <= run.steps == found.table.last
         assert run.lower_bound <= run.steps
-        gossip = gossip_items(Machine(name, ports), items)
+        gossip = move_items(Machine(name, ports), "gossip", items)
         assert found.bound == gossip.lower_bound
         if mpinet.open(name).links:
             assert run.steps == gossip.steps

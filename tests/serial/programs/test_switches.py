@@ -10,7 +10,7 @@ from mpinet import Machine
 from mpinet.cli.session import Session
 from mpinet.errors import TooLarge
 from mpinet.programs.pipelines import paths
-from mpinet.programs.pipelines.collectives import allreduce_items, plan, reduce_items
+from mpinet.programs.pipelines.collectives import move_items, plan
 
 
 @pytest.mark.parametrize("ports", ["one", "all"])
@@ -28,10 +28,10 @@ def test_what_leaves_a_switch_is_what_came_a_step_before(name, ports):
         )
         assert came == left and set(came.values()) == {1}
         assert all(adds == (to < topology.hosts) for _, _, to, _, adds in rows)
-        found = reduce_items(machine, 1, items, "sum")
+        found = move_items(machine, "reduce", items, 1, operator="sum")
         assert found.correct and found.lower_bound <= found.steps
         assert found.messages == len(rows)
-        everywhere = allreduce_items(machine, items, "sum")
+        everywhere = move_items(machine, "allreduce", items, operator="sum")
         assert everywhere.correct and everywhere.lower_bound <= everywhere.steps
 
 
@@ -78,11 +78,11 @@ def test_a_reduction_through_one_switch_lies_between_bound_and_optimum(hosts, po
     topology = mpinet.open(name)
     assert (topology.hosts, topology.size) == (hosts, hosts + 1)
     best = fewest_through_one_switch(hosts, 0, False, ports == "one")
-    found = reduce_items(Machine(topology, ports), 0, 1)
+    found = move_items(Machine(topology, ports), "reduce", 1, 0)
     assert found.lower_bound <= best == found.steps
     assert mpinet.optimum(name, collective="reduce", ports=ports).upper == best
     best = fewest_through_one_switch(hosts, 0, True, ports == "one")
-    everywhere = allreduce_items(Machine(topology, ports), 1)
+    everywhere = move_items(Machine(topology, ports), "allreduce", 1)
     assert everywhere.lower_bound <= best
 
 
@@ -112,7 +112,7 @@ def test_where_nothing_is_combined_switches_have_no_choice(line, tmp_path, capsy
 def test_what_takes_too_long_to_find_is_refused(monkeypatch, capsys):
     monkeypatch.setattr(paths, "MOST_LOOKS", 10)
     with pytest.raises(TooLarge, match="or let switches combine"):
-        reduce_items(Machine("fattree:2,2", "one"), 0, 1)
+        move_items(Machine("fattree:2,2", "one"), "reduce", 1, 0)
     assert Session(["reduce", "fattree:2,2"]).run() == 2
     assert (
         "give fewer items or a smaller network, or let switches combine" in capsys.readouterr().err
