@@ -228,6 +228,7 @@ def owner_of(position, split):
     """
     share, longer = split[0], split[1]
     if share == UNEVEN:
+        # Blocks of clusters have any lengths, so that the rank is searched for by halving.
         rank, ranks = 0, split.size - 2
         while ranks > 1:
             half = ranks >> 1

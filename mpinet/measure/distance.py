@@ -370,6 +370,7 @@ def write_distances(fresh: WordRows, distance: int, begin: int, rows: HalfRows) 
     for u in range(fresh.shape[0]):
         for w in range(fresh.shape[1]):
             word = fresh[u, w]
+            # From one set bit to the next: in most waves few bits of a word are set.
             while word:
                 lowest = word & (~word + np.uint64(1))
                 rows[u, begin + 64 * w + count_word(lowest - np.uint64(1))] = distance

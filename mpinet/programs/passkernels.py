@@ -24,6 +24,7 @@ def write_depths(parent: Shorts, root: int, depth: Ints) -> bool:
     """Write the depths; whether everybody with a parent hangs on the root."""
     way = np.empty(parent.size, np.int64)
     depth[root] = 0
+    # Each way up ends at the first node whose depth is known, so that every node is walked once.
     for node in range(parent.size):
         length, at = 0, node
         while depth[at] < 0:
@@ -55,6 +56,8 @@ def rising(keys: Ints) -> Shorts:
     for place in range(keys.size):
         places[place] = place
         least, largest = min(least, keys[place]), max(largest, keys[place])
+    # Sorting by digits keeps equal keys as they came, and takes as many rounds as the spread of the
+    # keys has digits: one for steps and depths.
     shift = 0
     while (largest - least) >> shift > 0:
         begin = np.zeros(DIGITS + 1, np.int64)
@@ -75,6 +78,7 @@ def rising(keys: Ints) -> Shorts:
 def lowest_nearer(begin: Ints, others: Shorts, distance: Shorts, parent: Shorts) -> None:
     """Write everybody's lowest neighbour that is one hop nearer."""
     for node in range(distance.size):
+        # Backwards, so that the lowest one is written last.
         for at in range(begin[node + 1] - 1, begin[node] - 1, -1):
             if distance[others[at]] == distance[node] - 1:
                 parent[node] = others[at]
@@ -139,6 +143,8 @@ def reverse_pass(
     since = np.zeros(size, np.int32)  # as `take_server` reads it: 0 = is left, -1 = has gone
     lower, holds = np.zeros(size, np.int32), np.zeros(size, np.int32)
     busy, serves = np.zeros(size, np.int32), np.zeros(size, np.int32)
+    # `lower` counts a node's neighbours of lower level that are left, `holds` the nodes that would
+    # be cut off without this one.
     for node in range(size):
         above = node
         for at in range(begin[node], begin[node + 1]):
@@ -214,6 +220,7 @@ def forward_pass(
     step, missing = 0, hosts - 1
     while missing > 0:
         step += 1
+        # Only nodes beside informed ones are looked at; `near` has them in the order of the pass.
         for turn in range(order.size):
             if not near[turn]:
                 continue
@@ -252,6 +259,7 @@ def ported_pass(
     count, step, missing = 1, 0, hosts - 1
     while missing > 0:
         step += 1
+        # Who is informed in this step stands behind `count`, and sends from the next step on.
         end = count
         for port in order:
             for i in range(count):
@@ -295,6 +303,7 @@ def label_tree(
     rest[:hosts] = 0
     for i in range(upwards.size + 1):
         node = int(upwards[i]) if i < upwards.size else int(root)
+        # A child is held as (steps that its subtree needs, child), so that sorting orders both.
         own = children[begin[node] : end[node]]
         own.sort()
         for turn in range(1, own.size + 1):

@@ -48,6 +48,7 @@ def gossip_along_tree(
     hosts = machine.nodes < machine.topology.hosts
     held = _Queues(machine, own, hosts)
     concerned = hosts | (tree.children > 0)
+    # Switches without a processor below need nothing; all others get every item, their own aside.
     left = machine.sum(int(concerned.sum()) * machine.topology.hosts - int(hosts.sum()))[0]
     turns = [np.flatnonzero(arcs.turns == turn) for turn in range(arcs.period)]
     arcs_at = machine.nodes[arcs.slots] * machine.topology.ports + arcs.ports
@@ -182,6 +183,7 @@ def find_next(
     for i in range(turn.size):
         arc = turn[i]
         slot, place = slots[arc], sent[arc]
+        # The neighbour on the arc has what came from there, and what lies before `sent`.
         while place < count[slot] and came_by[slot, place] == ports[arc]:
             place += 1
         if place < count[slot]:

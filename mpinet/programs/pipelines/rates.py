@@ -112,6 +112,8 @@ def gossip_rate(arcs: Arcs) -> tuple[Fraction, Flags]:
     best, within = Fraction(hosts - 1, int(into.min())), np.arange(places) != int(into.argmin())
     left, reached = np.empty(places, np.int64), np.empty(places, np.bool_)
     flow = np.empty(len(arcs), np.int64)
+    # Arcs are as wide as the rate so far asks for. Where not all can be brought to the target, the
+    # places from which nothing more comes are a set of a higher rate: with that it is tried again.
     target = 0
     while target < hosts:
         width, supply = best.numerator, best.denominator
@@ -145,6 +147,8 @@ def count_ways(
     came_by = np.empty(size, np.int64)
     seen = np.full(size, -1, np.int64)
     queue = np.empty(size, np.int64)
+    # Each round finds a way more, by breadth first from the target. It may go back over an arc that
+    # a way uses: then the two ways change their ends there. An arc taken back is noted as ~arc.
     for found in range(most):
         seen[target] = found
         queue[0] = target
@@ -199,6 +203,8 @@ def steps_to_one(
     came_by = np.empty(size, np.int64)
     waiting = np.empty(size, np.bool_)
     queue = np.empty(size, np.int64)
+    # Arcs that are taken back have negative steps, so that places may be looked at again (Bellman,
+    # Ford). The queue goes round in an array: a place is in it once.
     best, total, ways = NEVER, 0, 0
     while True:
         away[:] = NEVER
@@ -233,6 +239,7 @@ def steps_to_one(
             return best
         total += away[target]
         ways += 1
+        # k ways of C steps in all bring k (T + 1) - C items in T steps: the least T for all items.
         best = min(best, (items + total + ways - 1) // ways - 1)
         node = target
         while node != root:
@@ -294,6 +301,7 @@ def supply_one(
                     last += 1
         if start < 0:
             return
+        # As much as is there and as the narrowest arc of the way lets through.
         amount, node = left[start], start
         while node != target:
             arc = came_by[node]
