@@ -184,6 +184,8 @@ def outweighs_first(topology: str) -> bool:
     claimed=theorem_3,
     grid=R1_BY_SIZE,
     cost=pairs_of,
+    reading='"can be done" is tested of Algorithm 2 as printed, by which the proof counts; the '
+    "mended one keeps to the bound (HDN-Th3-bound).",
     cause="broadcast-order",
     fails_where=(
         "k = 2, SN^2 is not contained in SN^1, and T(SN^2 - SN^1) >= T(SN^1 - SN^2)",

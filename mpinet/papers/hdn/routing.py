@@ -59,6 +59,8 @@ longest_route = claim(
     grid=R1_BY_SIZE,
     cost=pairs_of,
     measured=lambda topology: farthest(lengths(topology, ALGORITHM_1)),
+    reading='"can be done" is tested of Algorithm 1 with its landing node, by which the proof '
+    "counts; another landing node keeps to the bound (HDN-X-mended-route).",
     cause="landing",
     fails_where=("k = 2 and SN^2 has two nodes two hops apart outside SN^1", lands_far),
 )

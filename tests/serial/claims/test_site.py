@@ -1,6 +1,7 @@
 """The site's document of verdicts is put together of results of `verify`, claim by claim."""
 
 import importlib.util
+import re
 import sys
 from dataclasses import asdict, fields
 from fnmatch import fnmatchcase
@@ -132,3 +133,18 @@ def test_links_of_tables_and_figures_lead_to_rows_on_the_papers_pages():
     assert shown.relinked(html, "../") == (
         '<a href="../papers/gmn.html#claim-GMN-T1-D">8</a> <a href="#table-gmn-1">table</a>'
     )
+
+
+CAN = re.compile(r"can (always )?be (done|made|embedded)|\boptimal\b")
+"""Words by which a paper says that something exists, not that its own way is the one."""
+
+
+def test_what_can_be_done_is_refuted_by_the_best_way_or_says_whose_way_was_tried(published):
+    said = [row for row in published.values() if row["quotation"] and row["verdict"] == "refuted"]
+    can = [row for row in said if CAN.search(row["quotation"]["text"])]
+    assert len(can) > 5
+    assert not [
+        row["id"]
+        for row in can
+        if row["relation"] != "exists" and not row["reading"] and not row["note"]
+    ]
