@@ -179,7 +179,8 @@ def exec(
         Whether sends return at once or wait for their receives.
     collectives : {'tree', 'exchange', 'binomial', 'direct'}, optional
         Partners in collectives; default: the machine's own broadcast tree, partners whose ranks
-        differ in one bit where those are neighbours, else a binomial tree.
+        differ in one bit where those are neighbours and the messages no millions, else a binomial
+        tree.
     messages : str, optional
         GOAL file for the script as a program of messages, which `replay` plays in time: what every
         processor sends and receives, and which call on which line does it.

@@ -27,6 +27,13 @@ MOST_KEPT = 64
 """Most trees that are kept, unless more grow at once; each takes memory for every processor."""
 
 
+MOST_EXCHANGED = 2_000_000
+"""Most messages of one collective between partners, some N log N, that are preferred to a tree's.
+
+An exchange takes half of the steps; but each message costs the host some microseconds.
+"""
+
+
 class Pattern(Enum):
     """Whom collectives' messages go to.
 
@@ -127,9 +134,14 @@ class Trees:
 
     @cached_property
     def doubling(self) -> bool:
-        """True if processors whose numbers differ in one bit are neighbours, as in a hypercube."""
+        """True if processors whose numbers differ in one bit are neighbours, as in a hypercube.
+
+        It is not where their exchange would be too many messages.
+        """
         topology = self._machine.topology
         if topology.size & (topology.size - 1) or not self.suit:
+            return False
+        if topology.size * topology.size.bit_length() > MOST_EXCHANGED:
             return False
         nodes = np.arange(topology.size)[:, np.newaxis]
         bits = 1 << np.arange(topology.size.bit_length() - 1)

@@ -14,6 +14,7 @@ from mpinet.cli.commands import parse
 from mpinet.commands import module_of
 from mpinet.errors import Deadlock, ProgramError
 from mpinet.machine.transport import Local
+from mpinet.mpi.world import trees
 from mpinet.mpi.world.trees import Pattern
 from mpinet.programs.broadcast import broadcast
 
@@ -23,6 +24,8 @@ mine = rows[rank]
 """
 
 NETWORKS = ["complete:5", "hypercube:3", "ring:7", "fattree:2,2", "clens:3,3"]
+MOST = trees.MOST_EXCHANGED
+
 CASES = [(network, None) for network in NETWORKS] + [("torus:3x3", one) for one in Pattern]
 
 
@@ -375,6 +378,17 @@ def test_only_where_partners_are_neighbors_do_they_exchange(tmp_path):
     networks = ("hypercube:4", "complete:16", "torus:2x2x2x2", "torus:4x4", "ring:16")
     hops = [played(tmp_path, one, "comm.barrier()", "all")[1].hops for one in networks]
     assert hops == [4 * 16, 4 * 16, 4 * 16, 2 * 15, 2 * 15]
+
+
+def test_partners_exchange_only_while_that_is_no_more_messages_than_a_limit(tmp_path, monkeypatch):
+    monkeypatch.setattr(trees, "MOST_EXCHANGED", 16 * 5)
+    hops = [
+        played(tmp_path, one, "comm.barrier()")[1].hops for one in ("hypercube:4", "hypercube:5")
+    ]
+    assert hops == [4 * 16, 2 * 31]
+    exchanged = played(tmp_path, "hypercube:5", "comm.barrier()", pattern=Pattern.EXCHANGE)
+    assert exchanged[1].hops == 5 * 32
+    assert 2**16 * 17 <= MOST < 2**17 * 18
 
 
 @pytest.mark.parametrize("size", [2, 5, 9])
