@@ -147,8 +147,8 @@ OPTIMAL = claim(
     claimed=lambda topology: numbers(topology)[0] + 1,
     grid=LOOPS,
     measured=lambda topology: longest(topology, "paper"),
-    note='"optimal" is read as: no route is longer than the diameter; that it takes O(m+n) hops, as '
-    "the paper adds, holds (STH-R-order).",
+    note='"optimal" is read as: no route is longer than the diameter; that it takes O(m+n) hops, '
+    "as the paper adds, holds (STH-R-order).",
     cause="routing",
     corrected=Corrected(
         "STH-C-routes",
