@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from mpinet.base.files import whole_file
 from mpinet.base.memory import bytes_of
 from mpinet.base.numerals import quoted
 from mpinet.commands.fields import Count, Fields, Positive
 from mpinet.commands.job import Job, Watch
-from mpinet.commands.options import Common, Unsaved
+from mpinet.commands.options import Common, File, Unsaved
 from mpinet.commands.perform import perform
+from mpinet.commands.plot import ENDINGS
 from mpinet.commands.result import ListResult
 from mpinet.commands.signature import Typed, Unpack, command
 from mpinet.commands.timing import InTime, Timed, timed_of
 from mpinet.errors import UsageError
+from mpinet.report.curves import Curve, Dot
+from mpinet.report.drawing.figure import library
+from mpinet.report.files import require_file
 from mpinet.report.rows import Row
 from mpinet.report.tables import table
 
@@ -26,6 +32,9 @@ if TYPE_CHECKING:
 Collective = Literal["broadcast", "reduce", "allreduce", "allgather", "reduce-scatter", "alltoall"]
 
 MOST_SIZES = 1000
+
+WIDTH = 5.0
+"""Inches of the picture."""
 
 FACTOR = 10
 """Factor between two sizes of a range."""
@@ -54,6 +63,7 @@ def tune(
     algorithms: Annotated[str | Sequence[str] | None, Typed(read=str, metavar="NAME,..")] = None,
     processors: Annotated[int | None, Typed(metavar="P")] = None,
     segment: Annotated[int | str | None, Typed(metavar="BYTES")] = None,
+    plot: File | None = None,
     **options: Unpack[InTime],
 ) -> TuneResult:
     """Find the algorithm of a collective that takes least time, size by size (collective).
@@ -71,6 +81,9 @@ def tune(
         Processors that take part; default: all of the network.
     segment : int or str, optional
         Most bytes of a vector that go through an algorithm together; default: all.
+    plot : path, optional
+        Picture to draw, .pdf, .svg or .png: time over bytes, a curve for each algorithm, and the
+        bound.
 
     Returns
     -------
@@ -99,6 +112,9 @@ def prepare(options: argparse.Namespace) -> Job:
     from mpinet.programs.messages.placing import places_of
     from mpinet.programs.messages.textbook import ALGORITHMS
 
+    if options.plot is not None:
+        require_file(Path(options.plot), ENDINGS, "a plot's file")
+        library()
     timed = timed_of(options)
     count = options.processors
     if count is None:
@@ -205,7 +221,30 @@ class Tune(Job):
                 }
                 for name, time in times.items()
             ]
+        if self._options.plot is not None and transport.rank == 0:
+            self.plotted(rows, Path(self._options.plot))
         return rows
+
+    has_curves = True
+
+    def plotted(self, result: list[Row], file: Path) -> None:
+        """Draw time over bytes, both by powers of ten, and the bound."""
+        from mpinet.report.drawing.axes import plotted
+
+        require_file(file, ENDINGS, "a plot's file")
+        points: dict[str, dict[int, int]] = {}
+        for row in result:
+            points.setdefault(row["algorithm"], {})[row["bytes"]] = row["time"]
+        points["lower bound"] = {row["bytes"]: row["lower_bound"] for row in result}
+        title = f"{self._options.collective} on {self._timed.where}"
+        curves = [
+            Curve(title, name, [Dot(size, time, time, time, 1) for size, time in each.items()])
+            for name, each in points.items()
+        ]
+        labels = ("bytes", f"time in {self._timed.unit}")
+        kind = file.suffix[1:].lower()
+        with whole_file(file) as opened:
+            opened.write(plotted(curves, kind, WIDTH, labels, log="xy"))
 
     def _times(self, demand: Demand, transport: Local) -> dict[str, int]:
         """Return the time of each algorithm; those for powers of two only where they apply."""

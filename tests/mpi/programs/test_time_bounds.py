@@ -6,6 +6,7 @@ from random import Random
 import networkx as nx
 import numpy as np
 import pytest
+from mpi.machine.ranks import transport
 from mpi.machine.timed_reference import Routed, play
 
 import mpinet
@@ -18,6 +19,7 @@ from mpinet.programs.messages.named import program_named
 from mpinet.programs.messages.placing import placed, places_of, snake
 from mpinet.programs.messages.textbook import ALGORITHMS
 from mpinet.programs.messages.writing import write_goal
+from mpinet.report.drawing import axes
 
 NETWORKS = ("ring:8", "mesh:2x4", "hypercube:3", "torus:3x3", "dragonfly:2,2,1", "fattree:2,3")
 
@@ -193,6 +195,23 @@ def test_a_wrong_file_of_places_is_refused(lines, sentence, tmp_path):
 def test_what_cannot_be_tuned_is_refused(words, sentence):
     with pytest.raises((UsageError, FileError), match=sentence):
         mpinet.tune("allreduce", **words)
+
+
+def test_the_picture_has_the_times_of_all_algorithms_and_the_bound(tmp_path, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(axes, "plotted", lambda curves, *how, **more: drawn.append(curves) or b"")
+    options = {"on": "ring:4", "bytes": "4,400", "algorithms": "ring,binomial", "time_byte": 1}
+    found = [*mpinet.tune("allreduce", plot=tmp_path / "times.svg", **options)]
+    if transport().rank == 0:
+        [curves] = drawn
+        points = {curve.label: [(dot.x, dot.y) for dot in curve.dots] for curve in curves}
+        assert points.pop("lower bound") == [(row.bytes, row.lower_bound) for row in found[::2]]
+        assert points == {
+            name: [(row.bytes, row.time) for row in found if row.algorithm == name]
+            for name in ("ring", "binomial")
+        }
+    with pytest.raises(UsageError, match="a plot's file ends in"):
+        mpinet.tune("allreduce", plot="times.gif", **options)
 
 
 def test_algorithms_for_powers_of_two_are_left_out_elsewhere_unless_they_are_named():
