@@ -116,6 +116,7 @@ def load(
     flit_bytes: int = 8,
     step_time: int = 1,
     place: Annotated[str, Typed(metavar="HOW")] = "identity",
+    intervals: int | None = None,
     until: Annotated[str | float | None, Typed(read=str, metavar="P%")] = None,
     saturation: Annotated[float | None, Typed(metavar="RATE")] = None,
     bursts: Annotated[str | float | int | None, Typed(metavar="B[:Q]")] = None,
@@ -184,6 +185,9 @@ def load(
     place : str
         Processors of the network for those of the program: identity, random, snake, cycle, or a
         file with a processor a line.
+    intervals : int, optional
+        Steps of the intervals of the window, of each of which the flits that are offered, accepted
+        and carried by each channel are told.
     until : float or str, optional
         Part of the mean latency, ``2%`` or 0.02: the window is doubled, 6 times at most, until the
         95 % confidence interval reaches no farther to either side.

@@ -66,6 +66,23 @@ class ProgramPlayed(Fields):
     stuck_operations: list[StuckOperation]
 
 
+class IntervalOfLoad(Fields):
+    """An interval of the window: its flits, and the rates that follow from them."""
+
+    begin: Count
+    steps: Positive
+    generated_flits: Count
+    accepted_flits: Count
+    backlog: Count
+    loads_sum: Count
+    loads_max: Count
+    offered: float
+    throughput: float
+    utilisation_max: float
+    busiest: Annotated[list[Count], "node and port, empty if nothing moved"]
+    loads: Annotated[list[Count] | None, "by node and port; null above 4,096 ports"]
+
+
 class LoadPoint(Fields):
     """A run of open-loop traffic at one rate (docs/reference/traffic)."""
 
@@ -117,6 +134,7 @@ class LoadPoint(Fields):
     energy_per_bit: Annotated[float | None, When("with ``--energy``")]
     phase_steps: Annotated[list[Count], When("with ``--batch``")]
     program: Annotated[ProgramPlayed, When("with ``--program``")]
+    intervals: Annotated[list[IntervalOfLoad], When("with ``--intervals``")]
     warmup: Annotated[Count, When("with ``--warmup auto``")]
     warmup_found: Annotated[bool, When("with ``--warmup auto``")]
     window: Annotated[Positive, When("with ``--until``")]
@@ -179,9 +197,27 @@ def curve_table(curve: Row, traffic: str) -> str:
         )
     lines += _searches(curve)
     lines.append(f"bound by the busiest channel: {cell_text(curve['bound'])}")
+    lines += [intervals_table(point) for point in curve["points"] if "intervals" in point]
     if curve["better_routing"]:
         lines.append(f"--routing {curve['better_routing']} would raise the bound")
     return "\n".join(lines)
+
+
+SHOWN_INTERVALS = 40
+"""Intervals of a run that a table shows, the first ones."""
+
+
+def intervals_table(point: Row) -> str:
+    """Format the intervals of a run."""
+    names = ("begin", "steps", "offered", "throughput", "backlog", "utilisation_max", "busiest")
+    rows = [
+        [":".join(map(str, each[n])) if n == "busiest" else each[n] for n in names]
+        for each in point["intervals"][:SHOWN_INTERVALS]
+    ]
+    heading = [*names[:5], "busiest", "node:port"]
+    more = len(point["intervals"]) - len(rows)
+    text = f"intervals at rate {point['rate']:g}\n{table(rows, heading)}"
+    return text + (f"\n.. and {more} more, which --json has" if more else "")
 
 
 def _searches(curve: Row) -> list[str]:

@@ -205,22 +205,24 @@ def read_window(options: argparse.Namespace) -> Window:
     """Return the window; where its warm-up is to be found, the one that the search begins with."""
     from mpinet.machine.traffic.parameters import Window
 
-    given = options.warmup
+    given, interval = options.warmup, options.intervals or 0
+    if options.intervals is not None and not 1 <= options.intervals <= MOST_STEPS:
+        raise UsageError(f"--intervals is a whole number of steps >= 1, not {interval}.")
     if options.program is not None:
-        return Window(0, MOST_STEPS, 0)
+        return Window(0, MOST_STEPS, 0, interval=interval)
     if options.batch is not None:
         # What is measured is all, from the first step to the last one.
-        return Window(0, options.steps + options.limit, 0)
+        return Window(0, options.steps + options.limit, 0, interval=interval)
     if given == AUTO:
         if options.steps < LEAST_PILOT:
             raise UsageError(
                 f"--warmup auto looks at {LEAST_PILOT} steps or more (--steps), not "
                 f"{options.steps}."
             )
-        return Window(0, options.steps, options.limit)
+        return Window(0, options.steps, options.limit, interval=interval)
     if not is_whole(str(given)):
         raise UsageError(f"--warmup {quoted(str(given))}: give a number of steps, or auto.")
-    return Window(int(given), options.steps, options.limit)
+    return Window(int(given), options.steps, options.limit, interval=interval)
 
 
 def read_steady(options: argparse.Namespace, traced: bool) -> Steady:

@@ -26,6 +26,9 @@ TENTHS = 10
 
 MOST_PHASES = 10_000
 
+MOST_INTERVALS = 10_000
+"""Most intervals of a window; of a longer one the first so many."""
+
 KINDS = {"lengths": ("short", "long"), "replies": ("request", "reply", "round_trip")}
 """Names of what latencies are counted apart for, in the order of the rows that hold them."""
 
@@ -294,17 +297,21 @@ class Window:
     parts : int
         Parts of the window of which latencies are kept apart: part i begins at the step
         warmup + floor(i * steps / parts). Ten of them give the confidence interval.
+    interval : int
+        Steps of the intervals whose flits are counted apart; 0: none are.
     """
 
     warmup: int = 500
     steps: int = 1000
     limit: int = 5000
     parts: int = TENTHS
+    interval: int = 0
 
     def __post_init__(self) -> None:
         for name, value, least in (
             ("warmup", self.warmup, 0),
             ("steps", self.steps, 1),
             ("limit", self.limit, 0),
+            ("intervals", self.interval, 0),
         ):
             _require_within(name, value, least, SHORT_INTEGERS // 4)

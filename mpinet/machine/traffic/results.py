@@ -69,6 +69,8 @@ def results(run: OpenLoop) -> dict[str, Any]:
         found["latency_by_kind"] = by_kind(run.generation.kinds, latencies)
     if run.generation.batch:
         found["phase_steps"] = _phase_steps(run)
+    if run.intervals is not None:
+        found["intervals"] = run.intervals.results()
     if run.played is not None:
         found["program"] = run.played.results()
         # What is open are a program's operations, too.

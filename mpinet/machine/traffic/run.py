@@ -26,6 +26,7 @@ from mpinet.machine.traffic.arriving import take_in, take_in_unlimited
 from mpinet.machine.traffic.choice import tell_queues
 from mpinet.machine.traffic.conservation import check_channels, check_messages, count_tails
 from mpinet.machine.traffic.deadlock import waiting_cycle
+from mpinet.machine.traffic.intervals import Intervals
 from mpinet.machine.traffic.parameters import SHORT_INTEGERS, Buffering, Generation, Window
 from mpinet.machine.traffic.played import Played
 from mpinet.machine.traffic.sharing import make_busses, settle
@@ -116,6 +117,7 @@ class OpenLoop:
         self._make_routes()
         self._make_state()
         self._make_books()
+        self.intervals = Intervals(machine, window, self.books.loads) if window.interval else None
 
     @property
     def steps(self) -> int:
@@ -154,6 +156,8 @@ class OpenLoop:
         """Make up to `steps` steps; with several ranks one (collective)."""
         alone = self.machine.transport.size == 1
         before, moves = self.steps, self.ledger.moves
+        if self.intervals is not None:
+            steps = max(1, min(steps, self.intervals.next - self.steps))
         self._advance(steps if alone else 1)
         made = self.steps - before
         if not made:
@@ -162,6 +166,8 @@ class OpenLoop:
             self._take_in(self._exchanged())
         if self.played is not None and not self.ended:
             made += self._pass_idle_steps(self.played)
+        if self.intervals is not None:
+            self.intervals.note(self.ledger)
         self.machine.count(self.ledger.moves - moves, made)
 
     def _pass_idle_steps(self, played: Played) -> int:
@@ -595,6 +601,8 @@ class OpenLoop:
         }
         if self.played is not None:
             fields |= {**self.played.fields(), "since": self._since}
+        if self.intervals is not None:
+            fields |= self.intervals.fields()
         if not self.limited:
             return {**fields, **saved.queues(machine, rules, state, self.ledger)}
         return {**fields, **saved.lanes(machine, rules, state, self._wires, self.steps)}
@@ -604,6 +612,8 @@ class OpenLoop:
         machine, rules, ledger = self.machine, self._rules, self.ledger
         self.books = saved.restore_counts(ledger, self.books, found)
         saved.restore_processors(self._state, self.books, self._busses, found)
+        if self.intervals is not None:
+            self.intervals.restore(found)
         if self.played is not None:
             self._since = found["since"]
             self.played.restore(found)

@@ -1,5 +1,6 @@
 """Replies and phases are what a second program says, on any ranks, also where a run is cut."""
 
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -47,6 +48,7 @@ def open_loop(s, mapping="blocks", ranks=None, faults=None, **changes):
     window = Window(s["warmup"], s["steps"], s["limit"])
     if s["batch"]:
         window = Window(0, s["warmup"] + s["steps"] + s["limit"], 0)
+    window = replace(window, interval=s.get("interval", 0))
     return OpenLoop(
         machine, topology.routing(), no_classes(topology.params), buffering,
         replace(generation, **changes), window, s["seed"], faults,
@@ -83,6 +85,52 @@ def test_a_closed_loop_that_is_cut_goes_on_to_the_same_results(number, cuts):
     known = expected(s)
     found = relayed(cuts, lambda ranks, mapping: open_loop(s, mapping, ranks))
     assert told(found, known) == known
+
+
+class Counted(Play):
+    """Counts what is generated, accepted and carried by each channel, step by step."""
+
+    def __init__(self, mesh, **s):
+        self.carried, self.waiting = Counter(), {}
+        super().__init__(mesh, **s)
+
+    def leave(self, node, lane, out, vc, t):
+        self.carried[t, node * self.mesh.ports + out] += out < self.mesh.ports
+        return super().leave(node, lane, out, vc, t)
+
+    def step(self):
+        t, goes_on = self.now, super().step()
+        lines = [m for each in (*self.queue, *self.replies) for m in each]
+        heads = [slot[0] for each in self.slots for slot in each if slot and slot[1] == 0]
+        self.waiting[t] = sum(m["flits"] for m in lines + heads)
+        return goes_on
+
+    def interval(self, begin, steps):
+        within = range(begin, begin + steps)
+        size, ports = self.mesh.size, self.mesh.ports
+        loads = [sum(self.carried[t, c] for t in within) for c in range(size * ports)]
+        done = [m["flits"] for m in self.messages if m["done"] in within]
+        busiest = loads.index(max(loads))
+        return {
+            "begin": begin, "steps": steps, "loads": loads, "loads_sum": sum(loads),
+            "generated_flits": sum(m["flits"] for m in self.messages if m["born"] in within),
+            "accepted_flits": sum(done), "throughput": sum(done) / (size * steps),
+            "backlog": self.waiting[begin + steps - 1], "loads_max": max(loads),
+            "busiest": list(divmod(busiest, ports)),
+        }  # fmt: skip
+
+
+def test_intervals_have_what_a_second_program_counts_also_where_a_run_is_cut():
+    s = PLAIN | {"rate": 0.5, "interval": 15}
+    play = Counted(Mesh(3, 4), **s)
+    known = [play.interval(10, 15), play.interval(25, 15), play.interval(40, 10)]
+    for found in (
+        results(open_loop(s, "random").run()),
+        relayed((12, 30, 44), lambda ranks, mapping: open_loop(s, mapping, ranks)),
+    ):
+        told = [{n: each[n] for n in known[0]} for each in found["intervals"]]
+        assert told == known
+        assert found["intervals"][0]["offered"] == known[0]["generated_flits"] / (12 * 15)
 
 
 def test_a_lone_request_and_its_reply_take_what_the_closed_form_says():

@@ -172,3 +172,16 @@ def test_what_was_found_is_told(capsys):
     told = capsys.readouterr().out
     assert "warm-up by MSER-5: " in told and "(not found) steps" in told
     assert "(not narrow) steps" in told and "saturation by bisection: stable at 0.5" in told
+
+
+def test_intervals_are_tables_below_the_curve_and_are_refused_without_steps(capsys):
+    words = "load mesh:2 --pattern neighbour --rate 1 --warmup 3 --steps 5 --intervals"
+    assert Session([*words.split(), "2"]).run() == 0
+    told = capsys.readouterr().out
+    rows = [line.split() for line in told.partition("intervals at rate 1\n")[2].splitlines()[2:]]
+    assert [row[:4] + row[5:] for row in rows] == [
+        [begin, steps, "1", "1", "1", "0:0"]
+        for begin, steps in (("3", "2"), ("5", "2"), ("7", "1"))
+    ]
+    assert Session([*words.split(), "0"]).run() == 2
+    assert "--intervals is a whole number of steps" in capsys.readouterr().err
