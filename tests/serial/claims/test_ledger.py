@@ -66,13 +66,6 @@ def test_every_row_of_the_gbsn_tells_links_of_ours_from_the_papers():
     assert not leans_on_completion("bsn:1,1,2")
 
 
-@pytest.mark.long
-def test_no_refutation_of_the_gbsn_rests_on_links_of_ours():
-    rows = verify([claim for claim in claims_of("gbsn") if claim.cause], "quick", Local())
-    refuted = [row for row in rows if row.verdict == "refuted"]
-    assert refuted and not [row.id for row in refuted if row.nondegenerate is None]
-
-
 def test_a_row_beside_stated_steps_says_whose_they_are():
     notes = {claim.id: claim.note for claim in select([]) if claim.beats}
     theirs = [id for id, note in notes.items() if "that the paper states" in note]

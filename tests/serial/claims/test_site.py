@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from mpinet.claims.ledger import select
+from mpinet.claims.ledger import claims_of, select
 from mpinet.claims.summary import summary
 from mpinet.claims.verdict import Verdict
 from mpinet.claims.verify import verify
 from mpinet.cli.session import Session
 from mpinet.machine.transport import Local
+from mpinet.papers.gbsn.construction import leans_on_completion
 from mpinet.report.envelope import digest
 from mpinet.report.ledger.reading import read_document
 
@@ -148,3 +149,13 @@ def test_what_can_be_done_is_refuted_by_the_best_way_or_says_whose_way_was_tried
         for row in can
         if row["relation"] != "exists" and not row["reading"] and not row["note"]
     ]
+
+
+def test_no_refutation_of_the_gbsn_rests_on_links_of_ours(published):
+    rows = [(claim, published[claim.id]) for claim in claims_of("gbsn")]
+    refuted = [(claim, row) for claim, row in rows if row["verdict"] == "refuted"]
+    assert any(row["degenerate"] for _, row in refuted)
+    for claim, row in refuted:
+        assert row["nondegenerate"], claim.id
+        if claim.degenerate is leans_on_completion:  # others are about the literal graph, say
+            assert not leans_on_completion(**row["nondegenerate"]["point"]), claim.id
