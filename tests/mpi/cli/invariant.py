@@ -17,8 +17,8 @@ GOAL = Path(__file__).parent / "scripts/exchange.goal"
 MAPPED = [
     f"replay {GOAL} --on torus:3x3 --latency 30,50 --time-byte 2 --overhead 5 --gap 3 --eager 64",
     f"replay {GOAL} --on ring:9 --mode store --duplex half --time-byte 1 --latency 20 --why",
-    f"replay {GOAL} --flat 1us --overhead 1500 --gap-byte 1GB/s",
-    "replay allreduce:double-tree,900,segment=300 --on torus:3x3 --time-byte 2 --overhead 5",
+    f"replay {GOAL} --machine cs2 --overhead 1500",
+    "replay allreduce:double-tree,90,segment=30 --on ring:9 --time-byte 2 --place search --tries 8",
     "tune allreduce --on mesh:3x2 --bytes 60,6kB --place random --seed 3 --time-byte 1",
     "show ccc:4 --distances",
     "show fattree:3,2 --distances",

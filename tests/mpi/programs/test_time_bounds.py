@@ -21,7 +21,10 @@ from mpinet.programs.messages.textbook import ALGORITHMS
 from mpinet.programs.messages.writing import write_goal
 from mpinet.report.drawing import axes
 
-NETWORKS = ("ring:8", "mesh:2x4", "hypercube:3", "torus:3x3", "dragonfly:2,2,1", "fattree:2,3")
+NETWORKS = (
+    "ring:8", "mesh:2x4", "hypercube:3", "torus:3x3", "dragonfly:2,2,1", "fattree:2,3",
+    "megafly:2,2,1", "torus:2x2*ring:4", "hyperx:3x3", "mesh:3x3,hosts=1",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("collective", ALGORITHMS)
