@@ -37,7 +37,7 @@ def values_of(name: str, given: Any) -> list[Any]:
         There is none, or one is given twice.
     """
     if name in ("vcs", "buffers") and isinstance(given, str):
-        given = _read(name, given)
+        given = read_numbers(name, given)
     values = list(given) if isinstance(given, list | tuple) else [given]
     if name == "routing" and isinstance(given, str):
         values = given.split(",")
@@ -48,7 +48,7 @@ def values_of(name: str, given: Any) -> list[Any]:
     return values
 
 
-def _read(name: str, text: str) -> int | list[int]:
+def read_numbers(name: str, text: str) -> int | list[int]:
     """Read whole numbers joined by commas."""
     try:
         return numbers_of(text)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mpinet.base.numerals import is_whole, quoted
+from mpinet.commands.loadplan import read_numbers
 from mpinet.commands.opening import topology_of
 from mpinet.commands.route import parse_faults
 from mpinet.commands.signature import MOST_SEED
@@ -70,7 +71,7 @@ def settings_of(
             options.policy,
             read_crossbar(options.crossbar),
             options.eject,
-            options.link_delay,
+            read_delays(options.link_delay),
             options.router_delay,
             *read_queue(options.output_queue),
             options.iterations,
@@ -95,6 +96,11 @@ def settings_of(
 def read_crossbar(given: str | int) -> str | int:
     """Return the flits that leave an input port in a step: a word, or a number."""
     return int(given) if is_whole(str(given)) else given
+
+
+def read_delays(given: str | int | Sequence[int]) -> int | Sequence[int]:
+    """Return the delay of links, or one for each class of them."""
+    return read_numbers("link-delay", given) if isinstance(given, str) else given
 
 
 def read_queue(given: str | int) -> tuple[int, int]:

@@ -1,0 +1,65 @@
+"""Options of routers: what they do to a message alone and to a full network; what is refused."""
+
+import pytest
+
+import mpinet
+from mpinet.errors import UsageError
+
+ALONE = {"pattern": "neighbour", "rate": 0.001, "warmup": 0, "steps": 400, "flits": 3}
+
+
+@pytest.mark.parametrize(
+    ("network", "options", "hops"),
+    [("torus:4x4", {"link_delay": [2, 5]}, 2 + 5), ("ring:6", {"link_delay": [4, 9]}, 4)],
+)
+def test_a_message_alone_takes_the_delays_of_its_links_and_routers(network, options, hops):
+    (point,) = mpinet.load(network, **ALONE, **options).curves[0].points
+    assert point.delivered > 0 and point.latency_p50 == hops + 3 - 1
+    links = len(network.split("x"))
+    (point,) = mpinet.load(network, **ALONE, **options, router_delay=2, buffers=16).curves[0].points
+    assert point.latency_p50 == hops + 2 * (links + 1) + 3 - 1
+
+
+def test_global_links_of_a_dragonfly_are_longer():
+    (point,) = (
+        mpinet.load("dragonfly:1,2,1", rate=0.001, warmup=0, steps=2000, link_delay="1,20")
+        .curves[0]
+        .points
+    )
+    # Of two routers in three groups one has the link to each other group: two terminals, at most
+    # two local links, and the global one.
+    assert point.latency_max == 4 + 20
+
+
+def test_wider_inputs_with_queues_and_better_matchings_carry_more():
+    def full(**options):
+        (point,) = mpinet.load("torus:4x4", rate=1, vcs=8, limit=0, **options).curves[0].points
+        return point.throughput
+
+    rounds = [full(policy="islip", iterations=count) for count in (1, 3)]
+    assert rounds[1] > rounds[0]
+    assert full(crossbar=2, output_queue=4) > full(output_queue=0)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"output_queue": "2:0"}, "--output-queue '2:0': give Q, or Q:S"),
+        ({"crossbar": "two"}, "--crossbar 'two': give one, all or a number"),
+        ({"crossbar": 0}, "crossbar is a whole number 1"),
+        ({"link_delay": [0, 1]}, "link-delay is a whole number 1"),
+        ({"router_delay": -1}, "router-delay is a whole number 0"),
+        ({"iterations": 2}, "--iterations are rounds of --policy inputfirst, outputfirst, islip"),
+        ({"classes": "bubble"}, "give --switching vct or saf"),
+        ({"network": "mesh:4x4", "classes": "bubble"}, "has no classes 'bubble'"),
+        (
+            {"buffers": 0, "switching": "saf", "policy": "oldest", "output_queue": 1},
+            "without --router-delay and --output-queue",
+        ),
+        ({"buffers": 0, "switching": "saf", "policy": "islip"}, "not islip"),
+    ],
+)
+def test_what_does_not_go_together_is_refused_in_a_sentence(options, said):
+    options = {"network": "torus:4x4"} | options
+    with pytest.raises(UsageError, match=said):
+        mpinet.load(options.pop("network"), **options)
