@@ -21,6 +21,7 @@ from mpinet.draws import below, draw32, scaled, shuffled
 from mpinet.errors import UsageError
 from mpinet.machine.timed.program import Program
 from mpinet.machine.traffic.layout import SPOT_STREAM, TARGET_STREAM
+from mpinet.networks import open as open_topology
 from mpinet.networks.classic.dragonfly import Dragonfly
 from mpinet.networks.shortest import neighbor_table
 from mpinet.networks.topology import Topology
@@ -30,6 +31,9 @@ from mpinet.programs.worst import worst_permutation
 MIX_STREAM = 23
 """Stream of the draws by which a mix takes the first of its patterns."""
 
+GROUP_STREAM, PLACE_STREAM = 24, 25
+"""Streams of the draws of the seeds that a product's patterns see."""
+
 OWN = 2
 """Place at which a pattern's own parameters begin, behind the numbers of processors and of its own
 words.
@@ -37,7 +41,7 @@ words.
 
 NAMES = (
     "uniform|permutation|transpose|bitreversal|complement|shuffle|tornado|neighbour|"
-    "hotspot:NODE,PERCENT|diagonal|alltoall|nearby|adversarial|mix:P@SHARE+Q|FILE.csv"
+    "hotspot:NODE,PERCENT|diagonal|alltoall|nearby|adversarial|mix:P@SHARE+Q|groups:P@SIZE+Q|FILE.csv"
 )
 
 
@@ -56,7 +60,9 @@ class Pattern:
     rows : ndarray of int64, shape (k, 4), optional
         A trace instead: (step, source, target, flits), ascending by step and source.
     parts : tuple of Pattern
-        The two patterns of a mix.
+        The two patterns of a mix, or of a product.
+    width : int
+        Processors of a group, of a product; else 0.
     """
 
     name: str
@@ -64,6 +70,7 @@ class Pattern:
     params: Ints
     rows: Ints | None = None
     parts: tuple[Pattern, ...] = ()
+    width: int = 0
 
     @property
     def is_drawn(self) -> bool:
@@ -190,6 +197,22 @@ def mixed(source, seed, sequence, step, params):
     return other_target(source, seed, sequence, step, params[second:])
 
 
+@rule
+def of_groups(source, seed, sequence, step, params):
+    """One pattern says the group, another the place in it; groups are so many in a row.
+
+    Parts that draw in each step see a seed drawn for their processor, so that no two draw alike.
+    """
+    width, second = params[OWN], params[OWN + 1]
+    one = other = seed
+    if params[OWN + 2] != 0:
+        one = int(draw32(seed, source, step, GROUP_STREAM))
+    if params[OWN + 3] != 0:
+        other = int(draw32(seed, source, step, PLACE_STREAM))
+    group = one_target(source // width, one, sequence, step, params[OWN + 4 : second])
+    return group * width + other_target(source % width, other, sequence, step, params[second:])
+
+
 PLAIN = {each.name: each for each in (uniform, permutation, diagonal, alltoall)}
 BITWISE = {each.name: each for each in (transpose, bitreversal, complement, shuffle)}
 SHIFTS: dict[str, Callable[[int], int]] = {
@@ -227,6 +250,8 @@ def pattern_of(topology: Topology, text: str) -> Pattern:
         return (_adversarial if text == "adversarial" else _nearby)(topology, text)
     if name == "mix" and argument:
         return _mix(topology, text, argument)
+    if name == "groups" and argument:
+        return _product(topology, text, argument)
     if text.endswith(".csv"):
         return _of_file(topology, text)
     raise UsageError(unknown_pattern(text, NAMES))
@@ -367,6 +392,39 @@ def _mix(topology: Topology, text: str, argument: str) -> Pattern:
     )
     own = [below(part), OWN + 2 + len(first.params), *first.params, *second.params]
     return Pattern(text, made, _params(topology, own), parts=parts)
+
+
+def _product(topology: Topology, text: str, argument: str) -> Pattern:
+    """One pattern among groups of processors in a row, another within each."""
+    one, at, rest = argument.partition("@")
+    size, plus, other = rest.partition("+")
+    hosts, width = topology.hosts, int(size) if is_whole(size) else 0
+    if not (at and plus and 1 < width < hosts) or hosts % width:
+        raise UsageError(
+            f"{quoted(text)}: give groups:P@SIZE+Q, a pattern among groups of SIZE processors in a "
+            f"row and one within each, as in groups:neighbour@4+uniform; SIZE divides the {hosts} "
+            f"processors of {topology.name}, and there are 2 groups or more."
+        )
+    for part in (one, other):
+        name = part.partition(":")[0]
+        if part not in PLAIN | BITWISE | SHIFTS and name != "hotspot":
+            raise UsageError(
+                f"{quoted(text)}: groups are those of {', '.join([*PLAIN, *BITWISE, *SHIFTS])} and "
+                f"hotspot:NODE,PERCENT, not {quoted(part)}."
+            )
+    parts = tuple(
+        pattern_of(open_topology(f"ring:{count}" if count > 2 else f"complete:{count}"), part)
+        for count, part in ((hosts // width, one), (width, other))
+    )
+    first, second = parts
+    made = of_groups.bind(
+        f"groups_{first.rule.name}_{second.rule.name}",
+        one_target=first.rule,
+        other_target=second.rule,
+    )
+    drawn = [part.rule in (uniform, hotspot, diagonal) for part in parts]
+    own = [width, OWN + 4 + len(first.params), *drawn, *first.params, *second.params]
+    return Pattern(text, made, _params(topology, own), parts=parts, width=width)
 
 
 def _of_file(topology: Topology, text: str) -> Pattern:

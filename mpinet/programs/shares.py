@@ -50,6 +50,15 @@ class Share:
         """Number of pairs."""
         return self.hosts if self.targets is not None else self.hosts**2
 
+    def by_target(self) -> Iterator[tuple[Fraction, Ints]]:
+        """The share as some in each of which every source has one target, with their weights."""
+        every = np.arange(self.hosts)
+        if self.targets is not None:
+            yield self.weight, self.targets
+            return
+        for shift in range(0 if self.own else 1, self.hosts):
+            yield self.weight, (every + shift) % self.hosts
+
     def blocks(self) -> Iterator[tuple[Ints, Ints]]:
         """The pairs, part by part: sources and targets."""
         every = np.arange(self.hosts)
@@ -68,16 +77,22 @@ PAIRS_AT_ONCE = 1 << 20
 
 
 def shares(topology: Topology, pattern: Pattern, seed: int = 0) -> list[Share] | None:
+    """The shares of a pattern on a network, as `shares_of` has them."""
+    return shares_of(pattern, topology.hosts, seed)
+
+
+def shares_of(pattern: Pattern, hosts: int, seed: int = 0) -> list[Share] | None:
     """The shares of a pattern, which add up to 1 for every source; None where there are none.
 
     These are traces, and neighbours of which processors have different numbers.
     """
-    hosts = topology.hosts
     if pattern.rows is not None:
         return None
     drawn = pattern.rule
+    if pattern.width:
+        return _product_shares(pattern, seed)
     if pattern.parts:
-        return _mixed_shares(topology, pattern, seed)
+        return _mixed_shares(hosts, pattern, seed)
     if drawn is next_group:
         width = int(pattern.params[OWN])
         first = (np.arange(hosts) // width + 1) * width % hosts
@@ -104,16 +119,31 @@ def shares(topology: Topology, pattern: Pattern, seed: int = 0) -> list[Share] |
     return [Share(Fraction(1), hosts, targets)]
 
 
-def _mixed_shares(topology: Topology, pattern: Pattern, seed: int) -> list[Share] | None:
+def _mixed_shares(hosts: int, pattern: Pattern, seed: int) -> list[Share] | None:
     """The shares of both patterns, each by its own share."""
     first = Fraction(int(pattern.params[OWN]), 2**32)
     every: list[Share] = []
     for part, weight in zip(pattern.parts, (first, 1 - first), strict=True):
-        found = shares(topology, part, seed)
+        found = shares_of(part, hosts, seed)
         if found is None:
             return None
         every += [replace(each, weight=each.weight * weight) for each in found]
     return every
+
+
+def _product_shares(pattern: Pattern, seed: int) -> list[Share]:
+    """The shares of both patterns, each of one with each of the other."""
+    width, counts = pattern.width, [int(part.params[0]) for part in pattern.parts]
+    found = [
+        [target for share in shares_of(part, count, seed) or [] for target in share.by_target()]
+        for part, count in zip(pattern.parts, counts, strict=True)
+    ]
+    group, place = np.divmod(np.arange(counts[0] * width), width)
+    return [
+        Share(one * other, len(group), to[group] * width + at[place])
+        for one, to in found[0]
+        for other, at in found[1]
+    ]
 
 
 def _near_shares(hosts: int, pattern: Pattern) -> list[Share] | None:

@@ -4,6 +4,7 @@ from collections import Counter
 from itertools import permutations
 
 import networkx as nx
+import numpy as np
 import pytest
 from mpi.machine.adaptive_reference import draw
 
@@ -12,6 +13,7 @@ from mpinet.errors import UsageError
 from mpinet.measure.channelload import saturation_bound
 from mpinet.networks.routing import path
 from mpinet.programs.patterns import pattern_of
+from mpinet.programs.shares import map_targets
 
 STEPS = range(200)
 
@@ -87,6 +89,34 @@ def test_a_mix_takes_its_first_pattern_for_its_share():
     assert bound == pytest.approx(1 / (0.8 + 0.2 * alone))
 
 
+def test_a_product_of_groups_takes_one_pattern_among_them_and_another_within():
+    text = "groups:uniform@4+uniform"
+    for source in (0, 6, 11):
+        group, place = divmod(source, 4)
+        shifted = targets("mesh:3x4", "groups:neighbour@4+bitreversal", source)
+        assert set(shifted) == {(group + 1) % 3 * 4 + [0, 2, 1, 3][place]}
+        drawn = targets("mesh:3x4", text, source)
+        seeds = [(draw(3, source, t, 24), draw(3, source, t, 25)) for t in STEPS]
+        assert drawn == [
+            (draw(one, group, t, 17) * 3 >> 32) * 4 + (draw(other, place, t, 17) * 4 >> 32)
+            for t, (one, other) in zip(STEPS, seeds, strict=True)
+        ]
+    compiled, pattern = np.empty(12, np.int64), pattern_of(mpinet.open("mesh:3x4"), text)
+    map_targets(pattern.rule.native, 3, pattern.params, compiled)
+    assert compiled.tolist() == [targets("mesh:3x4", text, node)[0] for node in range(12)]
+    # Of a ring of 8 each group of 2 sends all to the next one: 2 channels' worth, and half of it
+    # by the way from the first to the second place, or back.
+    topology = mpinet.open("ring:8")
+    pattern = pattern_of(topology, "groups:neighbour@2+uniform")
+    load = Counter()
+    for source in range(8):
+        for target in ((source // 2 * 2 + 2) % 8, (source // 2 * 2 + 3) % 8):
+            way, ports = path(topology, topology.routing(), source, target)
+            load.update(dict.fromkeys(zip(way, ports, strict=False), 0.5))
+    bound = saturation_bound(topology, topology.routing(), pattern, 0, False)
+    assert bound == pytest.approx(1 / max(load.values()))
+
+
 def test_a_file_names_the_target_of_everybody(tmp_path):
     file = tmp_path / "turned.csv"
     file.write_text("source,target\n" + "".join(f"{s},{(3 * s + 1) % 8}\n" for s in range(8)))
@@ -105,6 +135,9 @@ def test_a_file_names_the_target_of_everybody(tmp_path):
         ("ring:8", "mix:uniform@1.5+neighbour", "between 0 and 1"),
         ("ring:8", "mix:uniform+neighbour", "give mix:P@SHARE"),
         ("ring:8", "mix:uniform@0.5+nobody", "no traffic pattern"),
+        ("ring:8", "groups:uniform@3+uniform", "SIZE divides the 8 processors"),
+        ("ring:8", "groups:nearby@2+uniform", "groups are those of uniform"),
+        ("ring:6", "groups:complement@2+uniform", "needs 2\\^n processors"),
     ],
 )
 def test_patterns_that_are_not_defined_are_refused(network, text, said):
