@@ -203,7 +203,7 @@ def of_groups(source, seed, sequence, step, params):
 
     Parts that draw in each step see a seed drawn for their processor, so that no two draw alike.
     """
-    width, second = params[OWN], params[OWN + 1]
+    width, second = int(params[OWN]), params[OWN + 1]
     one = other = seed
     if params[OWN + 2] != 0:
         one = int(draw32(seed, source, step, GROUP_STREAM))
