@@ -227,6 +227,7 @@ def prepare(options: argparse.Namespace) -> Job:
     topology = topology_of(options)
     if options.command == "schedule export":
         return _prepare_export(options, topology)
+    from mpinet.networks.adjacency import parallel_links
     from mpinet.programs.schedules.files.reading import read_schedule
     from mpinet.programs.schedules.files.schedulefile import ReadingOptions
 
@@ -244,6 +245,7 @@ def prepare(options: argparse.Namespace) -> Job:
         options.duplex == "half",
         options.bytes,
         options.rounds or 1,
+        parallel_links(topology),
     )
     read = read_schedule(Path(options.file), reading)
     require_same_network(topology, read)
@@ -382,6 +384,7 @@ class ExportSchedule(Job):
         from mpinet.machine.transport import Local as Alone
         from mpinet.programs.perform import perform
         from mpinet.programs.schedules.files.writing import FORMATS
+        from mpinet.programs.schedules.timetable import with_ports
 
         model, options = PortModel.named(self._options.ports), self._options
         self.model = model.as_json()
@@ -392,7 +395,7 @@ class ExportSchedule(Job):
         if not found.correct:
             raise UsageError(f"The messages of {options.collective} by {name} are no schedule.")
         table = replace(
-            table,
+            with_ports(self._network, table),
             ports=options.ports,
             network=self._network.name,
             edges_sha256=Network.of(self._network).edges_sha256,

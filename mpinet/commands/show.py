@@ -39,6 +39,9 @@ class ShowResult(Result):
     ports: Count
     links: Count
     degree_histogram: Annotated[dict[str, Count], "numbers of nodes by degree"]
+    capacities: Annotated[
+        dict[str, Count], "numbers of links by messages a step", When("with parallel links,")
+    ]
     edges_sha256: Hash
     stated: Annotated[dict[str, Any], "values by name"]
     hosts: Annotated[Count, When("with switches")]
@@ -117,7 +120,7 @@ class Show(Job):
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Look at every node's ports, and flood if that is wanted."""
-        from mpinet.measure.wiring import degree_histogram
+        from mpinet.measure.wiring import capacities, degree_histogram
         from mpinet.report.graphfiles import written_edges
         from mpinet.report.wiring import bus_measures
 
@@ -133,6 +136,9 @@ class Show(Job):
             "links": sum(degree * count for degree, count in degrees.items()) // 2,
             "degree_histogram": degrees,
         }
+        if network.links and network.most_wired > 2 * result["links"]:
+            joined = capacities(network, transport)
+            result |= {"capacities": joined} if joined.keys() != {1} else {}
         if network.hosts != network.size:
             result["hosts"] = network.hosts
         with self._edges_file(transport.rank) as file:
@@ -191,7 +197,8 @@ class Show(Job):
             for name, value in result.items()
             if name != "stated"
         }
-        degrees = result["degree_histogram"]
-        measured["degree_histogram"] = "  ".join(f"{d}: {n}" for d, n in degrees.items())
+        for name in ("degree_histogram", "capacities"):
+            if name in result:
+                measured[name] = "  ".join(f"{d}: {n}" for d, n in result[name].items())
         others = {f"stated {name}": stated[name] for name in stated if name not in result}
         return f"{self.topology}\n{fields(measured | others)}"

@@ -6,7 +6,7 @@ joins every two members of a bus, and the incidences are its (processor, bus) pa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -64,14 +64,35 @@ def degree_histogram(topology: Topology, transport: Local) -> dict[int, int]:
     looks = topology.size * topology.ports
     require_walk(looks, f"A walk over {topology.name}", transport.size)
     counts = np.zeros(topology.ports + 1, np.int64)
-    window = window_of(topology)
-    for begin in range(window * transport.rank, topology.size, window * transport.size):
-        end = min(begin + window, topology.size)
+    for begin, end in shares_of(topology, transport):
         nodes, _ = links_of(topology, begin, end)
         degrees = np.bincount(nodes - begin, minlength=end - begin)
         counts += np.bincount(degrees, minlength=topology.ports + 1)
     counts = transport.sum(counts)
     return {int(degree): int(counts[degree]) for degree in np.flatnonzero(counts)}
+
+
+def capacities(topology: Topology, transport: Local) -> dict[int, int]:
+    """Count the links by the messages that they carry a step each way: parallel ones are one.
+
+    Each rank looks at a share of the nodes (collective), in networks of links.
+    """
+    counts = np.zeros(topology.ports + 1, np.int64)
+    for begin, end in shares_of(topology, transport):
+        nodes = np.arange(begin, end)[:, np.newaxis]
+        others = np.sort(topology.neighbor(nodes, np.arange(topology.ports)[np.newaxis, :]), axis=1)
+        up = others > nodes
+        pairs = (nodes * topology.size + others)[up]
+        counts += np.bincount(np.unique(pairs, return_counts=True)[1], minlength=len(counts))
+    counts = transport.sum(counts)
+    return {int(capacity): int(counts[capacity]) for capacity in np.flatnonzero(counts)}
+
+
+def shares_of(topology: Topology, transport: Local) -> Iterator[tuple[int, int]]:
+    """Yield the first node and the end of each part of the nodes that this rank looks at."""
+    window = window_of(topology)
+    for begin in range(window * transport.rank, topology.size, window * transport.size):
+        yield begin, min(begin + window, topology.size)
 
 
 def window_of(topology: Topology) -> int:

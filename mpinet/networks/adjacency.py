@@ -26,15 +26,23 @@ class Adjacency:
     begin : ndarray of int64, shape (N + 1,)
         Node u's neighbours are ``others[begin[u] : begin[u + 1]]``.
     others : ndarray of int32, shape (2L,)
-        The neighbours. A loop is no neighbour, and parallel links are one.
+        The neighbours. A loop is no neighbour, and parallel links are one where they are not asked
+        for.
     """
 
     begin: Ints
     others: NDArray[np.int32]
 
     @classmethod
-    def of(cls, topology: Topology) -> Adjacency:
+    def of(cls, topology: Topology, parallel: bool = False) -> Adjacency:
         """Ask the rule for all neighbours.
+
+        Parameters
+        ----------
+        topology : Topology
+            The network.
+        parallel : bool
+            Name a neighbour once per link that leads there.
 
         Raises
         ------
@@ -47,10 +55,10 @@ class Adjacency:
         native, params = topology.neighbor.native, topology.params
         begin = np.zeros(size + 1, np.int64)
         row = np.empty(max(ports, 1), np.int64)
-        count_neighbors(native, params, row, begin)
+        count_neighbors(native, params, parallel, row, begin)
         np.cumsum(begin, out=begin)
         others = np.empty(begin[-1], np.int32)
-        list_neighbors(native, params, row, begin, others)
+        list_neighbors(native, params, parallel, row, begin, others)
         return cls(begin, others)
 
     @property
@@ -59,9 +67,29 @@ class Adjacency:
         return np.diff(self.begin)
 
 
+def parallel_links(topology: Topology) -> dict[tuple[int, int], int]:
+    """Count the links from one node to another, where there are several.
+
+    Raises
+    ------
+    TooLarge
+        The neighbours of all nodes do not fit into memory.
+    """
+    if not topology.links:
+        return {}
+    lists = Adjacency.of(topology, parallel=True)
+    ends = np.stack([np.repeat(np.arange(topology.size), lists.degrees), lists.others])
+    first = np.flatnonzero(np.insert((np.diff(ends) != 0).any(axis=0), 0, True))
+    counts = np.diff(first, append=ends.shape[1])
+    pairs = zip(ends[:, first].T.tolist(), counts.tolist(), strict=True)
+    return {(u, v): count for (u, v), count in pairs if count > 1}
+
+
 @kernel
-def count_neighbors(neighbor_rule: PortRule, params: Ints, row: Ints, begin: Ints) -> None:
-    """Write the number of different neighbours of node u to ``begin[u + 1]``."""
+def count_neighbors(
+    neighbor_rule: PortRule, params: Ints, parallel: bool, row: Ints, begin: Ints
+) -> None:
+    """Write the number of neighbours of node u, different or by links, to ``begin[u + 1]``."""
     neighbor = neighbor_rule.call
     for node in range(begin.size - 1):
         for port in range(params[1]):
@@ -70,15 +98,20 @@ def count_neighbors(neighbor_rule: PortRule, params: Ints, row: Ints, begin: Int
         count, before = 0, -1
         for place in range(params[1]):
             count += row[place] > before and row[place] != node
-            before = max(before, row[place])
+            before = max(before, row[place] - parallel)
         begin[node + 1] = count
 
 
 @kernel
 def list_neighbors(
-    neighbor_rule: PortRule, params: Ints, row: Ints, begin: Ints, others: Shorts
+    neighbor_rule: PortRule,
+    params: Ints,
+    parallel: bool,
+    row: Ints,
+    begin: Ints,
+    others: Shorts,
 ) -> None:
-    """Write the different neighbours of every node, ascending."""
+    """Write the neighbours of every node, different or by links, ascending."""
     neighbor = neighbor_rule.call
     for node in range(begin.size - 1):
         for port in range(params[1]):
@@ -89,7 +122,7 @@ def list_neighbors(
             if row[place] > before and row[place] != node:
                 others[at] = row[place]
                 at += 1
-            before = max(before, row[place])
+            before = max(before, row[place] - parallel)
 
 
 @inlined

@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from io import BytesIO
+from itertools import chain, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,13 @@ nodes follow, then the reverse ports in the same order.
 """
 
 
+MOST_LINKS = 1 << 20
+"""Most links that edges' capacities make, unless there are more edges."""
+
+SWITCH = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+"""Text of a node's attribute -> whether it is a switch."""
+
+
 class StoredGraph(Topology):
     """A network whose nodes' neighbours are stored; ports lead to them in ascending order.
 
@@ -46,9 +54,12 @@ class StoredGraph(Topology):
     nodes : sequence of hashable
         The nodes in the order in which they are numbered; their texts are the addresses.
     pairs : iterable of (hashable, hashable)
-        The links, each at least once; a link from a node to itself is left out.
+        The links; a pair that is given again is a parallel link, and a link from a node to itself
+        is left out.
     kinds : sequence of int, optional
-        The class of each of the links, which are different then. Default: all are of one.
+        The class of each of the links. Default: all are of one.
+    hosts : int, optional
+        The first so many nodes are processors, the others switches. Default: all.
     """
 
     def __init__(
@@ -57,17 +68,19 @@ class StoredGraph(Topology):
         nodes: Sequence[Hashable],
         pairs: Iterable[tuple[Any, Any]],
         kinds: Sequence[int] = (),
+        hosts: int | None = None,
     ):
-        self.nodes, pairs = tuple(nodes), [*pairs]
-        offsets, targets, back = adjacency(self.nodes, pairs)
+        self.nodes = tuple(nodes)
+        offsets, targets, back, links = adjacency(self.nodes, pairs)
         stored = [offsets, targets, back]
         if max(kinds, default=0) > 0:
-            stored.append(kinds_of_arcs(self.nodes, pairs, kinds))
+            stored.append(np.asarray(kinds, np.int64)[links])
         super().__init__(
             "",
             size=len(self.nodes),
             ports=int(np.diff(offsets).max(initial=0)),
             params=np.concatenate(stored).tolist(),
+            hosts=hosts,
         )
         self.name = name
         if len(stored) > 3:
@@ -115,10 +128,12 @@ class Graph(StoredGraph):
     Parameters
     ----------
     graph : networkx.Graph
-        Connected, undirected, without self-loops and parallel edges, and without a ``capacity``
-        other than 1. All edges or none have a ``class``, or a ``latency`` and a ``time_byte``
-        (`mpinet.networks.linkclasses`). Its nodes are numbered in ascending order if all are whole
-        numbers, else in the order of their texts; their texts are the addresses.
+        Connected, undirected, without self-loops. An edge with a ``capacity`` c is c parallel
+        links, as parallel edges are: it carries c messages a step each way. All edges or none have
+        a ``class``, or a ``latency`` and a ``time_byte`` (`mpinet.networks.linkclasses`). Nodes
+        with a ``switch`` that is true are switches. Its nodes are numbered, processors first, in
+        ascending order if all are whole numbers, else in the order of their texts; their texts are
+        the addresses.
     family, arguments : str
         The topology's name.
 
@@ -132,8 +147,12 @@ class Graph(StoredGraph):
         where = f"{family}:{arguments}" if arguments else family
         require_network(where, graph)
         self._classes = link_classes(where, graph)
-        nodes = ordered_nodes(where, graph)
-        super().__init__(where, nodes, graph.edges(), self._classes.kinds)
+        copies = capacities(where, graph)
+        pairs = chain.from_iterable(map(repeat, graph.edges(), copies))
+        kinds = [*chain.from_iterable(map(repeat, self._classes.kinds, copies))]
+        switches = read_switches(where, graph)
+        nodes = sorted(ordered_nodes(where, graph), key=switches.__contains__)
+        super().__init__(where, nodes, pairs, kinds, len(nodes) - len(switches))
 
     @property
     def link_classes(self) -> tuple[str, ...]:
@@ -272,27 +291,58 @@ def require_network(where: str, graph: networkx.Graph) -> None:
     if networkx.number_of_selfloops(graph):
         node = next(networkx.nodes_with_selfloops(graph))
         raise TopologyError(f"{where}: node {node} has a link to itself.")
-    if graph.is_multigraph():
-        for u, v, key in graph.edges(keys=True):
-            if graph.number_of_edges(u, v) > 1:
-                raise TopologyError(f"{where}: nodes {u} and {v} have several links (key {key}).")
-    for u, v, capacity in graph.edges(data="capacity"):
-        if capacity is not None and not _is_one(capacity):
-            raise TopologyError(
-                f"{where}: the link between {u} and {v} has the capacity {quoted(str(capacity))}, "
-                "and here every link carries one message a step: capacities are not honoured."
-            )
     if not networkx.is_connected(graph):
         pieces = networkx.number_connected_components(graph)
         raise TopologyError(f"{where}: the graph is not connected, it has {pieces} pieces.")
 
 
-def _is_one(capacity: object) -> bool:
-    """Tell if a capacity, a number or its text, is 1."""
-    try:
-        return float(str(capacity)) == 1
-    except ValueError:
-        return False
+def capacities(where: str, graph: networkx.Graph) -> list[int]:
+    """Read the number of parallel links that each edge is.
+
+    Raises
+    ------
+    TopologyError
+        A capacity is no whole number, or there are too many links.
+    """
+    found, most = list[int](), max(MOST_LINKS, graph.number_of_edges())
+    for u, v, given in graph.edges(data="capacity", default=1):
+        try:
+            capacity = float(str(given))
+        except ValueError:
+            capacity = 0
+        if not (1 <= capacity <= MOST_LINKS and capacity.is_integer()):
+            raise TopologyError(
+                f"{where}: the capacity of the link between {u} and {v} is a whole number "
+                f"1..{MOST_LINKS} of messages a step, not {quoted(str(given))}."
+            )
+        found.append(int(capacity))
+    if sum(found) > most:
+        raise TopologyError(
+            f"{where}: by their capacities edges are {sum(found)} links, more than {most}."
+        )
+    return found
+
+
+def read_switches(where: str, graph: networkx.Graph) -> set[Hashable]:
+    """Read which nodes are switches.
+
+    Raises
+    ------
+    TopologyError
+        An attribute is neither true nor false, or there is no processor.
+    """
+    found = set[Hashable]()
+    for node, given in graph.nodes(data="switch", default=False):
+        text = str(given).lower()
+        if text not in SWITCH:
+            raise TopologyError(
+                f"{where}: the switch of node {node} is true or false, not {quoted(str(given))}."
+            )
+        if SWITCH[text]:
+            found.add(node)
+    if len(found) == graph.number_of_nodes():
+        raise TopologyError(f"{where}: all nodes are switches; a network has a processor.")
+    return found
 
 
 def ordered_nodes(where: str, graph: networkx.Graph) -> list[Hashable]:
@@ -310,29 +360,21 @@ def ordered_nodes(where: str, graph: networkx.Graph) -> list[Hashable]:
 
 def adjacency(
     nodes: Sequence[Hashable], pairs: Iterable[tuple[Any, Any]]
-) -> tuple[Ints, Ints, Ints]:
-    """The offsets of the nodes' neighbours, the neighbours, and the ports that lead back."""
-    number = {node: i for i, node in enumerate(nodes)}
-    flat = np.fromiter((number[end] for pair in pairs for end in pair), np.int64)
-    here, there = flat[::2], flat[1::2]
-    other = here != there
-    ends = np.concatenate([here[other], there[other]]), np.concatenate([there[other], here[other]])
-    sources, targets = np.divmod(np.unique(ends[0] * len(nodes) + ends[1]), len(nodes))
-    offsets = np.searchsorted(sources, np.arange(len(nodes) + 1))
-    opposite = np.lexsort((sources, targets))
-    back = np.empty(len(sources), np.int64)
-    back[opposite] = np.arange(len(sources)) - offsets[targets[opposite]]
-    return offsets, targets, back
+) -> tuple[Ints, Ints, Ints, Ints]:
+    """Make the offsets of the nodes' neighbours, these, the ports that lead back, and the links.
 
-
-def kinds_of_arcs(
-    nodes: Sequence[Hashable], pairs: Sequence[tuple[Any, Any]], kinds: Sequence[int]
-) -> Ints:
-    """The classes of links, in the order in which `adjacency` has neighbours."""
+    Each of two parallel links leads back by itself; a link's number is its place among the pairs.
+    """
     number = {node: i for i, node in enumerate(nodes)}
-    ends = np.array([(number[u], number[v]) for u, v in pairs], np.int64)
-    sources, targets = np.concatenate([ends, ends[:, ::-1]]).T
-    return np.tile(np.asarray(kinds, np.int64), 2)[np.lexsort((targets, sources))]
+    ends = np.fromiter((number[end] for pair in pairs for end in pair), np.int64).reshape(-1, 2)
+    links = np.flatnonzero(ends[:, 0] != ends[:, 1])
+    sources, targets = np.concatenate([ends[links], ends[links, ::-1]]).T
+    order = np.argsort(sources * len(nodes) + targets, kind="stable")
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    offsets = np.searchsorted(sources[order], np.arange(len(nodes) + 1))
+    back = np.roll(place, len(links))[order] - offsets[targets[order]]
+    return offsets, targets[order], back, np.tile(links, 2)[order]
 
 
 @rule
@@ -375,7 +417,7 @@ def read_graph(path: str) -> networkx.Graph:
 def read_edge_list(data: bytes) -> networkx.Graph:
     """An edge a line, two labels, then attributes ``name=value``; ``#`` starts a comment.
 
-    Repeated lines are parallel links.
+    Repeated lines are parallel links, and so is an edge with a ``capacity``.
     """
     import networkx
 

@@ -46,7 +46,7 @@ def farthest_timetable(topology: Topology, one_port: bool, bound: int) -> Timeta
     Disconnected
         Some processor cannot be reached.
     """
-    lists, hosts = Adjacency.of(topology), topology.hosts
+    lists, hosts = Adjacency.of(topology, parallel=not one_port), topology.hosts
     hops = np.full((hosts, topology.size), AWAY, np.int64)
     measure_all(lists.begin, lists.others, hops)
     if (hops < 0).any():

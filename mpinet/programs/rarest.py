@@ -54,7 +54,7 @@ def rarest_rows(topology: Topology, sources: Ints, bound: int) -> Ints:
     ndarray of int64, shape (rows, 4)
         Step, sender, receiver and item of every message, by step.
     """
-    lists, size, items = Adjacency.of(topology), topology.size, len(sources)
+    lists, size, items = Adjacency.of(topology, parallel=True), topology.size, len(sources)
     looks = max(1, len(lists.others) * items * max(bound, 1))
     rows = np.empty((items * (size - 1), 4), np.int64)
 

@@ -20,6 +20,9 @@ from mpinet.errors import UsageError
 from mpinet.machine import Machine
 from mpinet.networks.topology import Topology
 
+ANY_STEP = -1
+"""In place of a step, where rows that stand together are one transmission."""
+
 WHOLE = -1
 """In place of a step: what is added is all that its sender has."""
 
@@ -171,6 +174,23 @@ class Part:
         return slice(int(self._begin[step - 1]), int(self._begin[step]))
 
 
+def turns(*columns: Ints) -> Ints:
+    """Number the rows that are equal in these columns, and stand together, from 0."""
+    other = np.ones(len(columns[0]), bool)
+    other[1:] = (np.diff(np.stack(columns)) != 0).any(axis=0)
+    first = np.flatnonzero(other)
+    found: Ints = np.arange(len(other)) - np.repeat(first, np.diff(first, append=len(other)))
+    return found
+
+
+def with_ports(topology: Topology, timetable: Timetable) -> Timetable:
+    """Return a timetable whose rows name their ports, if some go over parallel links together."""
+    rows = timetable.ordered()
+    if not (topology.links and turns(rows.step, rows.sender, rows.receiver).any()):
+        return timetable
+    return replace(rows, port=ports_of(topology, rows))
+
+
 def no_channel(topology: Topology, rows: Timetable, row: int) -> UsageError:
     """Make the error that says why a row cannot be: no neighbours, or not by that port or bus."""
     channel = "link" if topology.links else "bus"
@@ -185,7 +205,10 @@ def no_channel(topology: Topology, rows: Timetable, row: int) -> UsageError:
 
 
 def ports_of(topology: Topology, rows: Timetable) -> Ints:
-    """The senders' ports to the receivers, shape (k,); -1 where there is none."""
+    """The senders' ports to the receivers, shape (k,); -1 where there is none.
+
+    Rows of equal step, sender and receiver, which stand together, go over parallel links in turn.
+    """
     ports = np.full(len(rows), -1, np.int64)
     find_ports(
         topology.neighbor.native,
@@ -193,6 +216,7 @@ def ports_of(topology: Topology, rows: Timetable) -> Ints:
         topology.params,
         np.ascontiguousarray(rows.sender),
         np.ascontiguousarray(rows.receiver),
+        np.ascontiguousarray(rows.step) if topology.links else np.full_like(ports, ANY_STEP),
         ports,
     )
     if rows.port is not None:
@@ -230,13 +254,25 @@ def find_ports(
     params: Ints,
     senders: Ints,
     receivers: Ints,
+    steps: Ints,
     ports: Ints,
 ) -> None:
-    """Write a port of each sender that leads to the receiver, looked for from both ends."""
+    """Write a port of each sender that leads to the receiver, looked for from both ends.
+
+    A row like the one before it, of the same step, has the next port that leads there, unless the
+    step is `ANY_STEP`.
+    """
     neighbor, reverse = neighbor_rule.call, reverse_rule.call
     for i in range(senders.size):
         u, v = senders[i], receivers[i]
         if v < 0 or v >= params[0]:
+            continue
+        again = i > 0 and steps[i] == steps[i - 1] and u == senders[i - 1]
+        if again and v == receivers[i - 1] and steps[i] != ANY_STEP:
+            for later in range(1, params[1] + 1):
+                ports[i] = (ports[i - 1] + later) % params[1]
+                if neighbor(u, ports[i], params) == v:
+                    break
             continue
         for port in range(params[1]):
             if neighbor(u, port, params) == v:

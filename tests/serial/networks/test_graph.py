@@ -1,5 +1,7 @@
 """Graphs of networkx and of files as networks, and back."""
 
+from collections import Counter
+
 import networkx
 import pytest
 
@@ -91,7 +93,6 @@ def test_graphs_are_routed_by_tables_on_shortest_paths():
         (networkx.Graph(), "0 nodes; a network has two or more"),
         (networkx.empty_graph(1), "1 nodes"),
         (networkx.Graph([(0, 1), (1, 1)]), "node 1 has a link to itself"),
-        (networkx.MultiGraph([(0, 1), (1, 2), (1, 2)]), "nodes 1 and 2 have several links"),
         (networkx.DiGraph([(0, 1)]), "directed"),
         (networkx.Graph([(0, 1), (2, 3)]), "not connected, it has 2 pieces"),
         (networkx.Graph([(0, "0")]), "same label"),
@@ -106,7 +107,8 @@ def test_graphs_that_are_no_networks_are_refused(graph, sentence):
     ("file", "text", "sentence"),
     [
         ("a.edges", "0 1\n1 2 3\n", "line 2 has 3 words"),
-        ("a.edges", "0 1\n1 0\n", "several links"),
+        ("a.edges", "0 1 capacity=0\n", "capacity of the link between 0 and 1 is .* not '0'"),
+        ("a.edges", "0 1 capacity=600000\n1 2 capacity=600000\n", "are 1200000 links"),
         ("a.edges", "0 1\n1 1\n", "link to itself"),
         ("a.edges", "# nothing\n\n", "0 nodes"),
         ("a.edges", "0 1\n2 3 # apart\n", "not connected"),
@@ -126,20 +128,60 @@ def test_a_large_star_is_checked_quickly():
     assert mpinet.check(from_networkx(networkx.star_graph(100_000)), sample=100).exhaustive is False
 
 
+def links_of(topology):
+    """How many links lead from one node to another, asked port by port; every one leads back."""
+    found = Counter()
+    for node in range(topology.size):
+        for port in range(topology.ports):
+            other = topology.neighbor(node, port)
+            if other >= 0:
+                back = topology.reverse_port(node, port)
+                assert topology.neighbor(other, back) == node
+                assert topology.reverse_port(other, back) == port
+                found[node, other] += 1
+    return found
+
+
 @pytest.mark.parametrize(
     ("ending", "write"), [("graphml", networkx.write_graphml), ("gml", networkx.write_gml)]
 )
-@pytest.mark.parametrize("capacity", [2, 0.5, "2", "fast"])
-def test_capacities_are_refused_with_the_file_and_the_link(tmp_path, ending, write, capacity):
-    graph, file = networkx.cycle_graph(4), tmp_path / f"ring.{ending}"
-    networkx.set_edge_attributes(graph, 1, "capacity")
+def test_capacities_are_parallel_links_and_switches_come_last(tmp_path, ending, write):
+    graph, file = networkx.random_regular_graph(4, 10, seed=1), tmp_path / f"box.{ending}"
+    capacities = {(u, v): 1 + (u + v) % 3 for u, v in graph.edges()}
+    networkx.set_edge_attributes(graph, {k: float(c) for k, c in capacities.items()}, "capacity")
+    networkx.set_node_attributes(graph, {2: "true", 5: "true", 7: "false"}, "switch")
     write(graph, file)
-    assert mpinet.open(f"graph:{file}").size == 4
+    topology = mpinet.open(f"graph:{file}")
+    assert (topology.size, topology.hosts) == (10, 8)
+    addresses = [topology.address(node) for node in range(10)]
+    assert addresses == [*"01346789", "2", "5"]
+    expected = Counter()
+    for (u, v), capacity in capacities.items():
+        u, v = addresses.index(str(u)), addresses.index(str(v))
+        expected[u, v] = expected[v, u] = capacity
+    assert links_of(topology) == expected
+    shown = mpinet.show(topology)["capacities"]
+    assert shown == {c: n for c, n in sorted(Counter(capacities.values()).items())}
+
+
+@pytest.mark.parametrize("capacity", [0.5, "fast", -1, "nan", 2**40])
+def test_capacities_that_are_none_name_the_file_and_the_link(tmp_path, capacity):
+    graph, file = networkx.cycle_graph(4), tmp_path / "ring.graphml"
     graph.edges[1, 2]["capacity"] = capacity
-    write(graph, file)
+    networkx.write_graphml(graph, file)
     with pytest.raises(TopologyError) as error:
         mpinet.open(f"graph:{file}")
-    assert f"graph:{file}: the link between 1 and 2 has the capacity" in str(error.value)
+    assert f"graph:{file}: the capacity of the link between 1 and 2 is" in str(error.value)
+
+
+def test_switches_that_are_none_are_a_sentence():
+    graph = networkx.cycle_graph(3)
+    graph.nodes[1]["switch"] = "perhaps"
+    with pytest.raises(TopologyError, match="switch of node 1 is true or false, not 'perhaps'"):
+        from_networkx(graph)
+    networkx.set_node_attributes(graph, True, "switch")
+    with pytest.raises(TopologyError, match="all nodes are switches"):
+        from_networkx(graph)
 
 
 @pytest.mark.parametrize(
@@ -150,13 +192,12 @@ def test_capacities_are_refused_with_the_file_and_the_link(tmp_path, ending, wri
         ("gml", networkx.write_gml),
     ],
 )
-def test_doubled_links_are_refused_with_the_file_and_the_link(tmp_path, ending, write):
+def test_doubled_links_are_parallel_links(tmp_path, ending, write):
     graph, file = networkx.MultiGraph(networkx.cycle_graph(4)), tmp_path / f"ring.{ending}"
-    graph.add_edge(1, 2)
+    graph.add_edge(2, 1)
     write(graph, file)
-    with pytest.raises(TopologyError) as error:
-        mpinet.open(f"graph:{file}")
-    assert f"graph:{file}: nodes 1 and 2 have several links" in str(error.value)
+    expected = Counter({(u, v): graph.number_of_edges(u, v) for u in graph for v in graph[u]})
+    assert links_of(mpinet.open(f"graph:{file}")) == expected
 
 
 def test_doubled_links_of_a_plain_gml_are_refused(tmp_path):

@@ -1,6 +1,6 @@
 """The fewest steps of collectives on small graphs, by trying all; networks as digraphs."""
 
-from itertools import product
+from itertools import combinations, product
 
 import networkx
 
@@ -30,15 +30,25 @@ def later(graph, steps):
     return whole
 
 
+def carried(useful, capacity, one_port):
+    """What an arc may carry in a step: with all ports as much as it can, as more never harms."""
+    if one_port:
+        return [(), *((item,) for item in useful)]
+    return [*combinations(sorted(useful), min(capacity, len(useful)))]
+
+
 def sent(graph, states, items, one_port):
     """What nodes may have after a step, from each of these: one set of items a node."""
     after = set()
     for state in states:
         arcs = [(u, v) for u in graph for v in graph[u] if state[u] - state[v]]
-        choices = [[None, *(state[u] - state[v])] for u, v in arcs]
+        choices = [
+            carried(state[u] - state[v], graph.edges[u, v].get("capacity", 1), one_port)
+            for u, v in arcs
+        ]
         for chosen in product(*choices):
             used = [
-                (u, v, item) for (u, v), item in zip(arcs, chosen, strict=True) if item is not None
+                (u, v, item) for (u, v), taken in zip(arcs, chosen, strict=True) for item in taken
             ]
             if one_port and any(len({m[end] for m in used}) < len(used) for end in (0, 1)):
                 continue

@@ -30,7 +30,15 @@ from mpinet.programs.schedules.files.schedulefile import (
     ScheduleFile,
     require_purpose,
 )
-from mpinet.programs.schedules.timetable import ANY_BUS, COLUMNS, EXTRA, HEADER, WHOLE, Timetable
+from mpinet.programs.schedules.timetable import (
+    ANY_BUS,
+    COLUMNS,
+    EXTRA,
+    HEADER,
+    WHOLE,
+    Timetable,
+    turns,
+)
 
 MOST_BYTES = 2**28
 """The largest file that is read, also once it is unpacked."""
@@ -246,7 +254,7 @@ def timetable_of(
         network=_text(header, "network"),
         edges_sha256=_text(header, "edges_sha256"),
     )
-    _require_rows(table, where)
+    _require_rows(table, reading.parallel, where)
     return table
 
 
@@ -257,7 +265,7 @@ def _text(header: Mapping[str, Any], key: str) -> str | None:
     return value
 
 
-def _require_rows(table: Timetable, where: Any) -> None:
+def _require_rows(table: Timetable, parallel: Mapping[tuple[int, int], int], where: Any) -> None:
     """Raise `UsageError` unless numbers are in range, and a link is used once in a step."""
     total = count_chunks(table.collective, table.processors, table.chunks)
     if total * MOST_NODES >= 2**62:
@@ -281,7 +289,7 @@ def _require_rows(table: Timetable, where: Any) -> None:
         row = int(np.flatnonzero(table.add)[0])
         raise UsageError(f"{where(row)}: a {table.collective} has nothing to add: op is c.")
     _require_since(table, where)
-    _require_once(table, where)
+    _require_once(table, parallel, where)
 
 
 def _require_since(table: Timetable, where: Any) -> None:
@@ -299,18 +307,29 @@ def _require_since(table: Timetable, where: Any) -> None:
         )
 
 
-def _require_once(table: Timetable, where: Any) -> None:
+def _require_once(table: Timetable, parallel: Mapping[tuple[int, int], int], where: Any) -> None:
+    """Raise `UsageError` where more rows take a channel in a step than it carries messages."""
     keys = [table.receiver, table.sender, table.step]
     for column, nothing in ((table.port, -1), (table.bus, ANY_BUS)):
         keys.insert(0, np.full(len(table), nothing) if column is None else column)
     order = np.lexsort(keys)
-    same = np.ones(max(len(table) - 1, 0), bool)
-    for key in keys:
-        same &= np.diff(key[order]) == 0
-    twice = order[1:][same]
-    if len(twice):
-        row = int(twice.min())
+    turn = turns(*(key[order] for key in keys))
+    again = np.flatnonzero(turn)
+    twice = [
+        row
+        for row, before in zip(order[again].tolist(), turn[again].tolist(), strict=True)
+        if before >= _room(table, parallel, row)
+    ]
+    if twice:
+        row = min(twice)
         raise UsageError(
             f"{where(row)}: {table.sender[row]} sends to {table.receiver[row]} twice in step "
             f"{table.step[row]}, and a link carries one message in a step."
         )
+
+
+def _room(table: Timetable, parallel: Mapping[tuple[int, int], int], row: int) -> int:
+    """Return the messages that the channel of a row, or all those that it leaves open, can take."""
+    if table.port is not None and table.port[row] >= 0:
+        return 1
+    return parallel.get((int(table.sender[row]), int(table.receiver[row])), 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from mpinet.base.arrays import Ints
@@ -38,6 +38,8 @@ class ReadingOptions:
         Bytes of one message of a GOAL file; default: whatever is sent at once.
     rounds : int
         How often a ForestColl file is repeated.
+    parallel : mapping of (int, int) to int
+        Links from one node to another, where there are several.
     """
 
     collective: str | None = None
@@ -48,6 +50,7 @@ class ReadingOptions:
     half_duplex: bool = False
     bytes: int | None = None
     rounds: int = 1
+    parallel: Mapping[tuple[int, int], int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

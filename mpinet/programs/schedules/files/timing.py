@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 from mpinet.errors import UsageError
@@ -88,10 +89,11 @@ def timed(tasks: Tasks, reading: ReadingOptions) -> tuple[list[int], list[int]]:
     step = 0
     while ready:
         step = max(step + 1, min(tasks.earliest[task] for task in ready))
-        chosen, left, taken = [], [], set[tuple[int, int]]()
+        chosen, left, taken = [], [], Counter[tuple[int, int]]()
         for task in sorted(ready):
             ends = _claims(tasks.sender[task], tasks.receiver[task], reading)
-            if tasks.earliest[task] <= step and taken.isdisjoint(ends):
+            free = all(taken[end] < reading.parallel.get(end, 1) for end in ends)
+            if tasks.earliest[task] <= step and free:
                 taken.update(ends)
                 chosen.append(task)
             else:

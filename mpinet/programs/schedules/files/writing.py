@@ -15,7 +15,15 @@ import numpy as np
 from mpinet.errors import UsageError
 from mpinet.programs.schedules.chunks import OWNED, count_chunks
 from mpinet.programs.schedules.files.msccl import NAMES
-from mpinet.programs.schedules.timetable import COLUMNS, EXTRA, HEADER, WHOLE, Timetable, csv_text
+from mpinet.programs.schedules.timetable import (
+    COLUMNS,
+    EXTRA,
+    HEADER,
+    WHOLE,
+    Timetable,
+    csv_text,
+    turns,
+)
 
 
 def as_csv(table: Timetable) -> bytes:
@@ -92,11 +100,15 @@ MOST_BYTES = 2**62
 
 
 class Block(NamedTuple):
-    """A thread block: its GPU, the other one, and whether it sends there or receives from there."""
+    """A thread block: its GPU, the other one, and whether it sends there or receives from there.
+
+    What goes over parallel links in one step has a channel of the executor for each of them.
+    """
 
     gpu: int
     peer: int
     sends: bool
+    channel: int
 
 
 class Step(NamedTuple):
@@ -158,15 +170,16 @@ def as_msccl(table: Timetable) -> bytes:
 
     for step, rows in groupby(_rows(table), key=itemgetter(0)):
         now = list(rows)
-        for _, sender, receiver, chunk, _ in now:
-            sent = add(Block(sender, receiver, True), "s", chunk, list(came[sender, chunk]), step)
-            place(Block(receiver, sender, False))
+        for _, sender, receiver, chunk, channel, _ in now:
+            block = Block(sender, receiver, True, channel)
+            sent = add(block, "s", chunk, list(came[sender, chunk]), step)
+            place(Block(receiver, sender, False, channel))
             read[sender, chunk].append(sent)
         # Blocks run side by side: a place is written after what is in it was added to and sent.
-        for _, sender, receiver, chunk, adds in sorted(now, key=itemgetter(4)):
+        for _, sender, receiver, chunk, channel, adds in sorted(now, key=itemgetter(5)):
             held, kind = (receiver, chunk), "rrc" if adds else "r"
             needed = came[held] + read.pop(held, [])
-            came[held] = [add(Block(receiver, sender, False), kind, chunk, needed)]
+            came[held] = [add(Block(receiver, sender, False, channel), kind, chunk, needed)]
     _require_executable(table, blocks)
     return _document(table, {block: (numbers[block], blocks[block]) for block in blocks})
 
@@ -182,8 +195,8 @@ def _require_executable(table: Timetable, blocks: Mapping[Block, list[Step]]) ->
             f"A thread block {whose}would have {steps} steps, and MSCCL's executor takes "
             f"{MOST_STEPS}: write .csv, .npz or .goal, or a schedule of fewer items."
         )
-    peers = Counter((block.gpu, block.sends) for block in blocks)
-    for (gpu, sends), number in peers.items():
+    peers = Counter((block.gpu, block.sends, block.channel) for block in blocks)
+    for (gpu, sends, _), number in peers.items():
         if number > MOST_PEERS:
             raise UsageError(
                 f"GPU {gpu} {'sends to' if sends else 'receives from'} {number} others, and "
@@ -192,9 +205,10 @@ def _require_executable(table: Timetable, blocks: Mapping[Block, list[Step]]) ->
             )
 
 
-def _rows(table: Timetable) -> list[tuple[int, int, int, int, bool]]:
-    """Step, sender, receiver, chunk of each row, and whether it adds."""
-    columns = (table.step, table.sender, table.receiver, table.chunk)
+def _rows(table: Timetable) -> list[tuple[int, int, int, int, int, bool]]:
+    """Return step, sender, receiver, chunk and channel of each row, and whether it adds."""
+    ends = table.step, table.sender, table.receiver
+    columns = (*ends, table.chunk, turns(*ends))
     add = np.zeros(len(table), bool) if table.add is None else table.add
     return list(zip(*(column.tolist() for column in columns), add.tolist(), strict=True))
 
@@ -207,8 +221,9 @@ def _document(table: Timetable, blocks: Mapping[Block, tuple[int, list[Step]]]) 
     loop = table.chunks * (hosts if table.collective in OWNED or coll == "alltoall" else 1)
     root = "" if table.root is None else f' root="{table.root}"'
     in_place = int(table.collective != "exchange")
+    channels = 1 + max((block.channel for block in blocks), default=0)
     lines = [
-        f'<algo name="mpinet" proto="Simple" nchannels="1" nchunksperloop="{loop}" '
+        f'<algo name="mpinet" proto="Simple" nchannels="{channels}" nchunksperloop="{loop}" '
         f'ngpus="{hosts}" coll="{coll}" inplace="{in_place}" outofplace="{1 - in_place}" '
         f'minBytes="0" maxBytes="{MOST_BYTES}"{root}>'
     ]
@@ -222,7 +237,7 @@ def _document(table: Timetable, blocks: Mapping[Block, tuple[int, list[Step]]]) 
         body = []
         for number, steps, block in mine:
             send, receive = (block.peer, -1) if block.sends else (-1, block.peer)
-            body.append(f'<tb id="{number}" send="{send}" recv="{receive}" chan="0">')
+            body.append(f'<tb id="{number}" send="{send}" recv="{receive}" chan="{block.channel}">')
             body += [
                 _step(at, step, *where(gpu, step.chunk), (number, at) in awaited)
                 for at, step in enumerate(steps)
