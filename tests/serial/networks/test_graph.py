@@ -161,7 +161,7 @@ def test_capacities_are_parallel_links_and_switches_come_last(tmp_path, ending, 
         expected[u, v] = expected[v, u] = capacity
     assert links_of(topology) == expected
     shown = mpinet.show(topology)["capacities"]
-    assert shown == {c: n for c, n in sorted(Counter(capacities.values()).items())}
+    assert {int(c): n for c, n in shown.items()} == Counter(capacities.values())
 
 
 @pytest.mark.parametrize("capacity", [0.5, "fast", -1, "nan", 2**40])
