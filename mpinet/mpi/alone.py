@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
-from typing import NoReturn
+from collections.abc import Callable
+from types import FrameType
+from typing import Any, NoReturn
 
 from greenlet import getcurrent, greenlet
 
@@ -20,9 +22,9 @@ from mpinet.process.where import shown
 class OwnThread(Threads):
     """Refuses calls from other threads than the one that has begun."""
 
-    def refuse(self, call: str) -> NoReturn:
-        """Raise an error in the thread that calls."""
-        raise RuntimeError(f"{call} is called from a thread; the processor has only one.")
+    def serve(self, kind: str, frame: FrameType, work: Callable[[], Any]) -> NoReturn:
+        """Raise an error in the thread that calls: nobody would give it a turn."""
+        raise RuntimeError(f"{kind} is called from a thread; the processor has only one.")
 
 
 class Undivided:
@@ -85,6 +87,6 @@ def _begin() -> None:
     processor.thread, processor.main = caller, sys.modules["__main__"]
     turns.privacy = Undivided()  # type: ignore[assignment]
     turns.current = processor
-    world.threads = OwnThread(turns, world.exits)
+    world.threads = OwnThread(turns, world.exits, world.accounts)
     world.accounts.naming = lambda frame: shown(frame.f_code.co_filename)
     running.begin(world)

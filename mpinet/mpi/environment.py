@@ -57,7 +57,7 @@ def Init() -> None:
 
 
 def Init_thread(required: int = REAL.THREAD_MULTIPLE) -> int:
-    """Begin with MPI; processors have one thread each, whatever is required."""
+    """Begin with MPI; threads may call at any time, whatever is required."""
     Init()
     return Query_thread()
 
@@ -82,12 +82,12 @@ def Is_finalized() -> bool:
 
 
 def Query_thread() -> int:
-    """The kind of threads that may call: a processor has one."""
-    return int(REAL.THREAD_SINGLE)
+    """The kind of threads that may call: several at the same time, which take turns."""
+    return int(REAL.THREAD_MULTIPLE)
 
 
 def Is_thread_main() -> bool:
-    """Tell if the caller is the thread that has begun with MPI: no other may call."""
+    """Tell if the caller is the thread that has begun with MPI."""
     return current_thread() is main_thread()
 
 

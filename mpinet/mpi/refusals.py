@@ -18,7 +18,7 @@ WITHOUT = {
     "no partitioned messages": "Parrived Pready Pready_list Pready_range Precv_init Psend_init",
     "no processors that fail": "Ack_failed Agree Get_failed Iagree Ishrink Is_revoked Revoke "
     "Shrink",
-    "no threads that call MPI": "ThreadPoolExecutor pool server",
+    "no pool of threads": "ThreadPoolExecutor pool server",
     "no objects of C": "_addressof _handleof",
 }
 """Calls, classes and modules that are refused, by what the machine lacks for them."""

@@ -61,13 +61,11 @@ running = Running()
 def asking(question: str) -> Processor:
     """The running processor, which asks something about itself.
 
-    A thread of a script would get the answer of whichever processor runs just then; so its
-    question ends the run. (A greenlet of the script's own runs within its processor.)
+    A thread of a script asks about its own processor, whichever runs just then. (A greenlet of the
+    script's own runs within its processor.)
     """
     here = running.turns.current
-    if getcurrent() is not here.thread:
-        running.world.threads.refuse_threads(question)
-    return here
+    return here if getcurrent() is here.thread else running.world.threads.owner
 
 
 @contextmanager
@@ -90,7 +88,7 @@ CALL = """
 def {kind}({parameters}):
     here = running.turns.current
     if getcurrent() is not here.thread:
-        running.world.threads.refuse("{kind}")
+        return running.world.threads.serve("{kind}", caller(1), lambda: method({arguments}))
     if here.account is not None:
         return method({arguments})
     frame = caller(1)

@@ -1,7 +1,7 @@
-"""Threads that scripts start: they may compute, but MPI's calls are their processor's alone.
+"""Threads that scripts start: what they call of MPI their processor does, beside its script.
 
-A call from a thread ends the run, whatever its processor does: it may wait for the thread, which
-will not come to its end, or may have gone on, as if the call had been made.
+A thread waits until the interpreter's main thread has done its call, in a helper fiber. A signal
+lets a processor that waits for its thread, by means of the interpreter's own, give others a turn.
 """
 
 from __future__ import annotations
@@ -10,15 +10,17 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import Thread, current_thread, get_ident, main_thread
+from functools import partial
+from threading import Event, Thread, current_thread, get_ident, main_thread
+from types import FrameType
 from typing import Any, NoReturn
 from weakref import WeakKeyDictionary
 
 from greenlet import getcurrent
 
-from mpinet.errors import UsageError
+from mpinet.mpi.world.accounts import Account, Accounts
 from mpinet.mpi.world.exits import Exits
 from mpinet.mpi.world.failure import Left, script_line
 from mpinet.mpi.world.processor import Processor
@@ -26,6 +28,9 @@ from mpinet.mpi.world.turns import Turns
 
 SIGNAL = signal.SIGURG
 """Wakes a processor that waits for its thread: a signal that has no effect on whom it is new to."""
+
+IN_VAIN = 5
+"""Rounds without progress for which a processor lets its threads' calls go on, each time."""
 
 AGAIN = 0.05
 """Seconds after which the signal is sent again: the processor may have been in a call."""
@@ -40,10 +45,14 @@ class Threads:
         Who runs.
     exits : Exits
         Notes who has failed.
+    accounts : Accounts
+        Of the lines that call.
     """
 
-    def __init__(self, turns: Turns, exits: Exits):
+    def __init__(self, turns: Turns, exits: Exits, accounts: Accounts):
         self._turns = turns
+        self._accounts = accounts
+        self._calls: list[ThreadCall] = []
         self._exits = exits
         self._owners: WeakKeyDictionary[Thread, Processor] = WeakKeyDictionary()
         self._failed = False
@@ -89,20 +98,59 @@ class Threads:
             if owner is here and not thread.daemon:
                 thread.join()
 
-    def refuse(self, call: str) -> NoReturn:
-        """End the run for a call that is not made by a processor itself.
+    @property
+    def owner(self) -> Processor:
+        """The processor whose thread the caller is."""
+        return self._owners.get(current_thread(), self._turns.current)
+
+    @property
+    def computing(self) -> int:
+        """Number of threads that may yet call, and do not just now."""
+        alive = sum(thread.is_alive() for thread in list(self._owners))
+        return alive - len(self._calls)
+
+    def serve(self, kind: str, frame: FrameType, work: Callable[[], Any]) -> Any:
+        """Let the caller's processor do what its thread calls, beside its script; wait for it.
 
         Raises
         ------
         RuntimeError
-            It is made by a greenlet of the script's own.
+            It is called by a greenlet of the script's own.
         SystemExit
-            It is made by a thread, and the run has ended.
+            The run has ended.
+        Exception
+            The call's own.
         """
-        said = f"{call} is called from a thread; a processor has only one."
         if _is_main():
-            raise RuntimeError(said)
-        self.stop(UsageError(said))
+            raise RuntimeError(f"{kind} is called from a greenlet of the script's own.")
+        call = ThreadCall(self.owner, kind, frame, work)
+        self._calls.append(call)
+        while not call.done.wait(AGAIN if call.begun else 0.001):
+            if self._over:
+                sys.exit()
+            signal.pthread_kill(main_thread().ident or get_ident(), SIGNAL)
+        if call.error is not None:
+            raise call.error
+        return call.value
+
+    def begin_calls(self) -> None:
+        """Begin what threads have called, each beside its processor's script."""
+        for call in list(self._calls):
+            if not call.begun:
+                call.begun = True
+                self._turns.begin(partial(self._do, call), call.owner)
+
+    def _do(self, call: ThreadCall) -> None:
+        """Do what a thread has called."""
+        here = self._turns.current
+        here.account = call.account = self._accounts.at(call.kind, call.frame)
+        call.account.calls += 1
+        try:
+            call.value = call.work()
+        except Exception as error:
+            call.error = error
+        self._calls.remove(call)
+        call.done.set()
 
     def stop(self, error: BaseException) -> NoReturn:
         """Fail the processor whose thread the caller is, which ends.
@@ -121,23 +169,64 @@ class Threads:
             time.sleep(AGAIN)
         sys.exit()
 
-    def refuse_threads(self, call: str) -> None:
-        """End the run for a call that is made by a thread."""
-        if not _is_main():
-            self.refuse(call)
-
     def _began(self, thread: Thread) -> None:
         """Note whose a thread is."""
         self._owners[thread] = self._owners.get(current_thread(), self._turns.current)
 
     def _wake(self, *_: Any) -> None:
-        """Let the running processor stay where it is: it may wait for what a failed one holds."""
+        """Let the running processor wait for calls of its threads, or stay: the run has failed."""
         here = self._turns.current
-        if not self._failed or here.id in self._staying:
+        if here.id < 0 or here.account is not None or getcurrent() is not here.thread:
             return
-        if here.id >= 0 and here.account is None and getcurrent() is here.thread:
+        if self._failed and here.id not in self._staying:
             self._staying.add(here.id)
             self._turns.stay()
+        # It may wait for a thread by means of the interpreter's own, which keep all others from
+        # their turns; or do something else, which the thread's call waits for: so not for ever.
+        in_vain = 0
+        while self._calls and in_vain < IN_VAIN:
+            now = self._turns.now
+            self.begin_calls()
+            here.account = next((one.account for one in self._calls if one.owner is here), None)
+            self._turns.polling.append(here)
+            self._turns.sleep()
+            here.account = None
+            in_vain = in_vain + 1 if self._turns.now == now else 0
+
+
+class ThreadCall:
+    """A call of MPI that a thread makes.
+
+    Parameters
+    ----------
+    owner : Processor
+        Whose thread it is.
+    kind : str
+        The call.
+    frame : FrameType
+        The script's that calls.
+    work : callable
+        Does it.
+
+    Attributes
+    ----------
+    begun : bool
+        Whether it is being done.
+    account : Account or None
+        The account of the line that calls, from then on.
+    done : threading.Event
+        Set when it has been.
+    value, error : object, Exception or None
+        What it has returned or raised.
+    """
+
+    def __init__(self, owner: Processor, kind: str, frame: FrameType, work: Callable[[], Any]):
+        self.owner, self.kind, self.frame, self.work = owner, kind, frame, work
+        self.begun = False
+        self.account: Account | None = None
+        self.done = Event()
+        self.value: Any = None
+        self.error: Exception | None = None
 
 
 def _is_main() -> bool:

@@ -211,10 +211,11 @@ class Turns:
         self.polling.append(here)
         self.sleep()
 
-    def begin(self, work: Callable[[], None]) -> Completion:
-        """Start a helper fiber of the running processor; return the event of its end."""
-        here = self.current
-        here.main = sys.modules.get("__main__", here.main)
+    def begin(self, work: Callable[[], None], owner: Processor | None = None) -> Completion:
+        """Start a helper fiber of the running processor, or another; return its end's event."""
+        here = owner or self.current
+        if owner is None:
+            here.main = sys.modules.get("__main__", here.main)
         fiber = Fiber(here)
         completion = Completion(here, fiber)
 

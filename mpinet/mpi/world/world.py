@@ -8,6 +8,7 @@ with receives (`Mail`), and wakes processors up for the next round.
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TextIO
 
@@ -34,6 +35,9 @@ from mpinet.mpi.world.turns import POLLS_A_ROUND, Turns
 
 PATIENCE = 100
 """Rounds in which processors poll in vain before they are starved."""
+
+THREADS_AWAITED = 10_000
+"""Looks, a millisecond apart, for what a thread calls while all processors wait."""
 
 POLLS_IN_VAIN = 20_000_000
 """Polls in vain of all processors together before they are starved, however few the rounds."""
@@ -64,6 +68,8 @@ class Totals(NamedTuple):
         What processors want of files.
     undecided : int
         What has to be decided when nobody goes on.
+    computing : int
+        Threads that may yet call.
     """
 
     sent: int
@@ -76,6 +82,7 @@ class Totals(NamedTuple):
     asked: int
     filed: int
     undecided: int
+    computing: int
 
 
 class World:
@@ -155,9 +162,10 @@ class World:
         self.waits = Waits(calls) if metered else None
         self.recorded = self.waits or calls
         self.clock = Clock(self.turns, self.mail, self.transit)
-        self.threads = Threads(self.turns, self.exits)
+        self.threads = Threads(self.turns, self.exits, self.accounts)
         self.filing = Filing(machine, self.turns)
         self._foundation = Foundation()
+        self._threads_awaited = 0
         self.trees = Trees(machine, self._foundation, pattern)
 
     def run(self, program: Callable[[Processor], None]) -> None:
@@ -206,6 +214,7 @@ class World:
 
         Returns whether anything is left to do, the same on all ranks.
         """
+        self.threads.begin_calls()
         self.turns.run_until_all_block()
         with self._foundation.restored():
             # The round's only agreement: all ranks see these totals, and so take the same branch.
@@ -232,6 +241,7 @@ class World:
             asked=self.clock.asked,
             filed=len(self.filing.wanted),
             undecided=self.mail.undecided,
+            computing=self.threads.computing,
         )
 
     def _step(self, total: Totals) -> bool:
@@ -244,7 +254,7 @@ class World:
             return True
         if not total.under_way:
             return self._nothing_moves(total)
-        self.turns.rounds_in_vain = 0
+        self.turns.rounds_in_vain = self._threads_awaited = 0
         self.clock.move()
         self.mail.deliver(*self.transit.advance(self.mail.collect(), total.sent, total.under_way))
         return True
@@ -258,6 +268,10 @@ class World:
         if total.polling and total.asked and not total.to_self and self.clock.may_idle:
             turns.rounds_in_vain = 0
             self.clock.idle()
+            return True
+        if total.running and total.computing and self._threads_awaited < THREADS_AWAITED:
+            self._threads_awaited += 1
+            time.sleep(0.001)
             return True
         in_vain = 0 if total.to_self else turns.rounds_in_vain + (total.polling > 0)
         turns.rounds_in_vain = in_vain

@@ -137,51 +137,6 @@ def test_processors_may_put_streams_of_their_own_in_place(tmp_path, mapping):
         assert said[rank] == [(f"{rank} 0\n{rank} 1\n", "odd\n" if odd else "", not odd)]
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-@pytest.mark.parametrize(
-    ("daemon", "wait"),
-    [(True, "thread.join()"), (False, "thread.join()"), (True, "done.wait()"), (False, "pass")],
-)
-def test_a_call_from_a_thread_ends_the_run_whatever_its_processor_waits_for(tmp_path, daemon, wait):
-    script = f"""
-        import threading
-
-        done = threading.Event()
-
-        def work():
-            try:
-                comm.send("never", rank)
-            except Exception:
-                pass
-
-        if rank == 1:
-            thread = threading.Thread(target=work, daemon={daemon})
-            thread.start()
-            {wait}
-        else:
-            comm.recv()
-    """
-    told = "Processor 1, .*send is called from a thread; a processor has only one."
-    with pytest.raises(ProgramError, match=told):
-        played(tmp_path, "ring:3", script)
-
-
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-@pytest.mark.parametrize("question", ["comm.rank", "comm.Get_rank()", "comm.group.rank"])
-def test_a_thread_is_not_told_the_rank_of_whichever_processor_runs(tmp_path, question):
-    script = f"""
-        import threading
-
-        if rank == 1:
-            thread = threading.Thread(target=lambda: {question})
-            thread.start()
-            thread.join()
-    """
-    told = "Processor 1, .*Get_rank is called from a thread; a processor has only one."
-    with pytest.raises(ProgramError, match=told):
-        played(tmp_path, "ring:3", script)
-
-
 def test_threads_that_compute_are_waited_for_at_the_end(tmp_path):
     script = """
         import threading, time

@@ -104,7 +104,7 @@ def test_modules_that_rest_on_threads_are_imported_and_refused_by_name(tmp_path)
     """
     said, _ = played(tmp_path, "complete:2", script)
     names = ("futures.server", "util.pool")
-    lacks = "the machine has no threads that call MPI"
+    lacks = "the machine has no pool of threads"
     told = [f"mpi4py.{name}.Pool is not part of the emulated MPI: {lacks}." for name in names]
     assert said == {rank: told for rank in range(2)}
     assert all(importlib.util.find_spec(f"mpi4py.{name}") for name in names)
