@@ -44,6 +44,7 @@ def checkout(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(CHECKOUT)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", PAPERS)
 def test_a_published_figure_is_a_plan_whose_lightest_load_is_accepted(name: str) -> None:
     for plan in parts(name):
