@@ -1,25 +1,36 @@
 """Calendars: who has something to do in which window of time (a radix heap: Ahuja et al. 1990).
 
-Bucket b has what is due in windows whose numbers differ from that of the window at hand in bit
-b - 1 at the highest; bucket 0 has what is due now. Windows only go forward, so that whatever moves
-moves to a lower bucket. `State.least` has the least number in each bucket, or `NONE` where that is
-to be looked for again.
+Numbers of windows are written in digits. What is due in a window whose number differs from that of
+the window at hand in digit k at the highest, where it has a digit d, is in a bucket of these two;
+bucket 0 has what is due now. Windows only go forward, so that whatever moves moves to a lower
+digit, and the first bucket that is not empty has what is due next. `State.least` has the least
+number in each bucket, or `NONE` where that is to be looked for again.
 """
 
 import numpy as np
 
-from mpinet.compiled import idiom, routine
-from mpinet.machine.timed.layout import BUCKETS, NEVER, NONE, PROCESSORS, REQUESTS
+from mpinet.compiled import idiom, phase, routine
+from mpinet.machine.timed.layout import (
+    BUCKETS,
+    DIGIT_BITS,
+    DIGITS,
+    NEVER,
+    NONE,
+    PROCESSORS,
+    REQUESTS,
+)
 
 
 @idiom
-def bits_of(number):
-    """Return how many bits a number has: 0 for 0."""
-    bits = 0
-    while number > 0:
-        number >>= 1
-        bits += 1
-    return bits
+def bucket_of(window, now):
+    """Return the bucket of a window, seen from the window at hand."""
+    apart, shift = window ^ now, 0
+    if apart == 0:
+        return 0
+    while apart >> DIGIT_BITS > 0:
+        apart >>= DIGIT_BITS
+        shift += DIGIT_BITS
+    return 1 + (shift // DIGIT_BITS * DIGITS | window >> shift & DIGITS - 1)
 
 
 @routine
@@ -56,7 +67,7 @@ def forget(slot, state):
 @routine
 def enter_processor(slot, window, state, ledger):
     """Put a processor into the bucket of a window."""
-    bucket = bits_of(window ^ ledger.window)
+    bucket = bucket_of(window, ledger.window)
     processor, head = state.processors[slot], state.heads[PROCESSORS, bucket]
     processor.bucket, processor.before, processor.next = bucket, NONE, head
     if head != NONE:
@@ -65,12 +76,12 @@ def enter_processor(slot, window, state, ledger):
     state.least[PROCESSORS, bucket] = min(state.least[PROCESSORS, bucket], window)
 
 
-@routine
+@phase
 def enter_request(m, state, rules, ledger):
     """Put a message into the bucket of the window in which it asks for its server."""
     message = state.messages[m]
     window = message.ready // rules.window
-    bucket = bits_of(window ^ ledger.window)
+    bucket = bucket_of(window, ledger.window)
     message.next = state.heads[REQUESTS, bucket]
     state.heads[REQUESTS, bucket] = m
     state.least[REQUESTS, bucket] = min(state.least[REQUESTS, bucket], window)
@@ -104,7 +115,7 @@ def least_of(bucket, state, rules):
 @routine
 def go_to(window, state, rules, ledger):
     """Make a later window the one at hand; nothing is due before it."""
-    bucket = bits_of(window ^ ledger.window)
+    bucket = bucket_of(window, ledger.window)
     ledger.window = window
     if bucket == 0:
         return

@@ -42,8 +42,11 @@ MODES = ("cut", "store", "ideal")
 FULL, HALF, BUS = range(3)
 """Kinds of servers: a direction of a link, a link, a bus."""
 
-BUCKETS = 64
-"""Most buckets of a calendar: one per bit of a window's number, and one for the window at hand."""
+DIGIT_BITS, DIGITS = 4, 16
+"""Bits of a digit of a window's number in a calendar, and how many digits there are."""
+
+BUCKETS = 1 + 64 // DIGIT_BITS * DIGITS
+"""Buckets of a calendar: for each place and digit, and one for the window at hand."""
 
 PROCESSORS, REQUESTS = range(2)
 """The two calendars: of processors by their alarms, of messages by when they ask for a server."""
@@ -192,27 +195,31 @@ class Cpu(Record):
 class Message(Record):
     """A message on its way or taken in; also the end of an operation that is still to come.
 
+    `left` and `right` are those of a heap; in a calendar, the server that it has passed, and the
+    message behind it in that server's line.
+
     `ready` is when its first byte is there for what comes next, `tail` when its last one is. Of
     one taken in these are its place among the unexpected, and the time at which it is in. Of an
     end `ready` is its time, and `index` the operation's row.
     """
 
-    sent: int
-    length: int  # bytes
+    # What links need stands first, side by side: most messages are looked at in their lines alone.
     ready: int
     tail: int
-    tag: Word32
-    source: Short
-    index: Short  # of the send among the source's operations
-    target: Short
-    cpu: Short
-    node: Short  # where it asks for the port, or is
-    port: Short
+    next: Short
     server: Short
-    hop: Short
     left: Short
     right: Short
-    next: Short
+    source: Short
+    index: Short  # of the send among the source's operations
+    hop: Short
+    node: Short  # where it asks for the port, or is
+    port: Short
+    target: Short
+    length: int  # bytes
+    sent: int
+    tag: Word32
+    cpu: Short
     state: Short
 
 
@@ -221,13 +228,17 @@ TRAVELS, COMES, WAITS, UNEXPECTED, ENDS = range(1, 6)
 
 
 class Server(Record):
-    """A server: until when it is busy, what it carried; a heap of requests in this window."""
+    """A server: until when it is busy, what it carried; a heap of requests in this window.
+
+    `last` is the last of a line of messages that have passed it and ask for other servers later,
+    in the order in which they do; the first of them stands for all in the calendar.
+    """
 
     free: int
     busy: int
     carried: int
     first: Short
-    spare: Short
+    last: Short
 
 
 class Entry(Record):

@@ -6,7 +6,8 @@ window: so within a window no server knows of another, and each serves its reque
 
 import numpy as np
 
-from mpinet.compiled import routine
+from mpinet.compiled import phase
+from mpinet.machine.timed.calendar import enter_request
 from mpinet.machine.timed.heaps import ready_popped, ready_pushed
 from mpinet.machine.timed.layout import (
     CROSSED,
@@ -22,38 +23,44 @@ from mpinet.machine.timed.layout import (
 from mpinet.machine.timed.sending import note, onward
 
 
-@routine
+@phase
 def serve(routes, hosting, state, rules, ledger):
     """Serve all requests of the window at hand."""
-    gather(state, ledger)
+    gather(state, rules, ledger)
     for i in range(ledger.served):
-        server = state.servers[state.active[i]]
+        place = np.int64(state.active[i])
+        server = state.servers[place]
         while server.first != NONE and ledger.wrong == 0:
             m = np.int64(server.first)
             server.first = ready_popped(m, state.messages)
-            let_pass(m, server, routes, hosting, state, rules, ledger)
+            let_pass(m, place, routes, hosting, state, rules, ledger)
 
 
-@routine
-def gather(state, ledger):
+@phase
+def gather(state, rules, ledger):
     """Put the requests of the window into their servers' lines; note which servers have some."""
-    m = state.heads[REQUESTS, 0]
-    state.heads[REQUESTS, 0], state.least[REQUESTS, 0] = NONE, NEVER
     ledger.served = 0
-    while m != NONE:
+    while state.heads[REQUESTS, 0] != NONE:
+        m = state.heads[REQUESTS, 0]
         message = state.messages[m]
-        behind, server = np.int64(message.next), state.servers[message.server]
+        state.heads[REQUESTS, 0] = message.next
+        passed, behind = np.int64(message.left), np.int64(message.right)
+        if behind != NONE:
+            enter_request(behind, state, rules, ledger)
+        elif passed != NONE:
+            state.servers[passed].last = NONE
+        server = state.servers[message.server]
         if server.first == NONE:
             state.active[ledger.served] = message.server
             ledger.served += 1
         server.first = ready_pushed(np.int64(server.first), m, state.messages)
-        m = behind
+    state.least[REQUESTS, 0] = NEVER
 
 
-@routine
-def let_pass(m, server, routes, hosting, state, rules, ledger):
+@phase
+def let_pass(m, place, routes, hosting, state, rules, ledger):
     """Let a message pass its server, and go on."""
-    message = state.messages[m]
+    message, server = state.messages[m], state.servers[place]
     node, port = np.int64(message.node), np.int64(message.port)
     kind = min(routes.link_class(node, port, routes.wired), rules.classes - 1)
     latency, busy = routes.latencies[kind], message.length * routes.byte_times[kind]
@@ -78,4 +85,4 @@ def let_pass(m, server, routes, hosting, state, rules, ledger):
     message.ready = (through if rules.mode == STORE else begin) + latency
     message.node = routes.neighbor(node, port, routes.wired)
     message.hop += 1
-    onward(m, NONE, routes, hosting, state, rules, ledger)
+    onward(m, NONE, place, routes, hosting, state, rules, ledger)

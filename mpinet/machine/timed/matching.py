@@ -7,7 +7,7 @@ first of a list. The lists are found by hashing; open addressing, without marks 
 
 import numpy as np
 
-from mpinet.compiled import inlined, routine
+from mpinet.compiled import inlined, phase, routine
 from mpinet.machine.timed.layout import ANY, ANY_SOURCES, ANY_TAG, ANY_TAGS, NONE, PATTERNS
 
 LOW_32 = (1 << 32) - 1
@@ -68,7 +68,7 @@ def drop_list(at, entries, ledger):
     ledger.entries -= 1
 
 
-@routine
+@phase
 def expected(slot, row, state, rules, ledger):
     """Return the earliest unexpected message that fits a receive, taken out, or post the receive.
 
@@ -92,7 +92,7 @@ def expected(slot, row, state, rules, ledger):
     return NONE
 
 
-@routine
+@phase
 def receiver(slot, m, state, rules, ledger):
     """Return the earliest posted receive that fits a message, taken out, or keep the message.
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mpinet.compiled import routine
+from mpinet.compiled import phase, routine
 from mpinet.machine.timed.calendar import set_alarm
 from mpinet.machine.timed.heaps import (
     ended_popped,
@@ -46,7 +46,7 @@ MESSAGE = 2
 """Beside CALC and SEND: what may begin on a CPU."""
 
 
-@routine
+@phase
 def work(slot, until, routes, hosting, state, rules, ledger):
     """Let a processor do all that it does before `until`, and set its alarm for what follows."""
     while True:
@@ -58,7 +58,7 @@ def work(slot, until, routes, hosting, state, rules, ledger):
         set_alarm(slot, time, state, rules, ledger)
 
 
-@routine
+@phase
 def next_time(slot, state, rules):
     """Return when something ends, comes or may begin at a processor; `NEVER` if nothing does."""
     processor = state.processors[slot]
@@ -78,7 +78,7 @@ def next_time(slot, state, rules):
     return time
 
 
-@routine
+@phase
 def settle(slot, time, routes, hosting, state, rules, ledger):
     """Let a processor do all that it does at a time."""
     processor = state.processors[slot]
@@ -111,7 +111,7 @@ def settle(slot, time, routes, hosting, state, rules, ledger):
             ledger.wrong = TOO_LATE
 
 
-@routine
+@phase
 def receive_coming(slot, time, state, rules):
     """Put messages whose first byte has come into the line of their CPU."""
     processor, messages = state.processors[slot], state.messages
@@ -123,7 +123,7 @@ def receive_coming(slot, time, state, rules):
         cpu.message = sent_pushed(np.int64(cpu.message), m, messages)
 
 
-@routine
+@phase
 def first_ended(slot, time, state, rules, ledger):
     """Return the first operation that has ended by a time, and forget its end; else `NONE`.
 
@@ -153,7 +153,7 @@ def first_ended(slot, time, state, rules, ledger):
     return found
 
 
-@routine
+@phase
 def first_ready(slot, time, state, rules):
     """Return the CPU and the kind of what begins first at a time; the kind is `NONE` if none may.
 
@@ -194,7 +194,7 @@ def first_ready(slot, time, state, rules):
     return place, kind
 
 
-@routine
+@phase
 def begin_calc(slot, c, row, time, routes, hosting, state, rules, ledger):
     """Begin to compute."""
     operation = base_of(slot, row, state)
@@ -206,7 +206,7 @@ def begin_calc(slot, c, row, time, routes, hosting, state, rules, ledger):
         note_operation(BEGAN, slot, operation, time, cpu.free, state, ledger)
 
 
-@routine
+@phase
 def send_message(slot, c, row, time, routes, hosting, state, rules, ledger):
     """Begin to send."""
     base = base_of(slot, row, state)
@@ -228,7 +228,7 @@ def send_message(slot, c, row, time, routes, hosting, state, rules, ledger):
     inject(slot, m, time + rules.overhead, routes, hosting, state, rules, ledger)
 
 
-@routine
+@phase
 def take_in(slot, c, m, time, routes, hosting, state, rules, ledger):
     """Take in a message that has come; match it with a receive, if one is posted."""
     message, processor = state.messages[m], state.processors[slot]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mpinet.compiled import routine
+from mpinet.compiled import phase, routine
 from mpinet.machine.placement import TO_POSITION, owner_of
 from mpinet.machine.timed.calendar import enter_request, set_alarm
 from mpinet.machine.timed.heaps import ready_pushed
@@ -19,6 +19,7 @@ from mpinet.machine.timed.layout import (
     FULL,
     INDEX,
     NODE,
+    NONE,
     PLACE,
     READY,
     REQUEST,
@@ -67,7 +68,7 @@ def note_error(what, message, rules, ledger):
         ledger.wrong_source, ledger.wrong_target = message.source, message.target
 
 
-@routine
+@phase
 def inject(slot, m, time, routes, hosting, state, rules, ledger):
     """Let a message enter the network, or go to the receiver where there is none."""
     message = state.messages[m]
@@ -86,11 +87,11 @@ def inject(slot, m, time, routes, hosting, state, rules, ledger):
     if rules.numbered:
         header[routes.header_words - 1] = state.numbers[slot] + message.index
     routes.start(source, target, header, routes.params)
-    onward(m, slot, routes, hosting, state, rules, ledger)
+    onward(m, slot, NONE, routes, hosting, state, rules, ledger)
 
 
-@routine
-def onward(m, slot, routes, hosting, state, rules, ledger):
+@phase
+def onward(m, slot, passed, routes, hosting, state, rules, ledger):
     """Let the node where a message is decide: it asks for a server, or has arrived."""
     message = state.messages[m]
     node = np.int64(message.node)
@@ -108,12 +109,16 @@ def onward(m, slot, routes, hosting, state, rules, ledger):
         note_error(ENDLESS, message, rules, ledger)
         return
     message.port = port
-    ask(m, routes, hosting, state, rules, ledger)
+    ask(m, passed, routes, hosting, state, rules, ledger)
 
 
-@routine
-def ask(m, routes, hosting, state, rules, ledger):
-    """Put a message in line for its server, here or on the rank that has it."""
+@phase
+def ask(m, passed, routes, hosting, state, rules, ledger):
+    """Put a message in line for its server, here or on the rank that has it.
+
+    Of those that have passed one server (`passed`; `NONE`: none) the calendar has the first alone,
+    so that the others are left alone while they wait for it to move on.
+    """
     message = state.messages[m]
     node, port = np.int64(message.node), np.int64(message.port)
     if rules.serving != FULL:
@@ -129,6 +134,16 @@ def ask(m, routes, hosting, state, rules, ledger):
         hand_over(m, REQUEST, owner, state, ledger)
         return
     message.state, message.server = TRAVELS, server
+    message.left, message.right = passed, NONE
+    if passed != NONE:
+        last = np.int64(state.servers[passed].last)
+        if last != NONE and state.messages[last].ready > message.ready:
+            message.left = NONE  # another class of links of one bus
+        else:
+            state.servers[passed].last = m
+            if last != NONE:
+                state.messages[last].right = m
+                return
     enter_request(m, state, rules, ledger)
 
 

@@ -8,7 +8,7 @@ end. Windows without anything to do are skipped.
 import numpy as np
 
 from mpinet.base.arrays import Ints, Table
-from mpinet.compiled import kernel, routine
+from mpinet.compiled import kernel, phase, routine
 from mpinet.machine.placement import TO_POSITION
 from mpinet.machine.timed.calendar import forget, go_to, next_window, set_alarm
 from mpinet.machine.timed.layout import (
@@ -61,7 +61,7 @@ def advance(
     play(ways, places, rules, state, ledger, window, events)
 
 
-@routine
+@phase
 def play(routes, hosting, rules, state, ledger, window, events):
     """Do what `advance` says."""
     if not all_begun(routes, hosting, rules, state, ledger):
@@ -88,7 +88,7 @@ def play(routes, hosting, rules, state, ledger, window, events):
         go_to(ledger.next, state, rules, ledger)
 
 
-@routine
+@phase
 def has_room(state, rules, ledger):
     """Return whether there is room for all that a processor can do in a window."""
     alive = state.messages.size - ledger.free
@@ -99,7 +99,7 @@ def has_room(state, rules, ledger):
     return can_note(state, rules, ledger)
 
 
-@routine
+@phase
 def can_note(state, rules, ledger):
     """Return whether there is room for a note of each message, and all of a processor's."""
     if rules.noted and ledger.notes + rules.notes_most + state.messages.size > len(state.notes):
@@ -121,7 +121,7 @@ def all_begun(routes, hosting, rules, state, ledger):
     return True
 
 
-@routine
+@phase
 def worked(routes, hosting, rules, state, ledger):
     """Let processors work to the end of the window; return False if there is too little room."""
     until = (ledger.window + 1) * rules.window
@@ -186,7 +186,7 @@ def taken(rows, routes, hosting, rules, state, ledger):
         elif kind == ANSWER:
             tell(m, hosting, state, rules, ledger)
         else:
-            ask(m, routes, hosting, state, rules, ledger)
+            ask(m, NONE, routes, hosting, state, rules, ledger)
     ledger.next = next_window(state, rules)
 
 
