@@ -1,6 +1,6 @@
 """Machines by name: what their processors and links take, each with its source.
 
-Values are those of the source, in whole units of `Machine.unit`; where a rate is not whole in any
+Values are those of the source, in whole units of `Preset.unit`; where a rate is not whole in any
 unit it is rounded to femtoseconds per byte (`docs/reference/time.md` has the table).
 """
 
@@ -14,7 +14,7 @@ from mpinet.base.numerals import quoted
 from mpinet.errors import UsageError
 
 
-class Machine(NamedTuple):
+class Preset(NamedTuple):
     """Costs of a machine.
 
     Attributes
@@ -40,32 +40,32 @@ RAILS = {"on": "fattree:8,2", "latency": "1700ns,5300ns"}
 """Nodes of eight GPUs at an NVSwitch, whose i-th NICs meet in rail switch i."""
 
 MACHINES = {
-    "now": Machine(
+    "now": Preset(
         "ps",
         {"flat": "5us", "overhead": "2900ns", "gap": "5800ns", "gap_byte": "26316ps"},
         f"Berkeley NOW: {MARTIN}",
     ),
-    "paragon": Machine(
+    "paragon": Preset(
         "ps",
         {"flat": "6500ns", "overhead": "1800ns", "gap": "7600ns", "gap_byte": "7092ps"},
         f"Intel Paragon: {MARTIN}",
     ),
-    "cs2": Machine(
+    "cs2": Preset(
         "ps",
         {"flat": "7500ns", "overhead": "1700ns", "gap": "13600ns", "gap_byte": "21277ps"},
         f"Meiko CS-2: {MARTIN}",
     ),
-    "loggopsim": Machine(
+    "loggopsim": Preset(
         "ns",
         {"flat": 2500, "overhead": 1500, "gap": 1000, "gap_byte": 6, "eager": 65535},
         "the defaults of LogGOPSim (Hoefler, Schneider, Lumsdaine 2010)",
     ),
-    "atlahs": Machine(
+    "atlahs": Preset(
         "ps",
         {"flat": "3700ns", "overhead": "200ns", "gap": "5ns", "gap_byte": "40ps", "eager": 0},
         "what ATLAHS gives LogGOPSim for traces of AI",
     ),
-    "aries": Machine(
+    "aries": Preset(
         "fs",
         {
             "on": "dragonfly:4,8,4",
@@ -76,13 +76,13 @@ MACHINES = {
         },
         "Cray XC: copper within groups, fibre between (as in PPT of Los Alamos)",
     ),
-    "slingshot": Machine(
+    "slingshot": Preset(
         "ps",
         {"on": "dragonfly:4,8,4", "latency": "363ns,850ns", "time_byte": "25GB/s"},
         "De Sensi et al. 2020: 350 ns a switch, 2.6 m of copper, 100 m of fibre at 5 ns/m",
     ),
-    "dgx-a100": Machine("fs", RAILS | {"time_byte": "3333fs,40ps"}, f"DGX A100: {NVIDIA}"),
-    "dgx-h100": Machine("fs", RAILS | {"time_byte": "2222fs,20ps"}, f"DGX H100: {NVIDIA}"),
+    "dgx-a100": Preset("fs", RAILS | {"time_byte": "3333fs,40ps"}, f"DGX A100: {NVIDIA}"),
+    "dgx-h100": Preset("fs", RAILS | {"time_byte": "2222fs,20ps"}, f"DGX H100: {NVIDIA}"),
 }
 
 DEFAULTS = {"overhead": 0, "overhead_byte": 0, "gap": 0, "gap_byte": 0, "unit": "ns"}

@@ -223,7 +223,7 @@ class Part(Topology):
 
     @property
     def link_costs(self) -> Mapping[str, tuple[str, ...]]:
-        """What the network says of each class."""
+        """Costs of each class, as the network says them."""
         return self._whole.link_costs
 
     @rule

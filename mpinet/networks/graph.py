@@ -161,7 +161,7 @@ class Graph(StoredGraph):
 
     @property
     def link_costs(self) -> Mapping[str, tuple[str, ...]]:
-        """What the edges' attributes say of each class."""
+        """Costs of each class, as the edges' attributes say them."""
         return self._classes.costs
 
 

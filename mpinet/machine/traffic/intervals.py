@@ -1,4 +1,4 @@
-"""What the intervals of a window bring: flits generated and accepted, and those of each channel."""
+"""Intervals of a window: flits generated and accepted, and those of each channel."""
 
 from __future__ import annotations
 
