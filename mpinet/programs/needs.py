@@ -195,7 +195,7 @@ ALONG_TREE = 160
 """Bytes a processor: numbers, parents, children, depths and their orders, and a step's sends."""
 
 PREPARED, CHILD, LEAF = 78, 34, 171
-"""Needs where items go to or from the root: bytes of a node with labels, depths, turns and branches, of
+"""Bytes where items go to or from the root: of a node with labels, depths, turns and branches, of
 a child of it, and of a leaf, as all leaves send at once when the tree is prepared."""
 
 LEAST_CHILD = 117
