@@ -161,8 +161,10 @@ def load(
         come to a deadlock.
     warmup : int or str
         Steps before the window; ``auto``: as many as a pilot run shows (MSER-5).
-    steps, limit : int
-        Steps of the window, and that its messages are waited for.
+    steps : int
+        Steps of the window.
+    limit : int
+        Most steps that the window's messages are waited for, after it.
     replies : int, optional
         Flits of the reply that the target of each message sends back to its source.
     service : int
