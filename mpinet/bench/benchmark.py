@@ -113,6 +113,8 @@ class Setting:
         Seconds by the wall, for all other work.
     booksim : str
         Path of BookSim's binary; "": there is none.
+    loggopsim : str
+        Path of LogGOPSim's binary, beside which its txt2bin is; "": there is none.
     """
 
     size: str = "full"
@@ -123,6 +125,7 @@ class Setting:
     clock: Callable[[], float] = time.perf_counter
     wall: Callable[[], float] = time.perf_counter
     booksim: str = ""
+    loggopsim: str = ""
 
     def seconds(self, work: Callable[[], Any]) -> float:
         """Time the work in this process."""

@@ -160,13 +160,19 @@ def output_of(binary: str, configuration: str) -> str:
     with TemporaryDirectory() as folder:
         file = Path(folder) / "workload.cfg"
         file.write_text(configuration)
-        words = [str(Path(binary).resolve()), str(file)]
-        try:
-            ended = subprocess.run(words, capture_output=True, text=True, check=False)
-        except OSError as error:
-            raise MpinetError(f"{binary} cannot be run: {error.strerror}.") from None
-    # It ends with -1 where all went well, too; what it has printed says whether it did.
-    if "Total run time" not in ended.stdout:
+        # It ends with -1 where all went well, too; what it has printed says whether it did.
+        return printed_by(binary, [str(file)], "Total run time", "BookSim")
+
+
+def printed_by(binary: str, words: list[str], sign: str, name: str) -> str:
+    """Return what a program prints, which includes a sign of success."""
+    try:
+        ended = subprocess.run(
+            [str(Path(binary).resolve()), *words], capture_output=True, text=True, check=False
+        )
+    except OSError as error:
+        raise MpinetError(f"{binary} cannot be run: {error.strerror}.") from None
+    if sign not in ended.stdout:
         lines = (ended.stderr or ended.stdout).strip().splitlines()
-        raise MpinetError(f"BookSim failed: {lines[-1] if lines else 'it printed nothing'}")
+        raise MpinetError(f"{name} failed: {lines[-1] if lines else 'it printed nothing'}")
     return ended.stdout

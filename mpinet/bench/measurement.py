@@ -16,6 +16,7 @@ from mpinet.bench.benchmark import (
     Setting,
 )
 from mpinet.bench.booksim import BOOKSIM
+from mpinet.bench.loggopsim import LOGGOPSIM
 
 
 @dataclass(frozen=True)
@@ -188,6 +189,7 @@ def _command(benchmark: Benchmark, baseline: Baseline, setting: Setting, ranks: 
         words.append(f"--size {setting.size}")
     if setting.clock is CLOCKS["cpu"]:
         words.append("--clock cpu")
-    if baseline.name.startswith(BOOKSIM):
-        words.append("--booksim PATH")
+    for name, option in ((BOOKSIM, "--booksim"), (LOGGOPSIM, "--loggopsim")):
+        if baseline.name.startswith(name):
+            words.append(f"{option} PATH")
     return " ".join(words)

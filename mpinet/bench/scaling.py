@@ -27,10 +27,13 @@ from mpinet.bench.informing import NODE_STEPS
 from mpinet.bench.openloop import FLIT_HOPS, flit_hops, make_run
 from mpinet.bench.passes import ELEMENT_STEPS, Program
 from mpinet.bench.permutation import HOPS_A_SECOND, make_router
+from mpinet.bench.replay import halo
+from mpinet.bench.replay import make_run as make_replay
 from mpinet.bench.rules import parity_first
 from mpinet.bench.saturation import STEPS, WARM_STEPS, make_saturated
 from mpinet.machine import Machine
 from mpinet.machine.placement import Mapping
+from mpinet.machine.timed.layout import SEND
 from mpinet.machine.transport import Local
 from mpinet.networks import open as open_topology
 from mpinet.networks.topology import Topology
@@ -126,6 +129,16 @@ def loaded(setting: Setting, n: int, transport: Local) -> Prepared:
 LOADED_STEPS = 60
 
 
+def replayed(setting: Setting, n: int, transport: Local) -> Prepared:
+    """Prepare rounds of halo exchange on a torus of 2^n processors, in time."""
+    network = f"torus:{2 ** (n // 2)}x{2 ** (n - n // 2)}"
+    run = make_replay(halo(network, HALO_ROUNDS), network, transport)
+    return run.run, lambda: int(np.count_nonzero(run.program.kind == SEND))
+
+
+HALO_ROUNDS = 2
+
+
 def informed(setting: Setting, n: int, transport: Local) -> Prepared:
     """Prepare row W3: a broadcast on a hypercube."""
     topology = open_topology(f"hypercube:{n}")
@@ -196,6 +209,14 @@ STRONG = (
         FLIT_HOPS,
         (6, 16),
         partial(strong, prepare=loaded),
+        1.5,
+    ),
+    _benchmark(
+        "ranks-replay",
+        "halo exchange on a torus of 2^{} processors, in time",
+        "M messages/s",
+        (6, 20),
+        partial(strong, prepare=replayed),
         1.5,
     ),
     _benchmark(

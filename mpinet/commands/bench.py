@@ -87,6 +87,7 @@ def bench(
     repeat: Annotated[int | None, Typed(metavar="N", read=rounds_of)] = None,
     clock: Literal["wall", "cpu"] | None = None,
     booksim: Annotated[str | None, Typed(metavar="PATH")] = None,
+    loggopsim: Annotated[str | None, Typed(metavar="PATH")] = None,
     list: bool = False,
     seed: Seed = 0,
 ) -> BenchResult:
@@ -108,6 +109,9 @@ def bench(
     booksim : str, optional
         Binary of BookSim 2, built from its source: the rows that it is a baseline of (load,
         booksim) measure it, too.
+    loggopsim : str, optional
+        Binary of LogGOPSim, built from its source, with its txt2bin beside it: the rows that it is
+        a baseline of (replay) measure it, too, and compare the times at which hosts are done.
     list : bool
         Whether to list the benchmarks and measure nothing.
 
@@ -124,20 +128,25 @@ def prepare(options: argparse.Namespace) -> Job:
     """Find the benchmarks; refuse options that would have no effect."""
     from mpinet.bench.booksim import BOOKSIM
     from mpinet.bench.catalogue import select
+    from mpinet.bench.loggopsim import LOGGOPSIM
 
     chosen = select(options.names or ["*"] * options.list)
     if options.list:
-        for option in ("ranks", "size", "repeat", "clock", "booksim"):
+        for option in ("ranks", "size", "repeat", "clock", "booksim", "loggopsim"):
             if getattr(options, option) is not None:
                 raise UsageError(f"--{option} does not apply with --list.")
         return Listing(chosen)
-    if options.booksim is not None:
-        if not any(baseline.name == BOOKSIM for each in chosen for baseline in each.baselines):
-            raise UsageError(
-                "--booksim has no effect: BookSim is a baseline of the rows load and booksim."
-            )
-        if not os.access(options.booksim, os.X_OK) or os.path.isdir(options.booksim):
-            raise UsageError(f"--booksim {quoted(options.booksim)} is not a program.")
+    baselines = {baseline.name for each in chosen for baseline in each.baselines}
+    for option, path, name, rows in (
+        ("--booksim", options.booksim, BOOKSIM, "load and booksim"),
+        ("--loggopsim", options.loggopsim, LOGGOPSIM, "replay"),
+    ):
+        if path is None:
+            continue
+        if name not in baselines:
+            raise UsageError(f"{option} has no effect: {name} is a baseline of the rows {rows}.")
+        if not os.access(path, os.X_OK) or os.path.isdir(path):
+            raise UsageError(f"{option} {quoted(path)} is not a program.")
     return Bench(options, chosen)
 
 
@@ -194,6 +203,7 @@ class Bench(Job):
             transport,
             clock=CLOCKS[options.clock or "wall"],
             booksim=options.booksim or "",
+            loggopsim=options.loggopsim or "",
         )
         if options.ranks is None:
             found = run_here(self._chosen, setting, watch, self._tell)

@@ -42,7 +42,7 @@ def test_a_benchmark_gives_figures_on_its_small_size(name):
         if row.absent is None:
             assert row.ratio == row.figure / row.baseline
         else:
-            assert "is not installed" in row.absent or "--booksim PATH" in row.absent
+            assert re.search("is not installed|--(booksim|loggopsim) PATH", row.absent)
             assert row.baseline is None
 
 
@@ -333,6 +333,8 @@ def test_the_table_says_which_goals_are_reached_and_what_is_absent():
         (["--list", "--repeat", "3"], "--repeat does not apply with --list"),
         (["w3", "--booksim", "/bin/true"], "--booksim has no effect"),
         (["load", "--booksim", "/nowhere"], "is not a program"),
+        (["w3", "--loggopsim", "/bin/true"], "--loggopsim has no effect: LogGOPSim is a baseline"),
+        (["replay", "--loggopsim", "/nowhere"], "--loggopsim '/nowhere' is not a program"),
     ],
 )
 def test_wrong_usage_gets_a_sentence(capsys, words, said):

@@ -1,0 +1,94 @@
+"""LogGOPSim as a baseline: its binary, built from its own source, on the same program of messages.
+
+Nothing of its code is here: the binary is given by `mpinet bench --loggopsim PATH`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from mpinet.bench.benchmark import CLOCKS, Absent, Round, Setting
+from mpinet.bench.booksim import child_seconds, printed_by
+from mpinet.errors import MpinetError
+from mpinet.machine.timed.costs import Costs
+from mpinet.machine.timed.program import Program
+from mpinet.programs.messages.writing import write_goal
+
+LOGGOPSIM = "LogGOPSim"
+
+ALL_EAGER = 10**9
+
+ENDS = re.compile(r"^(?:Host|Maximum finishing time at host) (\d+): (\d+)\b", re.MULTILINE)
+"""Hosts and times: it prints those of all hosts of up to 16, else the last one's."""
+
+
+def by_loggopsim(
+    setting: Setting, program: Program, costs: Costs, ends: Sequence[int]
+) -> Round | Absent:
+    """Time LogGOPSim's process on a program without a network, if its binary is there.
+
+    Parameters
+    ----------
+    setting : Setting
+        Names the binary.
+    program : Program
+        The program; all its messages are eager.
+    costs : Costs
+        Its parameters, in nanoseconds.
+    ends : sequence of int
+        When each host is done by mpinet, once it has played; a round raises `MpinetError` if
+        LogGOPSim prints another time.
+    """
+    if not setting.loggopsim:
+        return Absent("give its binary, built from its source: --loggopsim PATH")
+    words = ["-L", costs.flat, "-o", costs.overhead, "-O", costs.overhead_byte]
+    words += ["-g", costs.gap, "-G", costs.gap_byte, "-S", ALL_EAGER]
+
+    @cache
+    def data() -> bytes:
+        return binary_of(program, str(Path(setting.loggopsim).with_name("txt2bin")))
+
+    def play() -> float:
+        with TemporaryDirectory() as folder:
+            file = Path(folder) / "program.bin"
+            file.write_bytes(data())
+            before, began = child_seconds(), setting.wall()
+            said = printed_by(
+                setting.loggopsim, ["-f", str(file), *map(str, words)], "PERFORMANCE", LOGGOPSIM
+            )
+            seconds = setting.wall() - began
+        require_equal(said, ends)
+        return child_seconds() - before if setting.clock is CLOCKS["cpu"] else seconds
+
+    return play
+
+
+def binary_of(program: Program, converter: str) -> bytes:
+    """Return a program as binary GOAL, by LogGOPSim's converter."""
+    with TemporaryDirectory() as folder:
+        text, binary = Path(folder) / "program.goal", Path(folder) / "program.bin"
+        with text.open("wb") as file:
+            write_goal(program, file)
+        printed_by(converter, ["-i", str(text), "-o", str(binary)], "", "txt2bin")
+        if not binary.exists():
+            raise MpinetError(f"{converter} wrote no file.")
+        return binary.read_bytes()
+
+
+def require_equal(said: str, ends: Sequence[int]) -> None:
+    """Raise `MpinetError` unless LogGOPSim's times are mpinet's."""
+    found = [(int(host), int(time)) for host, time in ENDS.findall(said)]
+    if not found:
+        raise MpinetError("LogGOPSim did not print when hosts are done.")
+    last = max(time for _, time in found)
+    for host, time in [*found, (int(np.argmax(ends)), last)]:
+        if ends[host] != time:
+            raise MpinetError(
+                f"LogGOPSim is done with host {host} at {time} ns, and mpinet at {ends[host]} ns."
+            )
