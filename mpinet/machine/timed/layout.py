@@ -195,9 +195,6 @@ class Cpu(Record):
 class Message(Record):
     """A message on its way or taken in; also the end of an operation that is still to come.
 
-    `left` and `right` are those of a heap; in a calendar, the server that it has passed, and the
-    message behind it in that server's line.
-
     `ready` is when its first byte is there for what comes next, `tail` when its last one is. Of
     one taken in these are its place among the unexpected, and the time at which it is in. Of an
     end `ready` is its time, and `index` the operation's row.
@@ -228,17 +225,13 @@ TRAVELS, COMES, WAITS, UNEXPECTED, ENDS = range(1, 6)
 
 
 class Server(Record):
-    """A server: until when it is busy, what it carried; a heap of requests in this window.
-
-    `last` is the last of a line of messages that have passed it and ask for other servers later,
-    in the order in which they do; the first of them stands for all in the calendar.
-    """
+    """A server: until when it is busy, what it carried; a heap of requests in this window."""
 
     free: int
     busy: int
     carried: int
     first: Short
-    last: Short
+    spare: Short
 
 
 class Entry(Record):

@@ -7,7 +7,6 @@ window: so within a window no server knows of another, and each serves its reque
 import numpy as np
 
 from mpinet.compiled import phase
-from mpinet.machine.timed.calendar import enter_request
 from mpinet.machine.timed.heaps import ready_popped, ready_pushed
 from mpinet.machine.timed.layout import (
     CROSSED,
@@ -26,29 +25,23 @@ from mpinet.machine.timed.sending import note, onward
 @phase
 def serve(routes, hosting, state, rules, ledger):
     """Serve all requests of the window at hand."""
-    gather(state, rules, ledger)
+    gather(state, ledger)
     for i in range(ledger.served):
-        place = np.int64(state.active[i])
-        server = state.servers[place]
+        server = state.servers[state.active[i]]
         while server.first != NONE and ledger.wrong == 0:
             m = np.int64(server.first)
             server.first = ready_popped(m, state.messages)
-            let_pass(m, place, routes, hosting, state, rules, ledger)
+            let_pass(m, server, routes, hosting, state, rules, ledger)
 
 
 @phase
-def gather(state, rules, ledger):
+def gather(state, ledger):
     """Put the requests of the window into their servers' lines; note which servers have some."""
     ledger.served = 0
     while state.heads[REQUESTS, 0] != NONE:
         m = state.heads[REQUESTS, 0]
         message = state.messages[m]
         state.heads[REQUESTS, 0] = message.next
-        passed, behind = np.int64(message.left), np.int64(message.right)
-        if behind != NONE:
-            enter_request(behind, state, rules, ledger)
-        elif passed != NONE:
-            state.servers[passed].last = NONE
         server = state.servers[message.server]
         if server.first == NONE:
             state.active[ledger.served] = message.server
@@ -58,9 +51,9 @@ def gather(state, rules, ledger):
 
 
 @phase
-def let_pass(m, place, routes, hosting, state, rules, ledger):
+def let_pass(m, server, routes, hosting, state, rules, ledger):
     """Let a message pass its server, and go on."""
-    message, server = state.messages[m], state.servers[place]
+    message = state.messages[m]
     node, port = np.int64(message.node), np.int64(message.port)
     kind = min(routes.link_class(node, port, routes.wired), rules.classes - 1)
     latency, busy = routes.latencies[kind], message.length * routes.byte_times[kind]
@@ -85,4 +78,4 @@ def let_pass(m, place, routes, hosting, state, rules, ledger):
     message.ready = (through if rules.mode == STORE else begin) + latency
     message.node = routes.neighbor(node, port, routes.wired)
     message.hop += 1
-    onward(m, NONE, place, routes, hosting, state, rules, ledger)
+    onward(m, NONE, routes, hosting, state, rules, ledger)

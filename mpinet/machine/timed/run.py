@@ -222,7 +222,7 @@ class TimedRun:
         )  # fmt: skip
         for name in ("running", "calc", "send", "message"):
             self._state.cpus[name] = layout.NONE
-        self._state.servers["first"] = self._state.servers["last"] = layout.NONE
+        self._state.servers["first"] = layout.NONE
         self._grow()
 
     def _processors(self, hosted: int) -> Any:

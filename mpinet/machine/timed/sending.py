@@ -19,7 +19,6 @@ from mpinet.machine.timed.layout import (
     FULL,
     INDEX,
     NODE,
-    NONE,
     PLACE,
     READY,
     REQUEST,
@@ -87,11 +86,11 @@ def inject(slot, m, time, routes, hosting, state, rules, ledger):
     if rules.numbered:
         header[routes.header_words - 1] = state.numbers[slot] + message.index
     routes.start(source, target, header, routes.params)
-    onward(m, slot, NONE, routes, hosting, state, rules, ledger)
+    onward(m, slot, routes, hosting, state, rules, ledger)
 
 
 @phase
-def onward(m, slot, passed, routes, hosting, state, rules, ledger):
+def onward(m, slot, routes, hosting, state, rules, ledger):
     """Let the node where a message is decide: it asks for a server, or has arrived."""
     message = state.messages[m]
     node = np.int64(message.node)
@@ -109,16 +108,12 @@ def onward(m, slot, passed, routes, hosting, state, rules, ledger):
         note_error(ENDLESS, message, rules, ledger)
         return
     message.port = port
-    ask(m, passed, routes, hosting, state, rules, ledger)
+    ask(m, routes, hosting, state, rules, ledger)
 
 
 @phase
-def ask(m, passed, routes, hosting, state, rules, ledger):
-    """Put a message in line for its server, here or on the rank that has it.
-
-    Of those that have passed one server (`passed`; `NONE`: none) the calendar has the first alone,
-    so that the others are left alone while they wait for it to move on.
-    """
+def ask(m, routes, hosting, state, rules, ledger):
+    """Put a message in line for its server, here or on the rank that has it."""
     message = state.messages[m]
     node, port = np.int64(message.node), np.int64(message.port)
     if rules.serving != FULL:
@@ -134,16 +129,6 @@ def ask(m, passed, routes, hosting, state, rules, ledger):
         hand_over(m, REQUEST, owner, state, ledger)
         return
     message.state, message.server = TRAVELS, server
-    message.left, message.right = passed, NONE
-    if passed != NONE:
-        last = np.int64(state.servers[passed].last)
-        if last != NONE and state.messages[last].ready > message.ready:
-            message.left = NONE  # another class of links of one bus
-        else:
-            state.servers[passed].last = m
-            if last != NONE:
-                state.messages[last].right = m
-                return
     enter_request(m, state, rules, ledger)
 
 

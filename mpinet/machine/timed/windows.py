@@ -186,7 +186,7 @@ def taken(rows, routes, hosting, rules, state, ledger):
         elif kind == ANSWER:
             tell(m, hosting, state, rules, ledger)
         else:
-            ask(m, NONE, routes, hosting, state, rules, ledger)
+            ask(m, routes, hosting, state, rules, ledger)
     ledger.next = next_window(state, rules)
 
 
