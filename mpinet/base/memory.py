@@ -130,8 +130,8 @@ def bytes_of(given: int | str) -> int:
         if count:
             return count
     raise UsageError(
-        f"A memory limit is a number of bytes, 1 or more, or one with a unit, such as 4GiB or "
-        f"500MB, not {quoted(str(given))}."
+        f"A number of bytes is 1 or more, or one with a unit, such as 4GiB or 500MB, not "
+        f"{quoted(str(given))}."
     )
 
 

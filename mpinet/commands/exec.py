@@ -456,7 +456,7 @@ def _refuse_orders(options: argparse.Namespace) -> None:
     every = options.arrivals == "all"
     if options.most_orders is not None and not every:
         raise UsageError("--most-orders does not apply: it limits the runs of --arrivals all.")
-    if not 1 <= (options.most_orders or 1) <= MOST_ORDERS**2:
+    if options.most_orders is not None and not 1 <= options.most_orders <= MOST_ORDERS**2:
         raise UsageError(f"--most-orders is 1..{MOST_ORDERS**2}, not {options.most_orders}.")
     views = (getattr(options, name, None) for name in ("record", "draw", "play", "trace"))
     if every and any(view is not None for view in views):

@@ -238,7 +238,13 @@ def _searches(curve: Row) -> list[str]:
         lines.append(f"steps of the phases: {', '.join(each)}")
     if "program" in points[0]:
         played = points[0]["program"]
-        lines.append(f"the program is done after {played['time']} steps")
+        if played["stuck"]:
+            lines.append(
+                f"{played['stuck']} operations of the program never end; the last of the others "
+                f"is done after {played['time']} steps"
+            )
+        else:
+            lines.append(f"the program is done after {played['time']} steps")
     if "energy" in points[0]:
         each = [cell_text(point["energy_per_bit"]) for point in points]
         lines.append(f"energy for each accepted bit: {', '.join(each)}")

@@ -127,6 +127,9 @@ ALONE = {
 }
 """Options about messages that are generated, or rates, which a program does not have; defaults."""
 
+OF_PROGRAMS = {"flit_bytes": 8, "step_time": 1, "place": "identity"}
+"""Options that mean nothing without a program; defaults."""
+
 
 def read_program(options: argparse.Namespace, topology: Topology) -> Program | None:
     """Return the program that was given, in flits, at its places; None: there is none."""
@@ -138,8 +141,10 @@ def read_program(options: argparse.Namespace, topology: Topology) -> Program | N
             word = name.replace("_", "-")
             raise UsageError(f"--{word} is a whole number 1..2^31-1, not {getattr(options, name)}.")
     if options.program is None:
-        if options.place != "identity":
-            raise UsageError("--place says where a program's processors are: give --program.")
+        for name, default in OF_PROGRAMS.items():
+            if getattr(options, name) != default:
+                word = name.replace("_", "-")
+                raise UsageError(f"--{word} is about a program of messages: give --program.")
         return None
     for name, default in ALONE.items():
         if getattr(options, name) != default:

@@ -62,12 +62,15 @@ def allocate(first, last, granted, slot, now, rules, state, bidding, scratch, le
         return granted
     counted = granted
     for i in range(rules.iterations):
+        before = granted
         if policy == INPUT_FIRST:
             granted = inputs_first(first, last, granted, slot, given)
         else:
             granted = outputs_first(first, last, granted, slot, given)
         if i == 0 or policy != ISLIP:
             counted = granted
+        if granted == before:
+            break  # All further rounds would be like this one.
     if policy == INPUT_FIRST:
         pass_turns(begun, counted, slot, BY_CHANNEL, BY_INPUT, given)
     else:

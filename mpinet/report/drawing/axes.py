@@ -97,7 +97,7 @@ def _figure(
         axes.grid(True, which="major", color="#d8dde2", linewidth=0.4)
         if "x" in log:
             _scale_by_log(axes, curves)
-        if "y" in log:
+        if "y" in log and any(dot.high > 0 for curve in curves for dot in curve.dots):
             axes.set_yscale("log")
     every[0].set_ylabel(labels[1])
     if knees:

@@ -14,6 +14,7 @@ from mpinet import examples
 from mpinet.cli.commands import parse
 from mpinet.commands import module_of
 from mpinet.commands.exec import ExecResult, Tried
+from mpinet.errors import UsageError
 from mpinet.machine.transport import Local
 from mpinet.mpi.script import run_script
 from mpinet.report.envelope import digest
@@ -130,6 +131,9 @@ def test_all_orders_are_a_part_of_the_document_and_the_status_tells_another_outc
         "    comm.recv(source=MPI.ANY_SOURCE)\n"
         f"    comm.recv(source={second})\n"
     )
+    none = parse([*"exec --on ring:3 --arrivals all --most-orders 0".split(), str(script)])
+    with pytest.raises(UsageError, match=r"^--most-orders is 1"):
+        module_of("exec").prepare(none)
     for options, tried in (("--arrivals all", 2), ("--arrivals all --most-orders 1", 1)):
         typed = parse([*f"exec --on ring:3 --loads {options}".split(), str(script)])
         job = module_of("exec").prepare(typed)

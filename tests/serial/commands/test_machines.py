@@ -66,6 +66,17 @@ def test_what_no_machine_says_is_refused(words, sentence):
         mpinet.replay("allreduce:ring,10,processors=4", **words)
 
 
+@pytest.mark.filterwarnings("error")
+def test_sizes_are_bytes_and_times_of_nothing_are_drawn(tmp_path):
+    with pytest.raises(UsageError, match=r"^A number of bytes is 1 or more"):
+        mpinet.tune("allreduce", on="ring:4", bytes=0)
+    with pytest.raises(UsageError, match=r"^A number of bytes is 1 or more"):
+        mpinet.replay("allreduce:ring,0", on="ring:4")
+    # One processor is done at once: no axis is logarithmic, and nobody is warned.
+    mpinet.tune("broadcast", on="complete:1", bytes="1,8", plot=tmp_path / "nothing.svg")
+    assert (tmp_path / "nothing.svg").stat().st_size > 0
+
+
 def test_every_machine_is_in_the_table_and_plays():
     text = DOCS.read_text(encoding="utf-8")
     for name in MACHINES:
