@@ -38,6 +38,9 @@ nodes follow, then the reverse ports in the same order.
 MOST_LINKS = 1 << 20
 """Most links that edges' capacities make, unless there are more edges."""
 
+ATTRIBUTES = ("capacity", "class", "latency", "time_byte")
+"""Names of what an edge list says of a link."""
+
 SWITCH = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 """Text of a node's attribute -> whether it is a switch."""
 
@@ -431,6 +434,8 @@ def read_edge_list(data: bytes) -> networkx.Graph:
                 f"line {number} has {len(words)} words, not the two ends of a link and what "
                 "stands behind them as name=value"
             )
+        if unknown := sorted(dict(said).keys() - {*ATTRIBUTES}):
+            raise ValueError(f"line {number}: {unknown[0]} is none of {', '.join(ATTRIBUTES)}")
         if words:
             graph.add_edge(*words[:2], **dict(said))
     return graph
