@@ -45,6 +45,7 @@ OWN = {
         "schedule generate allreduce:ring,1kB,processors=4 --out",
         ".goal",
     ),
+    ("tune", "--plot"): ("tune allgather --on ring:4 --bytes 1kB,2kB --plot", ".png"),
     ("plot", "-o"): ("plot rows.csv --x x --y y -o", ".svg"),
     ("trace", "-o"): ("trace run.npz --as csv -o", ".csv"),
     ("play", "-o"): ("play run.npz -o", ".html"),
