@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from mpinet.machine.timed.run import TimedRun
     from mpinet.machine.transport import Local
 
-MOST_TRIES = 1 << 20
+TRIES, MOST_TRIES = 200, 1 << 20
+"""Swaps that are tried where no number is given, and the most."""
 
 Goal = Annotated[
     str | Path | Program,
@@ -105,7 +106,7 @@ def replay(
     program: Goal,
     *,
     why: bool = False,
-    tries: Annotated[int, Typed(metavar="N")] = 200,
+    tries: Annotated[int | None, Typed(metavar="N")] = None,
     **options: Unpack[Replayed],
 ) -> ReplayResult:
     """Play a program of messages in time (collective).
@@ -121,8 +122,8 @@ def replay(
         Whether to follow the critical path: what the time goes into, by line, what 10 % less of
         each parameter would bring, played again, and how long each processor computed, sent,
         received and waited.
-    tries : int
-        Swaps of two processors that ``--place search`` plays.
+    tries : int, optional
+        Swaps of two processors that ``--place search`` plays; default: 200.
 
     Examples
     --------
@@ -153,6 +154,9 @@ def prepare(options: argparse.Namespace) -> Job:
         places = places_of(how, topology, program.processors, options.seed)
     answers = timed.costs.eager is not None and program.largest > timed.costs.eager
     timed.costs.window(topology is None, answers)
+    if options.tries is not None and options.place != "search":
+        raise UsageError("--tries does not apply: it counts the swaps of --place search.")
+    options.tries = TRIES if options.tries is None else options.tries
     if not 0 <= options.tries <= MOST_TRIES:
         raise UsageError(f"--tries is 0..{MOST_TRIES}, not {options.tries}.")
     return Replay(options, timed, program, places)
