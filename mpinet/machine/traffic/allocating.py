@@ -40,12 +40,12 @@ def allocate(first, last, granted, slot, now, rules, state, bidding, scratch, le
     given = (rules, state, bidding, scratch, leads)
     begun = granted
     if policy <= FIFO:
-        return granted_all(first, last, NONE, BY_AGE, granted, slot, given)
+        return granted_all(first, last, NONE, ASKED, BY_AGE, granted, slot, given)
     if policy == ROTATING:
         for i in range(ports + 1):
             out = (now + i) % (ports + 1)
             before = granted
-            granted = granted_all(first, last, out, BY_LANE, granted, slot, given)
+            granted = granted_all(first, last, out, ASKED, BY_LANE, granted, slot, given)
             # A port on a bus passes its turn on when it has won the bus: see `keep_winners`.
             if granted > before and (leads.size == 0 or out == ports):
                 outputs[slot * (ports + 1) + out].pointer = behind(
@@ -57,7 +57,7 @@ def allocate(first, last, granted, slot, now, rules, state, bidding, scratch, le
             port = i % (ports + 1)
             out = (now + i // (ports + 1) - port) % (ports + 1)
             low, high = of_input(first, last, port, bids, rules.vcs)
-            granted = granted_all(low, high, out, BY_CHANNEL, granted, slot, given)
+            granted = granted_all(low, high, out, ASKED, BY_CHANNEL, granted, slot, given)
         pass_turns(begun, granted, slot, BY_CHANNEL, NONE, given)
         return granted
     counted = granted
@@ -201,10 +201,13 @@ def take(b, granted, slot, given):
 
 
 @routine
-def granted_all(first, last, out, order, granted, slot, given):
-    """Grant bids for an output (`NONE`: any) in an order while limits allow; return the number."""
+def granted_all(first, last, out, stage, order, granted, slot, given):
+    """Grant bids in a stage for an output (`NONE`: any), in an order, while limits allow.
+
+    Return the number of grants so far.
+    """
     while True:
-        b = best_of(first, last, out, ASKED, order, slot, given)
+        b = best_of(first, last, out, stage, order, slot, given)
         if b == NONE:
             return granted
         granted = take(b, granted, slot, given)
@@ -225,11 +228,7 @@ def inputs_first(first, last, granted, slot, given):
                 break
             bids[b].next = PICKED
     for out in range(ports + 1):
-        while True:
-            b = best_of(first, last, out, PICKED, BY_INPUT, slot, given)
-            if b == NONE:
-                break
-            granted = take(b, granted, slot, given)
+        granted = granted_all(first, last, out, PICKED, BY_INPUT, granted, slot, given)
     return granted
 
 
@@ -251,11 +250,7 @@ def outputs_first(first, last, granted, slot, given):
     scratch.picked_vcs[:] = NONE
     for port in range(ports + 1):
         low, high = of_input(first, last, port, bids, rules.vcs)
-        while True:
-            b = best_of(low, high, NONE, PICKED, BY_OUTPUT, slot, given)
-            if b == NONE:
-                break
-            granted = take(b, granted, slot, given)
+        granted = granted_all(low, high, NONE, PICKED, BY_OUTPUT, granted, slot, given)
     return granted
 
 
