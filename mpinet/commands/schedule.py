@@ -227,7 +227,6 @@ def prepare(options: argparse.Namespace) -> Job:
     topology = topology_of(options)
     if options.command == "schedule export":
         return _prepare_export(options, topology)
-    from mpinet.networks.adjacency import parallel_links
     from mpinet.programs.schedules.files.reading import read_schedule
     from mpinet.programs.schedules.files.schedulefile import ReadingOptions
 
@@ -245,7 +244,7 @@ def prepare(options: argparse.Namespace) -> Job:
         options.duplex == "half",
         options.bytes,
         options.rounds or 1,
-        parallel_links(topology),
+        topology,
     )
     read = read_schedule(Path(options.file), reading)
     require_same_network(topology, read)

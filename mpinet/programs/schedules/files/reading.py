@@ -254,7 +254,7 @@ def timetable_of(
         network=_text(header, "network"),
         edges_sha256=_text(header, "edges_sha256"),
     )
-    _require_rows(table, reading.parallel, where)
+    _require_rows(table, reading, where)
     return table
 
 
@@ -265,7 +265,7 @@ def _text(header: Mapping[str, Any], key: str) -> str | None:
     return value
 
 
-def _require_rows(table: Timetable, parallel: Mapping[tuple[int, int], int], where: Any) -> None:
+def _require_rows(table: Timetable, reading: ReadingOptions, where: Any) -> None:
     """Raise `UsageError` unless numbers are in range, and a link is used once in a step."""
     total = count_chunks(table.collective, table.processors, table.chunks)
     if total * MOST_NODES >= 2**62:
@@ -289,7 +289,7 @@ def _require_rows(table: Timetable, parallel: Mapping[tuple[int, int], int], whe
         row = int(np.flatnonzero(table.add)[0])
         raise UsageError(f"{where(row)}: a {table.collective} has nothing to add: op is c.")
     _require_since(table, where)
-    _require_once(table, parallel, where)
+    _require_once(table, reading, where)
 
 
 def _require_since(table: Timetable, where: Any) -> None:
@@ -307,7 +307,7 @@ def _require_since(table: Timetable, where: Any) -> None:
         )
 
 
-def _require_once(table: Timetable, parallel: Mapping[tuple[int, int], int], where: Any) -> None:
+def _require_once(table: Timetable, reading: ReadingOptions, where: Any) -> None:
     """Raise `UsageError` where more rows take a channel in a step than it carries messages."""
     keys = [table.receiver, table.sender, table.step]
     for column, nothing in ((table.port, -1), (table.bus, ANY_BUS)):
@@ -318,7 +318,7 @@ def _require_once(table: Timetable, parallel: Mapping[tuple[int, int], int], whe
     twice = [
         row
         for row, before in zip(order[again].tolist(), turn[again].tolist(), strict=True)
-        if before >= _room(table, parallel, row)
+        if before >= _room(table, reading, row)
     ]
     if twice:
         row = min(twice)
@@ -328,8 +328,8 @@ def _require_once(table: Timetable, parallel: Mapping[tuple[int, int], int], whe
         )
 
 
-def _room(table: Timetable, parallel: Mapping[tuple[int, int], int], row: int) -> int:
+def _room(table: Timetable, reading: ReadingOptions, row: int) -> int:
     """Return the messages that the channel of a row, or all those that it leaves open, can take."""
     if table.port is not None and table.port[row] >= 0:
         return 1
-    return parallel.get((int(table.sender[row]), int(table.receiver[row])), 1)
+    return reading.parallel.get((int(table.sender[row]), int(table.receiver[row])), 1)

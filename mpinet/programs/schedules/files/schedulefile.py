@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from mpinet.base.arrays import Ints
 from mpinet.base.numerals import quoted
 from mpinet.errors import UsageError
+from mpinet.networks.adjacency import parallel_links
+from mpinet.networks.topology import Topology
 from mpinet.programs.schedules.chunks import COLLECTIVES, ROOTED
 from mpinet.programs.schedules.timetable import Timetable
 
@@ -38,8 +41,8 @@ class ReadingOptions:
         Bytes of one message of a GOAL file; default: whatever is sent at once.
     rounds : int
         How often a ForestColl file is repeated.
-    parallel : mapping of (int, int) to int
-        Links from one node to another, where there are several.
+    network : Topology, optional
+        The network that it is to run on, whose parallel links rows share.
     """
 
     collective: str | None = None
@@ -50,7 +53,12 @@ class ReadingOptions:
     half_duplex: bool = False
     bytes: int | None = None
     rounds: int = 1
-    parallel: Mapping[tuple[int, int], int] = field(default_factory=dict)
+    network: Topology | None = None
+
+    @cached_property
+    def parallel(self) -> dict[tuple[int, int], int]:
+        """Links from one node to another, where there are several; asked for when rows meet."""
+        return {} if self.network is None else parallel_links(self.network)
 
 
 @dataclass(frozen=True)

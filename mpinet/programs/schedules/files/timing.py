@@ -92,7 +92,7 @@ def timed(tasks: Tasks, reading: ReadingOptions) -> tuple[list[int], list[int]]:
         chosen, left, taken = [], [], Counter[tuple[int, int]]()
         for task in sorted(ready):
             ends = _claims(tasks.sender[task], tasks.receiver[task], reading)
-            free = all(taken[end] < reading.parallel.get(end, 1) for end in ends)
+            free = all(not taken[end] or taken[end] < reading.parallel.get(end, 1) for end in ends)
             if tasks.earliest[task] <= step and free:
                 taken.update(ends)
                 chosen.append(task)
