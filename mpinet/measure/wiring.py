@@ -68,8 +68,7 @@ def degree_histogram(topology: Topology, transport: Local) -> dict[int, int]:
         nodes, _ = links_of(topology, begin, end)
         degrees = np.bincount(nodes - begin, minlength=end - begin)
         counts += np.bincount(degrees, minlength=topology.ports + 1)
-    counts = transport.sum(counts)
-    return {int(degree): int(counts[degree]) for degree in np.flatnonzero(counts)}
+    return _histogram(counts, transport)
 
 
 def capacities(topology: Topology, transport: Local) -> dict[int, int]:
@@ -84,8 +83,7 @@ def capacities(topology: Topology, transport: Local) -> dict[int, int]:
         up = others > nodes
         pairs = (nodes * topology.size + others)[up]
         counts += np.bincount(np.unique(pairs, return_counts=True)[1], minlength=len(counts))
-    counts = transport.sum(counts)
-    return {int(capacity): int(counts[capacity]) for capacity in np.flatnonzero(counts)}
+    return _histogram(counts, transport)
 
 
 def shares_of(topology: Topology, transport: Local) -> Iterator[tuple[int, int]]:
@@ -93,6 +91,12 @@ def shares_of(topology: Topology, transport: Local) -> Iterator[tuple[int, int]]
     window = window_of(topology)
     for begin in range(window * transport.rank, topology.size, window * transport.size):
         yield begin, min(begin + window, topology.size)
+
+
+def _histogram(counts: Ints, transport: Local) -> dict[int, int]:
+    """Return how often each number was counted, over all ranks (collective), by the number."""
+    total = transport.sum(counts)
+    return {int(number): int(total[number]) for number in np.flatnonzero(total)}
 
 
 def window_of(topology: Topology) -> int:
