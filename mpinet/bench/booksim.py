@@ -11,11 +11,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, getrusage
+from typing import TypeVar
 
 from mpinet.bench.benchmark import CLOCKS, Absent, Round, Setting
 from mpinet.errors import MpinetError
 from mpinet.networks import open as open_topology
 from mpinet.networks.topology import Topology
+
+T = TypeVar("T")
 
 BOOKSIM = "BookSim 2"
 
@@ -137,9 +140,8 @@ def by_booksim(setting: Setting, measured: Callable[[Ask], float]) -> Round | Ab
         return Absent("give its binary, built from its source: --booksim PATH")
 
     def ask(workload: Workload) -> tuple[str, float]:
-        before = child_seconds()
-        said = output_of(setting.booksim, workload.configuration(setting.seed + 1))
-        seconds = child_seconds() - before
+        words = workload.configuration(setting.seed + 1)
+        said, seconds = timed_programs(setting, lambda: output_of(setting.booksim, words))
         if setting.clock is not CLOCKS["cpu"]:
             seconds = number_after("Total run time", said)
         return said, seconds
@@ -147,10 +149,17 @@ def by_booksim(setting: Setting, measured: Callable[[Ask], float]) -> Round | Ab
     return lambda: measured(ask)
 
 
-def child_seconds() -> float:
-    """Seconds of the processor that ended processes of this one have taken."""
+def timed_programs(setting: Setting, work: Callable[[], T]) -> tuple[T, float]:
+    """Return what work returns, and the seconds of the programs that it starts and waits for.
+
+    They are by the wall, or of the processor, as the setting's clock is.
+    """
+    before, began = getrusage(RUSAGE_CHILDREN), setting.wall()
+    returned = work()
+    if setting.clock is not CLOCKS["cpu"]:
+        return returned, setting.wall() - began
     used = getrusage(RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+    return returned, used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime
 
 
 def output_of(binary: str, configuration: str) -> str:

@@ -13,8 +13,8 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from mpinet.bench.benchmark import CLOCKS, Absent, Round, Setting
-from mpinet.bench.booksim import child_seconds, printed_by
+from mpinet.bench.benchmark import Absent, Round, Setting
+from mpinet.bench.booksim import printed_by, timed_programs
 from mpinet.errors import MpinetError
 from mpinet.machine.timed.costs import Costs
 from mpinet.machine.timed.program import Program
@@ -58,13 +58,13 @@ def by_loggopsim(
         with TemporaryDirectory() as folder:
             file = Path(folder) / "program.bin"
             file.write_bytes(data())
-            before, began = child_seconds(), setting.wall()
-            said = printed_by(
-                setting.loggopsim, ["-f", str(file), *map(str, words)], "PERFORMANCE", LOGGOPSIM
+            options = ["-f", str(file), *map(str, words)]
+            said, seconds = timed_programs(
+                setting,
+                lambda: printed_by(setting.loggopsim, options, "PERFORMANCE", LOGGOPSIM),
             )
-            seconds = setting.wall() - began
         require_equal(said, ends)
-        return child_seconds() - before if setting.clock is CLOCKS["cpu"] else seconds
+        return seconds
 
     return play
 

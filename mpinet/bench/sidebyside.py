@@ -12,7 +12,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from mpinet.bench.benchmark import (
-    CLOCKS,
     MPINET,
     Baseline,
     Benchmark,
@@ -21,7 +20,7 @@ from mpinet.bench.benchmark import (
     at_least,
     within,
 )
-from mpinet.bench.booksim import BOOKSIM, Ask, Workload, by_booksim, child_seconds, number_after
+from mpinet.bench.booksim import BOOKSIM, Ask, Workload, by_booksim, number_after, timed_programs
 from mpinet.bench.openloop import FLIT_HOPS, in_steady_state, make_run
 from mpinet.launching.launcher import start
 from mpinet.machine.traffic.parameters import Window
@@ -151,14 +150,10 @@ def beginning(setting: Setting, workload: Workload) -> Contenders:
     words += ["--routing", workload.routing] if workload.routing else []
 
     def program() -> float:
-        before = child_seconds()
-        elapsed = setting.seconds(lambda: start([sys.executable, "-m", "mpinet", *words]))
-        return child_seconds() - before if setting.clock is CLOCKS["cpu"] else elapsed
+        return timed_programs(setting, lambda: start([sys.executable, "-m", "mpinet", *words]))[1]
 
     def peer(ask: Ask) -> float:
-        found: list[float] = []
-        elapsed = setting.seconds(lambda: found.append(ask(brief)[1]))
-        return found[0] if setting.clock is CLOCKS["cpu"] else elapsed
+        return timed_programs(setting, lambda: ask(brief))[1]
 
     return {MPINET: program, BOOKSIM: by_booksim(setting, peer)}
 
