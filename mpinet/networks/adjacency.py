@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpinet.base.arguments import PortRule
-from mpinet.base.arrays import Ints, Shorts
+from mpinet.base.arrays import Ints, Shorts, Table
 from mpinet.base.memory import require_memory
 from mpinet.compiled import inlined, kernel
 from mpinet.networks.topology import Topology
@@ -146,3 +146,18 @@ def spread(begin, others, root, distance, queue):
 def measure_distances(begin: Ints, others: Shorts, root: int, distance: Shorts) -> int:
     """Write hops from the root where there is -1; how many nodes are reached."""
     return spread(begin, others, root, distance, np.empty(distance.size, np.int32))
+
+
+def hops_from_hosts(topology: Topology, lists: Adjacency) -> Table:
+    """Return the hops from each processor to all nodes, shape (hosts, N); -1: not reached."""
+    hops = np.full((topology.hosts, topology.size), -1, np.int64)
+    measure_all(lists.begin, lists.others, hops)
+    return hops
+
+
+@kernel
+def measure_all(begin: Ints, others: Shorts, distance: Table) -> None:
+    """Write the hops from each of the first nodes, a row each, where there is -1."""
+    queue = np.empty(distance.shape[1], np.int64)
+    for root in range(distance.shape[0]):
+        spread(begin, others, root, distance[root], queue)

@@ -13,7 +13,7 @@ from mpinet.base.arrays import Ints, Shorts, Table
 from mpinet.compiled import kernel
 from mpinet.draws import draw32
 from mpinet.errors import Disconnected
-from mpinet.networks.adjacency import Adjacency, spread
+from mpinet.networks.adjacency import Adjacency, hops_from_hosts
 from mpinet.networks.topology import Topology
 from mpinet.programs.matching import match
 from mpinet.programs.schedules.timetable import Timetable
@@ -24,9 +24,6 @@ STARTS = 32
 
 LOOKS = 2**28
 """Nodes' looks at targets that all starts may take."""
-
-AWAY = -1
-"""In place of the distance of a target that is not reached."""
 
 
 def farthest_timetable(topology: Topology, one_port: bool, bound: int) -> Timetable:
@@ -47,8 +44,7 @@ def farthest_timetable(topology: Topology, one_port: bool, bound: int) -> Timeta
         Some processor cannot be reached.
     """
     lists, hosts = Adjacency.of(topology, parallel=not one_port), topology.hosts
-    hops = np.full((hosts, topology.size), AWAY, np.int64)
-    measure_all(lists.begin, lists.others, hops)
+    hops = hops_from_hosts(topology, lists)
     if (hops < 0).any():
         raise Disconnected(f"{topology.name} is not connected: nothing can be exchanged.")
     distance = np.ascontiguousarray(hops.T)
@@ -63,14 +59,6 @@ def farthest_timetable(topology: Topology, one_port: bool, bound: int) -> Timeta
     step, sender, receiver, chunk = np.ascontiguousarray(best.T)
     ports = "one" if one_port else "all"
     return Timetable("exchange", hosts, step, sender, receiver, chunk, ports=ports)
-
-
-@kernel
-def measure_all(begin: Ints, others: Shorts, distance: Table) -> None:
-    """Write the hops from every node to each processor, a row a processor."""
-    queue = np.empty(distance.shape[1], np.int64)
-    for target in range(distance.shape[0]):
-        spread(begin, others, target, distance[target], queue)
 
 
 @kernel

@@ -173,7 +173,7 @@ def accounts(transport: Local, notes: Ints, program: Program, ends: Ints) -> dic
         np.add.at(line, notes[chosen, NODE], spent[chosen])
     sums = transport.sum(sums)
     cpus = np.zeros(program.processors, np.int64)
-    owners = np.repeat(np.arange(program.processors), np.diff(program.first))
+    owners = program.owners
     np.maximum.at(cpus, owners, program.cpu)
     waited = (cpus + 1) * ends - sums.sum(axis=0)
     names = ("computed", "sent", "received", "waited")

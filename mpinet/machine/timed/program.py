@@ -71,6 +71,12 @@ class Program:
         return len(self.kind)
 
     @property
+    def owners(self) -> Ints:
+        """Processor of each operation, shape (rows,)."""
+        found: Ints = np.repeat(np.arange(self.processors), np.diff(self.first))
+        return found
+
+    @property
     def largest(self) -> int:
         """Bytes of its largest message; 0 without any."""
         return int(self.amount[self.kind == SEND].max(initial=0))

@@ -195,8 +195,7 @@ class TimedRun:
         followers = np.empty(len(part.needs), np.int64)
         operations = layout.Operation.array(rows + 1)
         operations["what"][:rows] = part.kind.astype(np.int32) | part.cpu << layout.CPU_SHIFT
-        slots = np.repeat(np.arange(len(part.first) - 1), np.diff(part.first))
-        operations["number"][:rows] = np.arange(rows) - part.first[slots]
+        operations["number"][:rows] = np.arange(rows) - part.first[part.owners]
         twice = connect(part.first, part.needs_first, part.needs, operations, followers)
         if twice:
             more = layout.Operation.array(rows + 1 + twice)

@@ -78,7 +78,7 @@ def loads_of(
         Of each link ``what`` and ``bytes``.
     """
     sends = np.flatnonzero(program.kind == SEND)
-    sources = np.repeat(np.arange(program.processors), np.diff(program.first))[sends]
+    sources = program.owners[sends]
     keys, which = np.unique(sources * topology.size + program.peer[sends], return_inverse=True)
     one, other = keys // topology.size, keys % topology.size
     watched = np.full(topology.size * topology.ports, -1, np.int64)

@@ -23,7 +23,7 @@ from mpinet.machine.timed.costs import Costs
 from mpinet.machine.timed.layout import CALC, SEND
 from mpinet.machine.timed.program import Program
 from mpinet.machine.transport import Local
-from mpinet.networks.adjacency import Adjacency, measure_distances
+from mpinet.networks.adjacency import Adjacency, hops_from_hosts
 from mpinet.networks.topology import Topology
 from mpinet.programs.messages.bounds import MOST_PORTS, Bound
 from mpinet.programs.messages.placing import along_cycle, snake
@@ -127,10 +127,10 @@ def _played(orders: list[Ints], count: int, play: Play, transport: Local) -> Int
     return transport.max(results)
 
 
-def _traffic(program: Program, hosts: int) -> tuple[Ints, Ints, Ints]:
+def _traffic(program: Program) -> tuple[Ints, Ints, Ints]:
     """Return sender, receiver and bytes of all messages between two processors."""
     chosen = np.flatnonzero(program.kind == SEND)
-    senders = np.repeat(np.arange(program.processors), np.diff(program.first))[chosen]
+    senders = program.owners[chosen]
     receivers = program.peer[chosen].astype(np.int64)
     apart = senders != receivers
     return senders[apart], receivers[apart], program.amount[chosen][apart]
@@ -138,13 +138,7 @@ def _traffic(program: Program, hosts: int) -> tuple[Ints, Ints, Ints]:
 
 def _distances(topology: Topology) -> Ints:
     """Return the hops between all processors, shape (hosts, hosts)."""
-    lists, hosts = Adjacency.of(topology), topology.hosts
-    distance, all_of = np.empty(topology.size, np.int32), np.empty((hosts, hosts), np.int64)
-    for host in range(hosts):
-        distance[:] = -1
-        measure_distances(lists.begin, lists.others, host, distance)
-        all_of[host] = distance[:hosts]
-    return all_of
+    return hops_from_hosts(topology, Adjacency.of(topology))[:, : topology.hosts]
 
 
 def _by_distance(program: Program, topology: Topology, orders: list[Ints]) -> list[Ints]:
@@ -152,7 +146,7 @@ def _by_distance(program: Program, topology: Topology, orders: list[Ints]) -> li
     hosts = topology.hosts
     if hosts > MOST_HOSTS:
         return []
-    senders, receivers, amounts = _traffic(program, hosts)
+    senders, receivers, amounts = _traffic(program)
     weight = np.zeros((hosts, hosts))
     np.add.at(weight, (senders, receivers), amounts)
     weight += weight.T
@@ -195,7 +189,7 @@ def bound_of_places(program: Program, topology: Topology, costs: Costs) -> Bound
     bounds = [Bound(_busiest_cpu(program, costs), "ends")]
     wide = topology.size * topology.ports > MOST_PORTS
     if topology.links and costs.mode != "ideal" and not wide:
-        senders, receivers, amounts = _traffic(program, topology.hosts)
+        senders, receivers, amounts = _traffic(program)
         nodes, ports = wired(topology, np.arange(topology.size))
         kinds = np.minimum(topology.link_class(nodes, ports), len(costs.byte_times) - 1)
         times = np.array(costs.byte_times, np.int64)[kinds]
@@ -212,7 +206,7 @@ def bound_of_places(program: Program, topology: Topology, costs: Costs) -> Bound
 
 def _busiest_cpu(program: Program, costs: Costs) -> int:
     """Return the longest time that some CPU computes, sends and takes in."""
-    owner = np.repeat(np.arange(program.processors), np.diff(program.first))
+    owner = program.owners
     cpus = int(program.cpu.max(initial=0)) + 1
     work = np.zeros(program.processors * cpus, np.int64)
     calcs, sends = program.kind == CALC, program.kind == SEND
