@@ -16,9 +16,10 @@ from mpinet.machine.placement import start_of
 from mpinet.machine.state import Frame
 from mpinet.machine.timed import layout
 from mpinet.machine.timed.costs import Costs
+from mpinet.machine.timed.operations import connected
 from mpinet.machine.timed.program import MOST_AMOUNT, Program
 from mpinet.machine.timed.saved import fields_of, restore
-from mpinet.machine.timed.windows import advance, connect, move_lists, take_rows
+from mpinet.machine.timed.windows import advance, move_lists, take_rows
 from mpinet.networks.routing import Routing, hop_limit
 
 AT_ONCE = 1 << 20
@@ -192,20 +193,11 @@ class TimedRun:
             + (layout.Server.dtype.itemsize + 4) * servers
         )
         require_memory(needed, f"{self.program.name} in time")
-        followers = np.empty(len(part.needs), np.int64)
-        operations = layout.Operation.array(rows + 1)
-        operations["what"][:rows] = part.kind.astype(np.int32) | part.cpu << layout.CPU_SHIFT
-        operations["number"][:rows] = np.arange(rows) - part.first[part.owners]
-        twice = connect(part.first, part.needs_first, part.needs, operations, followers)
-        if twice:
-            more = layout.Operation.array(rows + 1 + twice)
-            more[: rows + 1] = operations
-            operations = more
-        operations["amount"][:rows], operations["tag"][:rows] = part.amount, part.tag
-        operations["peer"][:rows] = part.peer
+        operations, followers, twice = connected(part)
+        operations = np.concatenate([operations, layout.Operation.array(twice)])
         self.ledger.clones = twice
         self._state = layout.State(
-            operations, part.needs.astype(np.int32), followers.astype(np.int32),
+            operations, part.needs.astype(np.int32), followers,
             self._processors(hosted), self._numbers(hosted),
             layout.Cpu.array(hosted * int(rules.cpus)),
             layout.Message.array(0),

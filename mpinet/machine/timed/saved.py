@@ -119,8 +119,7 @@ def _stacked(rows: Any, names: tuple[str, ...]) -> Ints:
 def _numbers(run: TimedRun) -> Ints:
     """Return the numbers of this rank's operations in the whole program."""
     operations = run.state.operations[: run.part.operations]
-    owners = np.repeat(run.slots, np.diff(run.part.first))
-    numbers: Ints = run.state.numbers[owners] + operations["number"]
+    numbers: Ints = run.state.numbers[run.slots[run.part.owners]] + operations["number"]
     return numbers
 
 

@@ -13,9 +13,9 @@ from mpinet.errors import UsageError
 from mpinet.machine.machine import Machine
 from mpinet.machine.state import Fields, Located, Numbered
 from mpinet.machine.timed import layout as timed
+from mpinet.machine.timed.operations import connected
 from mpinet.machine.timed.program import Program, ranges
 from mpinet.machine.timed.results import stuck_of
-from mpinet.machine.timed.windows import connect
 from mpinet.machine.traffic import operations as own
 from mpinet.machine.traffic.layout import CAME, NONE, Ledger
 from mpinet.networks.topology import Topology
@@ -69,7 +69,7 @@ class Played:
         counts = np.zeros(len(nodes), np.int64)
         counts[self.slots] = np.diff(part.first)
         first = np.cumsum(counts) - counts
-        self._owner: Ints = np.repeat(np.arange(len(nodes)), counts)
+        self._owner: Ints = self.slots[part.owners]
         sent = np.concatenate([[0], np.cumsum(sends)])
         nodes["begin"] = nodes["end"] = sent[first]
         nodes["next_born"] = nodes["next_taken"] = nodes["begin"]
@@ -91,14 +91,8 @@ class Played:
 
     def _state(self, first: Ints, came: int) -> own.Play:
         """Allocate operations, processors and lists, for `came` messages that may come."""
-        part, rows, rules = self.part, self.part.operations, self._rules
-        operations = timed.Operation.array(rows + 1)
-        operations["what"][:rows] = part.kind.astype(np.int32) | part.cpu << timed.CPU_SHIFT
-        operations["number"][:rows] = np.arange(rows) - first[self._owner]
-        followers = np.empty(len(part.needs), np.int64)
-        connect(part.first, part.needs_first, part.needs, operations, followers)
-        operations["amount"][:rows], operations["tag"][:rows] = part.amount, part.tag
-        operations["peer"][:rows] = part.peer
+        part, rules = self.part, self._rules
+        operations, followers, _ = connected(part)
         actors = own.Actor.array(len(first))
         actors["first"], actors["ready"], actors["coming"] = first, NONE, NONE
         begins = np.zeros(len(first), np.int64)
@@ -107,7 +101,7 @@ class Played:
         entries = timed.Entry.array(1 << max(4, (2 * lists).bit_length()))
         entries["slot"] = NONE
         return own.Play(
-            operations, followers.astype(np.int32), actors, begins,
+            operations, followers, actors, begins,
             np.zeros(len(first) * int(rules.cpus), np.int64), own.Arrived.array(came + 1),
             np.zeros((came + 1, 2 * int(rules.lists)), np.int64), entries, self._nodes, self.trace,
         )  # fmt: skip
