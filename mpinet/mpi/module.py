@@ -26,7 +26,8 @@ from mpinet.mpi.futures.core import core
 from mpinet.mpi.messages import bsend_buffers
 from mpinet.mpi.messages.grequests import Grequest
 from mpinet.mpi.messages.matched_probes import MESSAGE_NO_PROC, MESSAGE_NULL, Message
-from mpinet.mpi.messages.requests import REQUEST_NULL, Prequest, Request
+from mpinet.mpi.messages.persistent import Prequest
+from mpinet.mpi.messages.requests import REQUEST_NULL, Request
 from mpinet.mpi.real import REAL
 from mpinet.mpi.refusals import RefusedModule, refuse, refuse_rest, refused, refusing
 from mpinet.mpi.settings import Package

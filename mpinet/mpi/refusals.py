@@ -15,7 +15,6 @@ WITHOUT = {
     "no processors but its own": "Spawn Spawn_multiple ProcessPoolExecutor",
     "no ports": "Accept Close_port Connect Lookup_name Open_port Publish_name Unpublish_name",
     "no sockets": "Join",
-    "no partitioned messages": "Parrived Pready Pready_list Pready_range Precv_init Psend_init",
     "no processors that fail": "Ack_failed Agree Get_failed Iagree Ishrink Is_revoked Revoke "
     "Shrink",
     "no pool of threads": "ThreadPoolExecutor pool server",

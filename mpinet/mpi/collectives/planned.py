@@ -9,7 +9,8 @@ from typing import Any
 
 from mpinet.mpi.collectives.collective import Plan
 from mpinet.mpi.messages.buffers import with_own_datatypes
-from mpinet.mpi.messages.requests import Prequest, Request
+from mpinet.mpi.messages.persistent import Prequest
+from mpinet.mpi.messages.requests import Request
 from mpinet.mpi.real import REAL
 from mpinet.mpi.world.calls import call
 from mpinet.mpi.world.endpoint import Endpoint

@@ -49,6 +49,7 @@ from mpinet.mpi.messages.bsend_buffers import Attached, AttachedBuffers
 from mpinet.mpi.messages.matched_probes import Probes
 from mpinet.mpi.messages.memory import BufferMessages
 from mpinet.mpi.messages.objects import ObjectMessages
+from mpinet.mpi.messages.persistent import PartitionedMessages
 from mpinet.mpi.messages.requests import Request
 from mpinet.mpi.real import REAL, UNDEFINED, as_int
 from mpinet.mpi.world.calls import call, on_behalf_of, running
@@ -81,6 +82,7 @@ RESOURCE, SHARED_MEMORY = "mpi_hw_resource_type", "mpi_shared_memory"
 class Comm(
     ObjectMessages,
     BufferMessages,
+    PartitionedMessages,
     Probes,
     AttachedBuffers,
     Inquiries,

@@ -9,7 +9,8 @@ from typing import Any
 
 from mpinet.mpi.messages.bsend_buffers import claim
 from mpinet.mpi.messages.buffers import Buffer
-from mpinet.mpi.messages.requests import Prequest, Request
+from mpinet.mpi.messages.persistent import Prequest
+from mpinet.mpi.messages.requests import Request
 from mpinet.mpi.messages.statuses import fill, tell
 from mpinet.mpi.real import ANY_SOURCE, ANY_TAG, PROC_NULL
 from mpinet.mpi.world.calls import call, running

@@ -1,9 +1,9 @@
 """Requests: nonblocking communication, and its completion by wait and test.
 
 A request has an event that completes it and a function that finishes it (unpacks what has come).
-A persistent request is started again and again. MPI asks for the completion of one, any, some or
-all of several, by waiting, testing or looking on. The entry points of that table are three lines
-each over a few helpers; the file has more than 500 lines so that they can be read side by side.
+MPI asks for the completion of one, any, some or all of several, by waiting, testing or looking on.
+The entry points of that table are three lines each over a few helpers; the file is as long as it
+is so that they can be read side by side.
 """
 
 # ruff: noqa: N802  (mpi4py's names)
@@ -366,40 +366,6 @@ class Request(Numbered):
         self._begin, self._event, self._finish = None, None, blank
         if event is not None and finish is not blank:
             _finish_in_fiber(event, finish)
-
-
-class Prequest(Request):
-    """Communication that may be begun again and again, as `mpi4py.MPI.Prequest`."""
-
-    __slots__ = ()
-
-    __module__ = REAL.__name__
-
-    @classmethod
-    def repeating(cls, begin: Callable[[], Request]) -> Prequest:
-        """A request that is not active yet; `begin` is called whenever it is started."""
-        made = object.__new__(cls)
-        made._begin, made._event, made._finish = begin, None, blank
-        return made
-
-    @classmethod
-    def _kind(cls) -> type[Request]:
-        return Prequest
-
-    @call
-    def Start(self) -> None:
-        """Begin the communication."""
-        if self._begin is None or self._event is not None:
-            raise REAL.Exception(REAL.ERR_REQUEST)
-        begun = self._begin()
-        self._event, self._finish = begun._event, begun._finish
-
-    @classmethod
-    @call
-    def Startall(cls, requests: Sequence[Prequest]) -> None:
-        """Begin the communication of several requests."""
-        for request in requests:
-            request.Start()
 
 
 REQUEST_NULL = Request()

@@ -1,0 +1,132 @@
+"""Persistent requests: communication that is started again and again, in partitions, too."""
+
+# ruff: noqa: N802  (mpi4py's names)
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mpinet.mpi.messages.buffers import Buffer
+from mpinet.mpi.messages.partitions import End, Receiver, Sender
+from mpinet.mpi.messages.requests import Request
+from mpinet.mpi.messages.statuses import blank
+from mpinet.mpi.real import ANY_SOURCE, ANY_TAG, PROC_NULL, REAL, as_int
+from mpinet.mpi.world.calls import call
+from mpinet.mpi.world.endpoint import Endpoint
+
+
+class Prequest(Request):
+    """Communication that may be begun again and again, as `mpi4py.MPI.Prequest`."""
+
+    __slots__ = ("_end",)
+
+    __module__ = REAL.__name__
+
+    _end: End | None
+
+    def __new__(cls, request: Request | None = None) -> Prequest:
+        """Another face of a request."""
+        made = super().__new__(cls, request)
+        made._end = request._end if isinstance(request, Prequest) else None
+        return made
+
+    @classmethod
+    def repeating(cls, begin: Callable[[], Request], end: End | None = None) -> Prequest:
+        """A request that is not active yet; `begin` is called whenever it is started."""
+        made = object.__new__(cls)
+        made._begin, made._event, made._finish, made._end = begin, None, blank, end
+        return made
+
+    @classmethod
+    def _kind(cls) -> type[Request]:
+        return Prequest
+
+    @call
+    def Start(self) -> None:
+        """Begin the communication."""
+        if self._begin is None or self._event is not None:
+            raise REAL.Exception(REAL.ERR_REQUEST)
+        begun = self._begin()
+        self._event, self._finish = begun._event, begun._finish
+
+    @classmethod
+    @call
+    def Startall(cls, requests: Sequence[Prequest]) -> None:
+        """Begin the communication of several requests."""
+        for request in requests:
+            request.Start()
+
+    # ---- in partitions
+
+    @property
+    def _partitioned(self) -> End:
+        """The end of the partitioned message.
+
+        Raises
+        ------
+        Exception
+            ``ERR_REQUEST``: it is none.
+        """
+        if not self or self._end is None:
+            raise REAL.Exception(REAL.ERR_REQUEST)
+        return self._end
+
+    @call
+    def Pready(self, partition: int) -> None:
+        """Say that a partition may be sent."""
+        self._partitioned.ready(as_int(partition))
+
+    @call
+    def Pready_range(self, partition_low: int, partition_high: int) -> None:
+        """Say that all partitions from one to another may be sent."""
+        self.Pready_list(range(as_int(partition_low), as_int(partition_high) + 1))
+
+    @call
+    def Pready_list(self, partitions: Sequence[int]) -> None:
+        """Say that some partitions may be sent."""
+        for partition in partitions:
+            self.Pready(partition)
+
+    @call
+    def Parrived(self, partition: int) -> bool:
+        """Tell if a partition is there, after the machine's next step at the latest."""
+        return self._partitioned.arrived(as_int(partition))
+
+
+class PartitionedMessages(Endpoint):
+    """Messages whose partitions are sent as they become ready, as `mpi4py.MPI.Comm` has them."""
+
+    __slots__ = ()
+
+    @call
+    def Psend_init(
+        self, buf: Any, partitions: int, dest: int, tag: int = 0, info: Any = REAL.INFO_NULL
+    ) -> Prequest:
+        """A send of memory in partitions, to be started."""
+        buffer = _divided(buf, partitions, dest, False)
+        sender = Sender(self._scope, buffer, as_int(partitions), as_int(dest), as_int(tag))
+        return Prequest.repeating(sender.begin, sender)
+
+    @call
+    def Precv_init(
+        self,
+        buf: Any,
+        partitions: int,
+        source: int = ANY_SOURCE,
+        tag: int = ANY_TAG,
+        info: Any = REAL.INFO_NULL,
+    ) -> Prequest:
+        """A receive into memory in partitions, to be started; MPI has no wildcards for it."""
+        if source == ANY_SOURCE:
+            raise REAL.Exception(REAL.ERR_RANK)
+        if tag == ANY_TAG:
+            raise REAL.Exception(REAL.ERR_TAG)
+        buffer = _divided(buf, partitions, source, True)
+        receiver = Receiver(self._scope, buffer, as_int(partitions), as_int(source), as_int(tag))
+        return Prequest.repeating(receiver.begin, receiver)
+
+
+def _divided(buf: Any, partitions: int, rank: int, writable: bool) -> Buffer | None:
+    """The memory of the first of some partitions; None to and from `PROC_NULL`."""
+    return None if rank == PROC_NULL else Buffer(buf, writable, max(partitions, 1)).kept()
