@@ -18,6 +18,12 @@ from mpinet.networks.own import import_from
 PAPERS = ("gbsn", "gmn", "hdn", "lens", "sth")
 """The rooms whose claims the ledger holds, in its order."""
 
+FURTHER = ("mcs",)
+"""Rooms of further texts, which are judged where they are named."""
+
+ROOMS = PAPERS + FURTHER
+"""All rooms."""
+
 
 def paper(room: str) -> Paper:
     """A paper of the ledger."""
@@ -110,7 +116,7 @@ def _unknown(word: str, files: Sequence[str]) -> str:
     if files:
         return f"There is no claim {word!r} in {' or '.join(files)}."
     return (
-        f"There is no paper or claim {word!r}: papers are {', '.join(PAPERS)}; "
+        f"There is no paper or claim {word!r}: papers are {', '.join(ROOMS)}; "
         "mpinet verify --list lists the claims."
     )
 
@@ -118,9 +124,9 @@ def _unknown(word: str, files: Sequence[str]) -> str:
 def _rooms(words: Sequence[str]) -> Sequence[str]:
     """The rooms in which these names have to be looked for: a claim's id begins with its room."""
     begins = {word.partition("-")[0].lower() for word in words}
-    if words and begins <= set(PAPERS):
-        return [room for room in PAPERS if room in begins]
-    return PAPERS
+    if words and begins <= set(ROOMS):
+        return [room for room in ROOMS if room in begins]
+    return [*PAPERS, *(room for room in FURTHER if room in begins)]
 
 
 def _means(name: str, claim: Claim) -> bool:

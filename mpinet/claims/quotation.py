@@ -26,7 +26,7 @@ class Quotation:
     page : str
         Page of the paper; empty where its stored text marks none.
     line : int
-        Line of that text, from 1 on.
+        Line of that text, from 1 on; 0 where there is no stored text.
     """
 
     text: str
@@ -48,7 +48,7 @@ class Quoted(NamedTuple):
 
 def place_text(page: str, line: int) -> str:
     """Format page and line of a quotation."""
-    return f"p. {page}, line {line}" if page else f"line {line}"
+    return ", ".join([*([f"p. {page}"] if page else []), *([f"line {line}"] if line else [])])
 
 
 def read_quotations(file: Path) -> list[Quoted]:
@@ -58,7 +58,7 @@ def read_quotations(file: Path) -> list[Quoted]:
     with file.open(encoding="utf-8", newline="") as rows:
         return [
             Quoted(
-                Quotation(row["quotation"], row["page"], int(row["line"])),
+                Quotation(row["quotation"], row["page"], int(row["line"] or 0)),
                 tuple(row["claims"].split()),
             )
             for row in csv.DictReader(rows)

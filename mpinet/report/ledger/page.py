@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from mpinet.base.files import whole_file
-from mpinet.claims.ledger import PAPERS, paper
+from mpinet.claims.ledger import ROOMS, paper
 from mpinet.claims.paper import Paper
 from mpinet.claims.summary import tally
 from mpinet.claims.verdict import VERDICTS
@@ -82,7 +82,7 @@ def html_page(title: str, body: str) -> str:
 
 
 def _paper(name: str) -> Paper:
-    return paper(name) if name in PAPERS else Paper(name, "claims of one's own", ())
+    return paper(name) if name in ROOMS else Paper(name, "claims of one's own", ())
 
 
 def _part(name: str) -> str:

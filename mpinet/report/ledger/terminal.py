@@ -7,7 +7,7 @@ from itertools import groupby
 from textwrap import wrap
 from typing import Any
 
-from mpinet.claims.ledger import PAPERS, paper
+from mpinet.claims.ledger import ROOMS, paper
 from mpinet.claims.quotation import place_text
 from mpinet.claims.summary import tally
 from mpinet.report.tables import cell_text
@@ -140,7 +140,7 @@ def _in_common(row: Mapping[str, Any], failing: int, others: int) -> str:
 
 def cause_of(row: Mapping[str, Any]) -> str:
     """Sentence on the error that refutes a claim, or its name; empty without one."""
-    causes = paper(row["paper"]).causes if row["paper"] in PAPERS else {}
+    causes = paper(row["paper"]).causes if row["paper"] in ROOMS else {}
     return causes[row["cause"]].sentence if row["cause"] in causes else str(row["cause"])
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from mpinet.claims import statement
 from mpinet.claims.cause import GRADES
-from mpinet.claims.ledger import PAPERS, claims_of, paper, select
+from mpinet.claims.ledger import ROOMS, claims_of, paper, select
 from mpinet.claims.relation import RELATIONS
 from mpinet.claims.verify import verify
 from mpinet.errors import UsageError
@@ -22,7 +22,7 @@ def test_the_ids_are_those_of_the_specifications():
     assert sorted(claim.id for claim in select([])) == sorted(IDS)
 
 
-@pytest.mark.parametrize("room", PAPERS)
+@pytest.mark.parametrize("room", ROOMS)
 def test_every_claim_says_what_it_states_and_where(room):
     for claim in claims_of(room):
         assert claim.paper == room
@@ -35,7 +35,7 @@ def test_every_claim_says_what_it_states_and_where(room):
             assert claim.grid.points("quick")
 
 
-@pytest.mark.parametrize("room", PAPERS)
+@pytest.mark.parametrize("room", ROOMS)
 def test_the_tables_are_made_of_claims(room):
     known = {claim.id for claim in claims_of(room)}
     for table in paper(room).tables:
@@ -44,14 +44,14 @@ def test_the_tables_are_made_of_claims(room):
     assert {claim for found in paper(room).findings for claim in found.claims} <= known
 
 
-@pytest.mark.parametrize("room", PAPERS)
+@pytest.mark.parametrize("room", ROOMS)
 def test_the_causes_of_refutations_are_those_of_the_papers_table(room):
     causes = paper(room).causes
     assert all(cause.sentence and cause.grade in GRADES for cause in causes.values())
     assert {claim.cause for claim in claims_of(room)} - {""} == set(causes)
 
 
-@pytest.mark.parametrize("room", PAPERS)
+@pytest.mark.parametrize("room", ROOMS)
 def test_a_refuted_claim_has_the_grade_of_its_error(room):
     causes = paper(room).causes
     for claim in claims_of(room):
@@ -73,14 +73,14 @@ def test_a_row_beside_stated_steps_says_whose_they_are():
     assert all("a schedule of ours takes" in notes[id] for id in set(notes) - set(theirs))
 
 
-@pytest.mark.parametrize("room", PAPERS)
+@pytest.mark.parametrize("room", ROOMS)
 def test_a_corrected_statement_names_the_claim_that_it_corrects(room):
     known = {claim.id for claim in claims_of(room)}
     for claim in claims_of(room):
         assert not claim.corrects or claim.corrects in known - {claim.id}
 
 
-@pytest.mark.parametrize("room", PAPERS)
+@pytest.mark.parametrize("room", ROOMS)
 def test_every_place_in_the_order_of_corrections_is_that_of_one(room):
     corrections = [claim.id for claim in claims_of(room) if claim.place == statement.AS_IT_HOLDS]
     for name in paper(room).corrections:

@@ -107,7 +107,7 @@ def test_the_page_needs_no_other_file(verdicts):
 
 def test_a_papers_table_marks_the_cells_that_differ(verdicts, monkeypatch):
     table = PaperTable("Table 1: diameters of rings", (("diameter", ("RING-TABLE",)),))
-    monkeypatch.setattr(pages, "PAPERS", ("own",))
+    monkeypatch.setattr(pages, "ROOMS", ("own",))
     monkeypatch.setattr(pages, "paper", lambda room: Paper(room, "Rings", (), (table,)))
     text = pages.page(documented(verdicts))
     assert "<caption>Table 1: diameters of rings</caption>" in text
@@ -165,7 +165,7 @@ RINGS = Paper(
 @pytest.fixture
 def of_paper(verdicts, monkeypatch):
     """The page where the claims are those of a paper that has all that a paper may have."""
-    monkeypatch.setattr(pages, "PAPERS", ("own",))
+    monkeypatch.setattr(pages, "ROOMS", ("own",))
     monkeypatch.setattr(pages, "paper", lambda room: RINGS)
     return pages.page(documented(verdicts))
 

@@ -1,0 +1,160 @@
+"""The 2-dimensional array (section 10.7), and the array of two layers (problem 10.4)."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from mpinet.claims import Corrected, Measured, claim, over
+from mpinet.papers.mcs.congestion import congestion, problems, ways
+from mpinet.papers.mcs.measured import (
+    diameter,
+    largest_switch,
+    lengths_differ,
+    network,
+    sizes,
+)
+
+SMALL = over(N=[2, 4])
+"""Sizes at which all problems are tried with all routings."""
+
+ROWS = (
+    claim(
+        "MCS-array-example",
+        place="10.7",
+        statement="the array of 4 inputs has the diameter 8, between input 0 and output 3",
+        claimed=8,
+        grid=over(N=[4]),
+        measured=lambda N: diameter("array", N),
+    ),
+    claim(
+        "MCS-array-diameter",
+        place="10.7",
+        statement="the diameter of an array with N inputs and outputs is 2N",
+        claimed=lambda N: 2 * N,
+        grid=sizes(32),
+        measured=lambda N: diameter("array", N),
+    ),
+    claim(
+        "MCS-array-worse-than-tree",
+        place="10.7",
+        statement="the array's diameter is larger than the complete binary tree's",
+        relation=">",
+        claimed=lambda N: diameter("tree", N).value,
+        grid=sizes(32),
+        measured=lambda N: diameter("array", N),
+        cause="two-inputs",
+        fails_where=("N = 2", lambda N: N == 2),
+        corrected=Corrected(
+            "MCS-array-worse-than-tree-4",
+            "from 4 inputs on the array's diameter is larger than the tree's",
+            relation=">",
+            claimed=lambda N: diameter("tree", N).value,
+            grid=over(N=[4, 8, 16, 32]),
+        ),
+    ),
+    claim(
+        "MCS-array-switches",
+        place="10.8, table",
+        statement="the array has N^2 switches",
+        claimed=lambda N: N**2,
+        grid=sizes(32),
+        measured=lambda N: network("array", N).switches,
+    ),
+    claim(
+        "MCS-array-switch-size",
+        place="10.8, table",
+        statement="the array's switches are 2 x 2",
+        claimed=(2, 2),
+        grid=sizes(32),
+        measured=lambda N: largest_switch("array", N),
+        reading="The table gives the largest switch of each network.",
+    ),
+    claim(
+        "MCS-array-congestion",
+        place="Theorem 10.7.1",
+        statement="the congestion of an N-input array is 2",
+        claimed=2,
+        grid=SMALL,
+        measured=lambda N: congestion("array", N),
+        note="All problems with all their routings; the two halves of the proof are rows of "
+        "their own, for larger N.",
+    ),
+    claim(
+        "MCS-array-latency",
+        place="10.5",
+        statement="all paths between an input and an output are of one length",
+        relation="all",
+        grid=over(N=[2, 4, 8]).quick(lambda N: N <= 4),
+        measured=lambda N: not lengths_differ("array", N),
+    ),
+)
+
+
+@claim(
+    "MCS-array-rightward",
+    place="Theorem 10.7.1, proof",
+    statement="packets that go right to their column and then down have a congestion of at most 2",
+    relation="<=",
+    claimed=2,
+    grid=sizes(64),
+)
+def rightward(N: int) -> Measured:
+    """Route all problems, or some that are drawn, in this way."""
+    worst = Measured(0)
+    for problem in problems(N):
+        passed: Counter[tuple[int, int]] = Counter()
+        for row, column in enumerate(problem):
+            passed.update((row, across) for across in range(column + 1))
+            passed.update((down, column) for down in range(row + 1, N))
+        most = max(passed.values())
+        if most > worst.value:
+            worst = Measured(most, {"problem": problem})
+    return worst
+
+
+@claim(
+    "MCS-array-lower-left",
+    place="Theorem 10.7.1, proof",
+    statement="a permutation that takes 0 to 0 and N - 1 to N - 1 passes two packets by one switch",
+    relation="all",
+    grid=over(N=[2, 4, 8]).quick(lambda N: N <= 4),
+)
+def lower_left(N: int) -> Measured:
+    """List all ways of both packets: each passes the switch in the lower left corner."""
+    corner = N * (N - 1)
+    found = ways("array", N)
+    walks = (*found[0, 0], *found[N - 1, N - 1])
+    return Measured(all(corner in walk for walk in walks), {"switch": corner})
+
+
+LESS = claim(
+    "MCS-array-less-than-tree",
+    place="10.7",
+    statement="replacing a complete binary tree with an array almost eliminates congestion",
+    relation="<=",
+    claimed=2,
+    grid=over(N=[4, 8, 16, 32, 64]).quick(lambda N: N <= 16),
+    measured=rightward.measurement,
+    reading="What is left is 2, whatever N, where the tree has N.",
+)
+
+
+LAYERS = (
+    claim(
+        "MCS-layers-congestion",
+        place="problem 10.4 a",
+        statement="in the 2-layer array every permutation has a routing of congestion 1",
+        claimed=1,
+        grid=SMALL,
+        measured=lambda N: congestion("layers", N),
+    ),
+    claim(
+        "MCS-layers-short",
+        place="problem 10.4 c",
+        statement="routings of least latency have a congestion that is greater than the network's",
+        relation=">",
+        claimed=lambda N: congestion("layers", N).value,
+        grid=SMALL,
+        measured=lambda N: congestion("layers", N, short=True),
+    ),
+)

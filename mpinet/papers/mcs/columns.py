@@ -1,0 +1,306 @@
+"""Butterfly and Benes network (sections 10.8 and 10.9), and the Reasoner-net (problem 10.7)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+
+import networkx
+
+from mpinet.claims import Corrected, Measured, claim, over
+from mpinet.papers.mcs.congestion import (
+    congestion,
+    constraints,
+    least,
+    looped,
+    problems,
+    unique_congestion,
+    ways,
+)
+from mpinet.papers.mcs.measured import (
+    diameter,
+    largest_switch,
+    lengths_differ,
+    lg,
+    network,
+    sizes,
+)
+
+FROM_4 = over(N=[4, 8, 16, 32])
+
+BUTTERFLY = (
+    claim(
+        "MCS-butterfly-switches",
+        place="10.8",
+        statement="the butterfly has N (log N + 1) switches",
+        claimed=lambda N: N * (lg(N) + 1),
+        grid=sizes(256),
+        measured=lambda N: network("butterfly", N).switches,
+    ),
+    claim(
+        "MCS-butterfly-columns",
+        place="10.8",
+        statement="its switches are arrayed in log N + 1 columns of N",
+        claimed=lambda N: (N,) * (lg(N) + 1),
+        grid=sizes(256),
+        measured=lambda N: tuple(map(len, network("butterfly", N).columns)),
+    ),
+    claim(
+        "MCS-butterfly-diameter",
+        place="10.8",
+        statement="the diameter of the butterfly is log N + 2",
+        claimed=lambda N: lg(N) + 2,
+        grid=sizes(256),
+        measured=lambda N: diameter("butterfly", N),
+    ),
+    claim(
+        "MCS-butterfly-switch-size",
+        place="10.8, table",
+        statement="the butterfly's switches are 2 x 2",
+        claimed=(2, 2),
+        grid=sizes(64),
+        measured=lambda N: largest_switch("butterfly", N),
+    ),
+    claim(
+        "MCS-butterfly-unique",
+        place="10.8",
+        statement="there is one path from each input to each output",
+        relation="all",
+        grid=sizes(64),
+        measured=lambda N: all(len(walks) == 1 for walks in ways("butterfly", N).values()),
+    ),
+    claim(
+        "MCS-butterfly-congestion",
+        place="10.8",
+        statement="the congestion is sqrt(N) if N is an even power of 2, else sqrt(N/2)",
+        claimed=lambda N: 2 ** (lg(N) // 2),
+        grid=sizes(64),
+        measured=lambda N: unique_congestion("butterfly", N),
+    ),
+    claim(
+        "MCS-butterfly-less-than-tree",
+        place="10.8",
+        statement="the butterfly has lower congestion than the complete binary tree",
+        relation="<",
+        claimed=lambda N: unique_congestion("tree", N).value,
+        grid=sizes(32),
+        measured=lambda N: unique_congestion("butterfly", N),
+    ),
+    claim(
+        "MCS-butterfly-fewer-switches",
+        place="10.8",
+        statement="the butterfly uses fewer switches than the array",
+        relation="<",
+        claimed=lambda N: network("array", N).switches,
+        grid=sizes(32),
+        measured=lambda N: network("butterfly", N).switches,
+        cause="two-inputs",
+        fails_where=("N = 2", lambda N: N == 2),
+        corrected=Corrected(
+            "MCS-butterfly-fewer-switches-4",
+            "from 4 inputs on the butterfly uses fewer switches than the array",
+            relation="<",
+            claimed=lambda N: network("array", N).switches,
+            grid=FROM_4,
+        ),
+    ),
+    claim(
+        "MCS-butterfly-shorter",
+        place="10.8",
+        statement="the butterfly has a lower diameter than the array",
+        relation="<",
+        claimed=lambda N: diameter("array", N).value,
+        grid=sizes(32),
+        measured=lambda N: diameter("butterfly", N),
+    ),
+)
+
+
+@claim(
+    "MCS-butterfly-reach",
+    place="problem 10.8, hint",
+    statement="to a switch in column i lead paths from 2^i inputs, and from it to 2^(n-i) outputs",
+    claimed=lambda N: {f"column {i}": (2**i, N // 2**i) for i in range(lg(N) + 1)},
+    grid=sizes(64),
+)
+def reach(N: int) -> dict[str, tuple[int, int] | str]:
+    """Count, for each switch, the inputs and outputs whose path passes it."""
+    ends: dict[int, tuple[set[int], set[int]]] = {}
+    for (start, end), (walk,) in ways("butterfly", N).items():
+        for switch in walk:
+            starts, targets = ends.setdefault(switch, (set(), set()))
+            starts.add(start)
+            targets.add(end)
+    found: dict[str, tuple[int, int] | str] = {}
+    for place, column in enumerate(network("butterfly", N).columns):
+        kinds = {(len(ends[switch][0]), len(ends[switch][1])) for switch in column}
+        found[f"column {place}"] = kinds.pop() if len(kinds) == 1 else "several"
+    return found
+
+
+BENES = (
+    claim(
+        "MCS-benes-switches",
+        place="10.9",
+        statement="the Benes network has 2 N log N switches",
+        claimed=lambda N: 2 * N * lg(N),
+        grid=sizes(256),
+        measured=lambda N: network("benes", N).switches,
+    ),
+    claim(
+        "MCS-benes-columns",
+        place="10.9",
+        statement="its switches are arrayed in 2 log N columns of N",
+        claimed=lambda N: (N,) * (2 * lg(N)),
+        grid=sizes(256),
+        measured=lambda N: tuple(map(len, network("benes", N).columns)),
+    ),
+    claim(
+        "MCS-benes-diameter",
+        place="10.9, table",
+        statement="the diameter of the Benes network is 2 log N + 1",
+        claimed=lambda N: 2 * lg(N) + 1,
+        grid=sizes(256),
+        measured=lambda N: diameter("benes", N),
+    ),
+    claim(
+        "MCS-benes-lengths",
+        place="10.9",
+        statement="all paths from an input to an output are of one length",
+        relation="all",
+        grid=sizes(16),
+        measured=lambda N: not lengths_differ("benes", N),
+    ),
+    claim(
+        "MCS-benes-switch-size",
+        place="10.9, table",
+        statement="the switches of the Benes network are 2 x 2",
+        claimed=(2, 2),
+        grid=sizes(64),
+        measured=lambda N: largest_switch("benes", N),
+    ),
+    claim(
+        "MCS-benes-base",
+        place="10.9",
+        statement="the base case B_1 is exactly F_1, whose routings have congestion 1",
+        claimed={"same": True, "congestion": 1},
+        measured=lambda: {
+            "same": network("benes", 2) == network("butterfly", 2),
+            "congestion": congestion("benes", 2).value,
+        },
+    ),
+    claim(
+        "MCS-benes-congestion",
+        place="Theorem 10.9.1",
+        statement="the congestion of the N-input Benes network is 1",
+        claimed=1,
+        grid=over(N=[2, 4, 8]),
+        measured=lambda N: congestion("benes", N),
+        note="All problems of 2 and 4 inputs, and 202 of 8, with all routings; larger ones are "
+        "routed as the proof does.",
+    ),
+    claim(
+        "MCS-benes-doubled-switches",
+        place="10.9",
+        statement="the Benes network has twice the switches of the butterfly",
+        claimed=lambda N: 2 * network("butterfly", N).switches,
+        grid=sizes(64),
+        measured=lambda N: network("benes", N).switches,
+        cause="doubled",
+        reading="Doubled is read as a factor of 2.",
+        corrected=Corrected(
+            "MCS-benes-fewer-switches",
+            "the Benes network has 2N switches less than two butterflies",
+            claimed=lambda N: 2 * network("butterfly", N).switches - 2 * N,
+        ),
+    ),
+    claim(
+        "MCS-benes-doubled-diameter",
+        place="10.9",
+        statement="the Benes network has twice the diameter of the butterfly",
+        claimed=lambda N: 2 * diameter("butterfly", N).value,
+        grid=sizes(64),
+        measured=lambda N: diameter("benes", N),
+        cause="doubled",
+        reading="Doubled is read as a factor of 2.",
+        corrected=Corrected(
+            "MCS-benes-shorter",
+            "the Benes network's diameter is 3 less than twice the butterfly's",
+            claimed=lambda N: 2 * diameter("butterfly", N).value - 3,
+        ),
+    ),
+    claim(
+        "MCS-benes-example",
+        place="10.9",
+        statement="the permutation 1 5 4 7 3 6 0 2 is routed with congestion 1",
+        claimed=1,
+        measured=lambda: least(ways("benes", 8), (1, 5, 4, 7, 3, 6, 0, 2)),
+    ),
+    claim(
+        "MCS-benes-problem",
+        place="problem 10.2",
+        statement="the permutation 3 1 6 5 2 0 7 4 is routed with one packet by each switch",
+        claimed=1,
+        measured=lambda: least(ways("benes", 8), (3, 1, 6, 5, 2, 0, 7, 4)),
+    ),
+)
+
+
+@claim(
+    "MCS-benes-proof",
+    place="Theorem 10.9.1, proof",
+    statement="routing one colour of the constraint graph by each half, and so on in the halves, "
+    "gives congestion 1",
+    claimed=1,
+    grid=sizes(64),
+)
+def routed(N: int) -> Measured:
+    """Route all problems, or some that are drawn, and follow the ways along the wires."""
+    wires = set(network("benes", N).arcs)
+    worst = Measured(0)
+    for problem in problems(N):
+        passed: Counter[int] = Counter()
+        for walk in looped(N, problem):
+            assert wires.issuperset(pairwise(walk))
+            passed.update(walk)
+        most = max(passed.values())
+        if most > worst.value:
+            worst = Measured(most, {"problem": problem})
+    return worst
+
+
+@claim(
+    "MCS-benes-constraints",
+    place="Theorem 10.9.1, proof",
+    statement="a packet shares at most two edges of the constraint graph, and two colours do",
+    relation="all",
+    grid=sizes(64),
+)
+def two_colours(N: int) -> Measured:
+    """Colour the graphs of all problems, or of some that are drawn."""
+    for problem in problems(N):
+        graph = constraints(problem)
+        most = max(degree for _, degree in graph.degree)
+        if most > 2 or not networkx.is_bipartite(graph):
+            return Measured(False, {"problem": problem})
+    return Measured(True)
+
+
+REASONER = claim(
+    "MCS-reasoner-short",
+    place="problem 10.7",
+    statement="in the Reasoner-net a routing of least latency does not have the least congestion",
+    relation=">",
+    claimed=lambda N: congestion("reasoner", N).value,
+    grid=over(N=[2, 4]),
+    measured=lambda N: congestion("reasoner", N, short=True),
+    cause="two-inputs",
+    fails_where=("N = 2", lambda N: N == 2),
+    corrected=Corrected(
+        "MCS-reasoner-short-4",
+        "so it is for 4 inputs",
+        relation=">",
+        claimed=lambda N: congestion("reasoner", N).value,
+        grid=over(N=[4]),
+    ),
+)

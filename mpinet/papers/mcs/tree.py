@@ -1,0 +1,173 @@
+"""The complete binary tree (sections 10.1 to 10.6)."""
+
+from __future__ import annotations
+
+import networkx
+
+from mpinet.claims import Corrected, Measured, claim, over
+from mpinet.papers.mcs.congestion import least, unique_congestion, ways
+from mpinet.papers.mcs.measured import (
+    diameter,
+    largest_switch,
+    lengths_differ,
+    lg,
+    network,
+    sizes,
+    switch_sizes,
+)
+
+TREES = sizes(32)
+
+
+@claim(
+    "MCS-tree-example",
+    place="10.3",
+    statement="in the tree of 4 inputs, input 1 and output 3 are six wires apart, and no input and "
+    "output are farther",
+    claimed={"from 1 to 3": 6, "most": 6},
+)
+def example() -> dict[str, int]:
+    """Walk from input 1 to output 3, and flood."""
+    (walk,) = ways("tree", 4)[1, 3]
+    return {"from 1 to 3": len(walk) + 1, "most": diameter("tree", 4).value}
+
+
+SIZES = (
+    claim(
+        "MCS-tree-diameter",
+        place="10.3",
+        statement="the diameter of a complete binary tree is 2 log N + 2",
+        claimed=lambda N: 2 * lg(N) + 2,
+        grid=sizes(256),
+        measured=lambda N: diameter("tree", N),
+    ),
+    claim(
+        "MCS-tree-1024",
+        place="10.3",
+        statement="1024 inputs and outputs have a delay of 22 at worst",
+        claimed=22,
+        grid=over(N=[1024]),
+        measured=lambda N: diameter("tree", N),
+    ),
+    claim(
+        "MCS-tree-switches",
+        place="10.4",
+        statement="a complete binary tree has 2N - 1 switches",
+        claimed=lambda N: 2 * N - 1,
+        grid=sizes(256),
+        measured=lambda N: network("tree", N).switches,
+    ),
+    claim(
+        "MCS-tree-switch-size",
+        place="10.6, table",
+        statement="its switches are 3 x 3",
+        claimed=(3, 3),
+        grid=sizes(64),
+        measured=lambda N: largest_switch("tree", N),
+        reading="The table gives the largest switch of each network.",
+        cause="two-inputs",
+        fails_where=("N = 2", lambda N: N == 2),
+        corrected=Corrected(
+            "MCS-tree-switch-size-4",
+            "the largest switches of a tree of 4 inputs or more are 3 x 3",
+            grid=over(N=[4, 8, 16, 32, 64]),
+        ),
+    ),
+)
+
+
+@claim(
+    "MCS-tree-levels",
+    place="10.4",
+    statement="there is 1 switch at the top, 2 are below it, 4 below those, .. and N at the bottom",
+    claimed=lambda N: tuple(2**level for level in range(lg(N) + 1)),
+    grid=sizes(64),
+)
+def levels(N: int) -> tuple[int, ...]:
+    """Count the switches by their distance from the root."""
+    graph = networkx.Graph(network("tree", N).arcs)
+    far = list(networkx.single_source_shortest_path_length(graph, 0).values())
+    return tuple(far.count(level) for level in range(max(far) + 1))
+
+
+@claim(
+    "MCS-tree-most-3x3",
+    place="10.3",
+    statement="most of the switches of a complete binary tree have three wires in and three out",
+    relation=">",
+    claimed=0.5,
+    grid=sizes(64),
+    cause="leaves",
+    corrected=Corrected(
+        "MCS-tree-share-3x3",
+        "the tree has N - 2 switches 3 x 3, of 2N - 1: all but root and bottom",
+        claimed=lambda N: (N - 2) / (2 * N - 1),
+        relation="=",
+    ),
+)
+def share_of_3x3(N: int) -> float:
+    """Count the wires of each switch."""
+    return switch_sizes("tree", N)[3, 3] / network("tree", N).switches
+
+
+@claim(
+    "MCS-tree-unique",
+    place="10.2",
+    statement="there is one simple path between each input and each output",
+    relation="all",
+    grid=TREES,
+)
+def unique(N: int) -> bool:
+    """List all ways."""
+    return all(len(walks) == 1 for walks in ways("tree", N).values())
+
+
+CONGESTION = (
+    claim(
+        "MCS-tree-congestion",
+        place="10.6",
+        statement="the congestion of the complete binary tree is N",
+        claimed=lambda N: N,
+        grid=TREES,
+        measured=lambda N: unique_congestion("tree", N),
+    ),
+    claim(
+        "MCS-tree-reversal",
+        place="10.6",
+        statement="the permutation (N - 1) - i sends every packet through the root switch",
+        claimed=lambda N: N,
+        grid=TREES,
+        measured=lambda N: sum(0 in ways("tree", N)[i, N - 1 - i][0] for i in range(N)),
+    ),
+    claim(
+        "MCS-tree-identity",
+        place="10.6",
+        statement="the identity has a routing of congestion 1: up through one switch and back down",
+        claimed=1,
+        grid=TREES,
+        measured=lambda N: least(ways("tree", N), tuple(range(N))),
+    ),
+    claim(
+        "MCS-tree-latency",
+        place="10.5",
+        statement="network latency equals diameter: paths are determined, or all of one length",
+        relation="all",
+        grid=TREES,
+        measured=lambda N: not lengths_differ("tree", N),
+    ),
+)
+
+
+@claim(
+    "MCS-tree-root-fails",
+    place="10.6",
+    statement="if the root fails, the network is broken into two pieces of equal size",
+    claimed=lambda N: (N - 1, N - 1),
+    grid=sizes(64),
+)
+def without_root(N: int) -> Measured:
+    """Take the root away."""
+    graph = networkx.Graph(network("tree", N).arcs)
+    graph.remove_node(0)
+    pieces = sorted(map(len, networkx.connected_components(graph)))
+    return Measured(tuple(pieces), {"switch": 0})
