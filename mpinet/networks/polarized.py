@@ -75,6 +75,7 @@ def polarized(topology: Topology) -> Routing:
         candidates=candidates.bind(f"{name}.candidates", **wired),
         choose=shortest_queue,
         sees=QUEUES,
+        eager=True,
         params=np.concatenate([np.array(own, np.int64), table]),
         header_bits=lambda source, target: 2 * bits,
         words=2,

@@ -86,6 +86,9 @@ class Routing:
     sees : int
         What `choose` is told: `CREDITS` (of the candidates), before these `QUEUES` (of the node's
         ports) or `ALL_QUEUES` (of all nodes'); see `mpinet.networks.adaptive`.
+    eager : bool
+        Whether `choose` takes an only candidate whenever that has room: a head that waits for one
+        is not asked again. It is so without a `choose` of one's own.
     escape : int, optional
         The classes below it are those of the escape: from everywhere they lead to the target
         without a cycle of dependencies. Default: all.
@@ -131,6 +134,7 @@ class Routing:
     candidates: Rule | None = None
     choose: Rule = most_room
     sees: int = CREDITS
+    eager: bool = False
     escape: int | None = None
     numbered: bool = False
     outcomes: int = 0
@@ -142,6 +146,11 @@ class Routing:
     def adaptive(self) -> bool:
         """True if nodes choose among candidates."""
         return self.candidates is not None
+
+    @property
+    def is_eager(self) -> bool:
+        """True if a head with an only candidate takes it whenever that has room."""
+        return self.eager or self.choose is most_room
 
     @property
     def escape_classes(self) -> int:

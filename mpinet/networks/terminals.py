@@ -160,6 +160,7 @@ class Terminals(Topology):
                 ),
                 "choose": choose.bind("Terminals.choose", own_choose=own.choose),
                 "sees": own.sees,
+                "eager": own.is_eager,
                 "classes": own.classes,
                 "escape": own.escape,
             }

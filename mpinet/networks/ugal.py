@@ -118,6 +118,7 @@ def by_queues(
         numbered=True,
         outcomes=len(drawn),
         sees=sees,
+        eager=True,
         **made,
     )
     if candidates is not None:

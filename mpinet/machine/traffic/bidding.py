@@ -7,6 +7,7 @@ from mpinet.machine.traffic.choice import needed
 from mpinet.machine.traffic.layout import (
     ADAPTIVE,
     DETAILED,
+    FIXED,
     LANES_PER_WORD,
     NONE,
     SAF,
@@ -54,8 +55,8 @@ def bid(routes, rules, state, busses, bidding, scratch, ledger):
                         m = np.int64(lane.incoming)
                         if DETAILED and lane.came > t:
                             continue
-                    # A waiting head of an adaptive routing asks anew in every step: credits change.
-                    if lane.out == UNDECIDED or (ADAPTIVE and lane.sent == 0):
+                    # A waiting head that has a choice asks anew in every step: credits change.
+                    if lane.out == UNDECIDED or (ADAPTIVE and lane.sent == 0 and lane.vc != FIXED):
                         waits = ask(
                             m, lane, at, slot, header, ways, seen, routes, rules, state, ledger
                         )
@@ -103,6 +104,8 @@ def free_channel(lane, message, in_network, first, channels, rules, escape, ente
         # Flits follow their head through the channel that it holds until the tail has left.
         return np.int64(lane.vc) if channels[first + lane.vc].credit > 0 else np.int64(NONE)
     need = np.int64(1)
+    if rules.switching == SAF and in_network and lane.filled < message.length:
+        return np.int64(NONE)
     if ADAPTIVE:
         need = needed(
             message.length, rules.buffer, rules.switching != WORMHOLE, lane.group < escape
@@ -110,8 +113,6 @@ def free_channel(lane, message, in_network, first, channels, rules, escape, ente
     elif rules.switching != WORMHOLE:
         # The next buffer must take the whole message, so that it never stands in two channels.
         need = message.length
-        if rules.switching == SAF and in_network and lane.filled < need:
-            return np.int64(NONE)
         if DETAILED and entering:
             need *= 2
     best, found = need - 1, np.int64(NONE)

@@ -79,6 +79,8 @@ def chosen_way(
         some = some or room[i] > 0
     if not some:
         return lowest, True, 0
+    if rules.eager and ways.shape[0] == 1:
+        return lowest, False, 0
     if rules.sees == QUEUES:
         write_queues(slot, 0, rules, state, seen)
     way = choose(node, header, ways, seen, params)

@@ -30,6 +30,9 @@ from mpinet.machine.state import Largest, Same, Total
 
 UNDECIDED = -2
 
+FIXED = -2
+"""`Lane.vc` of a head that has one way on, and is not asked about it again."""
+
 SAF, VCT, WORMHOLE = range(3)
 SWITCHINGS = ("saf", "vct", "wormhole")
 
@@ -123,6 +126,7 @@ class Rules(Record):
     # What `choose` is told, and how many words of it come before the candidates' credits.
     sees: int
     told: int
+    eager: bool  # whether `choose` takes an only candidate as soon as that has room
     # The closed loop: requests that are answered, those of a source under way at most (0: any
     # number), and messages of a source in a phase (0: no phases).
     replying: bool
@@ -225,8 +229,8 @@ class Lane(Record):
     first: Short  # place of its first flit in the ring
     filled: Short  # flits in it
     incoming: Short  # the message whose flits come in; in a slot: its message
-    # The message at the front: output, class and virtual channel by which it leaves, the step in
-    # which its head came, and its flits that have left.
+    # The message at the front: output, class and virtual channel by which it leaves (or `FIXED`),
+    # the step in which its head came, and its flits that have left.
     out: Annotated[Short, KEPT]
     vc: Annotated[Short, KEPT]
     came: Annotated[Short, KEPT]

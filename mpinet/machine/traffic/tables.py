@@ -328,6 +328,7 @@ class Tables:
             "traced": not generation.is_drawn,
             "numbered": self.routing.numbered,
             "sees": self.routing.sees,
+            "eager": self.routing.is_eager and not self.faults,
             "told": words_seen(self.routing.sees, topology.size, topology.ports),
             "replying": generation.reply_flits > 0,
             "reply_flits": generation.reply_flits,

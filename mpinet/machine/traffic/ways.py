@@ -14,6 +14,7 @@ from mpinet.machine.traffic.layout import (
     DRAINED,
     ELSEWHERE,
     ENDLESS,
+    FIXED,
     NO_CLASS,
     NONE,
     SAF,
@@ -96,7 +97,10 @@ def port_on(m, slot, header, routes, rules, state, ledger):
 def choose_way(
     m, lane, in_port, in_group, slot, header, ways, seen, routes, rules, state, ledger
 ):  # fmt: skip
-    """Choose among the candidates of an adaptive routing; return whether the head waits."""
+    """Choose among the candidates of an adaptive routing; return whether the head waits.
+
+    A head that has no choice is asked no more: `bid` looks whether its only way has room.
+    """
     message, headers, node = state.messages[m], state.headers, state.nodes[slot].number
     for j in range(header.size):
         header[j] = headers[m, j]
@@ -107,6 +111,7 @@ def choose_way(
     )  # fmt: skip
     for j in range(header.size):
         headers[m, j] = header[j]
+    lane.vc = FIXED if many < 0 or (many == 1 and rules.eager) else NONE
     if many < 0:
         if many != STUCK and message.target != node:
             complain(ledger, ELSEWHERE, node, many, message.number)
