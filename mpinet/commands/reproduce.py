@@ -86,14 +86,14 @@ def reproduce(
 
 def prepare(options: argparse.Namespace) -> Job:
     """Find what is asked for; refuse what there is not, and a folder that cannot be."""
-    from mpinet.claims.ledger import PAPERS, claims_of
+    from mpinet.claims.ledger import PAPERS, ROOMS, claims_of
     from mpinet.claims.ledger import paper as paper_of
     from mpinet.report.ledger.reproduced import items_of
 
     if options.paper == ALL and options.items:
         raise UsageError("reproduce all makes every table and figure: name none.")
-    if options.paper not in (ALL, *PAPERS):
-        meant = hint(options.paper, [ALL, *PAPERS], 1) or f"papers are {', '.join(PAPERS)}."
+    if options.paper not in (ALL, *ROOMS):
+        meant = hint(options.paper, [ALL, *ROOMS], 1) or f"papers are {', '.join(ROOMS)}."
         raise UsageError(f"There is no paper {options.paper!r}: {meant}")
     rooms = PAPERS if options.paper == ALL else (options.paper,)
     every = [item for room in rooms for item in items_of(paper_of(room))]

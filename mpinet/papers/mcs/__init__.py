@@ -9,18 +9,12 @@ PAPER = Paper(
     modules=("tree", "arrays", "columns"),
     tables=(
         PaperTable(
-            "Table of section 10.9: diameter, switch size, switches and congestion",
-            tuple(
-                (
-                    label,
-                    tuple(f"MCS-{name}-{what}" for what in ("diameter", "switches", "congestion")),
-                )
-                for label, name in (
-                    ("complete binary tree", "tree"),
-                    ("2-D array", "array"),
-                    ("butterfly", "butterfly"),
-                    ("Benes", "benes"),
-                )
+            "Table 10: diameter, switches and congestion, for N = 4 (the table of section 10.9)",
+            (
+                ("complete binary tree", ("MCS-table-tree",)),
+                ("2-D array", ("MCS-table-array",)),
+                ("butterfly", ("MCS-table-butterfly",)),
+                ("Benes", ("MCS-table-benes",)),
             ),
         ),
     ),

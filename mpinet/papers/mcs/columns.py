@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import networkx
 
-from mpinet.claims import Corrected, Measured, claim, over
+from mpinet.claims import Claim, Corrected, Measured, claim, over
 from mpinet.papers.mcs.congestion import (
     congestion,
     constraints,
@@ -303,4 +303,28 @@ REASONER = claim(
         claimed=lambda N: congestion("reasoner", N).value,
         grid=over(N=[4]),
     ),
+)
+
+
+def row(label: str, name: str, diameter_4: int, switches_4: int, congestion_4: int) -> Claim:
+    """A row of the chapter's table, at N = 4."""
+    return claim(
+        f"MCS-table-{name}",
+        place="10.9, table",
+        statement=f"for N = 4 the {label} has this diameter, number of switches and congestion",
+        claimed={"diameter": diameter_4, "switches": switches_4, "congestion": congestion_4},
+        measured=lambda: {
+            "diameter": diameter(name, 4).value,
+            "switches": network(name, 4).switches,
+            "congestion": congestion(name, 4).value,
+        },
+        note="The formulas of the table at N = 4, where all routings of all problems are tried.",
+    )
+
+
+TABLE = (
+    row("complete binary tree", "tree", 6, 7, 4),
+    row("2-D array", "array", 8, 16, 2),
+    row("butterfly", "butterfly", 4, 12, 2),
+    row("Benes network", "benes", 5, 16, 1),
 )
