@@ -16,7 +16,6 @@ from contextlib import contextmanager, suppress
 from fcntl import F_GETFL, fcntl
 from io import BytesIO
 from pathlib import Path
-from secrets import token_hex
 from typing import BinaryIO
 
 from mpinet.errors import FileError, OutputError
@@ -148,7 +147,8 @@ def write_text(path: Path, text: str) -> None:
 @contextmanager
 def _aside(target: Path) -> Iterator[BinaryIO]:
     """Open a temporary file beside the one that it becomes."""
-    aside = target.with_name(f"{ASIDE[0]}{token_hex(8)}{ASIDE[1]}")  # nobody can lay in wait at it
+    drawn = os.urandom(8).hex()  # nobody can lay in wait at it
+    aside = target.with_name(f"{ASIDE[0]}{drawn}{ASIDE[1]}")
     with aside.open("xb") as file:
         try:
             yield file

@@ -66,6 +66,8 @@ def _imports(setting: Setting) -> list[str]:
     return [sys.executable, "-c", IMPORT_ONE if setting.ranks == 1 else IMPORT_SEVERAL]
 
 
+HELLO = "from mpi4py import MPI; print(MPI.COMM_WORLD.rank)"
+
 BENCHMARKS = (
     Benchmark(
         "start-help",
@@ -74,6 +76,18 @@ BENCHMARKS = (
         {"small": ["--version"], "full": ["--help"]},
         help_text,
         (Baseline(PYTHON, at_most(0.3)),),
+        starts=True,
+    ),
+    Benchmark(
+        "start-script",
+        "mpinet {0[0]} {0[1]} {0[2]}, a script that sends nothing",
+        "s",
+        {
+            size: ["exec", "--on", f"hypercube:{dimension}", "-c", HELLO]
+            for size, dimension in (("small", 2), ("full", 4))
+        },
+        warm_run,
+        (Baseline(IMPORTS, at_most(0.6)),),
         starts=True,
     ),
     *(

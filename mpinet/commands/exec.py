@@ -214,8 +214,6 @@ def exec(
 
 def prepare(options: argparse.Namespace) -> Job:
     """Find the network, the script, and the processors of its ranks."""
-    from mpinet.programs.messages.placing import places_of
-
     topology = topology_of(options)
     refuse_checkpoint(options, "a script")
     if options.routing is not None:
@@ -232,7 +230,11 @@ def prepare(options: argparse.Namespace) -> Job:
     if options.packet is not None and options.packet < 1:
         raise UsageError(f"--packet: a packet has 1 byte or more, not {options.packet}.")
     source, arguments = _script(options)
-    places = places_of(options.place, topology, topology.hosts, options.seed)
+    places = None
+    if options.place != "identity":
+        from mpinet.programs.messages.placing import places_of
+
+        places = places_of(options.place, topology, topology.hosts, options.seed)
     return Exec(options, topology, source, arguments, places)
 
 

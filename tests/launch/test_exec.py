@@ -397,6 +397,24 @@ def test_what_a_script_forbids_its_processors_to_import_the_emulator_still_finds
     assert sorted(output.splitlines()) == sorted(["heard", "[]", halted] * 4), done.stderr
 
 
+STAND_IN = """
+import sys, types
+from mpi4py import MPI
+comm = MPI.COMM_WORLD
+if comm.rank == 0:
+    print([name for name in ("numba", "llvmlite") if name in sys.modules])
+    sys.modules["numba"] = types.ModuleType("numba")
+print(comm.bcast("heard"), sys.modules["numba"].__spec__)
+"""
+
+
+def test_numba_is_imported_for_the_first_message_whatever_a_script_has_in_its_place(tmp_path):
+    (tmp_path / "script.py").write_text(STAND_IN)
+    done = mpinet(tmp_path, 1, "script.py", network="hypercube:1")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[:3] == ["[]", "heard None", "heard None"]
+
+
 @pytest.mark.parametrize("ranks", [1, 3])
 @pytest.mark.parametrize("change", ["os.dup2(os.open(os.devnull, os.O_WRONLY), k)", "os.close(k)"])
 def test_what_is_printed_is_not_lost_where_a_script_redirects_descriptors(tmp_path, ranks, change):

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import update_wrapper
+from functools import cache, update_wrapper
 from inspect import Parameter, signature
 from sys import _getframe
+from types import CodeType, FunctionType
 from typing import Any, TypeVar, cast
 
 from greenlet import getcurrent
@@ -85,17 +86,17 @@ def on_behalf_of(processor: Processor | None) -> Iterator[None]:
 
 
 CALL = """
-def {kind}({parameters}):
+def wrapper({parameters}):
     here = running.turns.current
     if getcurrent() is not here.thread:
-        return running.world.threads.serve("{kind}", caller(1), lambda: method({arguments}))
+        return running.world.threads.serve(kind, caller(1), lambda: method({arguments}))
     if here.account is not None:
         return method({arguments})
     frame = caller(1)
     accounts = running.world.accounts
     account = accounts.last.get(frame.f_lasti)
-    if account is None or account.code is not frame.f_code or account.kind != "{kind}":
-        account = accounts.at("{kind}", frame)
+    if account is None or account.code is not frame.f_code or account.kind != kind:
+        account = accounts.at(kind, frame)
     here.account = account
     account.calls += 1
     if running.logged:
@@ -110,14 +111,14 @@ def {kind}({parameters}):
         if running.recorded is not None:
             running.recorded.note(here.id, begin, running.turns.now, account.site)
 """
-"""The wrapper of a method, written out with the method's own parameters and made by ``exec``.
+"""The wrapper of a method, written out with the method's own parameters and compiled.
 
 It is on the path of every message, and a wrapper that takes ``*args, **kwargs`` packs and unpacks
 them, which costs as much as all that it does itself. A call from within a call is on the account of
 the outer one. The account is found by the number of the calling instruction, since neither the line
 nor the file is at hand; another code's instruction may have the same number, hence the check."""
 
-STARS = {"VAR_POSITIONAL": "*", "VAR_KEYWORD": "**"}
+SIGNS: dict[Any, str] = {Parameter.VAR_POSITIONAL: "*", Parameter.VAR_KEYWORD: "**"}
 """Signs before parameters of a kind that take what is left."""
 
 
@@ -126,24 +127,27 @@ def call(method: F) -> F:
 
     Calls that it makes itself belong to it.
     """
-    parameters, arguments = [], []
-    defaults = {}
-    for name, parameter in signature(method).parameters.items():
-        star = STARS.get(parameter.kind.name, "")
-        value = "" if parameter.default is Parameter.empty else f"=default_{name}"
-        defaults[f"default_{name}"] = parameter.default
-        parameters.append(f"{star}{name}{value}")
-        arguments.append(f"{star}{name}")
-    code = CALL.format(
-        kind=method.__name__, parameters=", ".join(parameters), arguments=", ".join(arguments)
-    )
+    taken = signature(method).parameters.values()
+    code = _written(tuple(SIGNS.get(each.kind, "") + each.name for each in taken))
     room = {
         "__name__": __name__,
         "caller": _getframe,
         "getcurrent": getcurrent,
+        "kind": method.__name__,
         "method": method,
         "running": running,
-        **defaults,
     }
-    exec(code, room)
-    return cast(F, update_wrapper(cast(F, room[method.__name__]), method))
+    defaults = tuple(each.default for each in taken if each.default is not Parameter.empty)
+    wrapper = FunctionType(code.replace(co_name=method.__name__), room, method.__name__, defaults)
+    return cast(F, update_wrapper(cast(F, wrapper), method))
+
+
+@cache
+def _written(parameters: tuple[str, ...]) -> CodeType:
+    """Return the code of the wrapper of all methods with these parameters.
+
+    Compiling it for each method by itself would take a tenth of a second at every start.
+    """
+    words = ", ".join(parameters)
+    module = compile(CALL.format(parameters=words, arguments=words), "<string>", "exec")
+    return next(part for part in module.co_consts if isinstance(part, CodeType))

@@ -8,9 +8,13 @@ from contextlib import contextmanager
 from typing import Any
 
 from mpinet.compiled import numba
+from mpinet.mpi.world.turns import Turns
 
 NAMES = ("array", "llvmlite", "mpinet", "networkx", "numba", "numpy", "rich")
 """Packages that the emulator rests on, and imports or looks into when they are needed."""
+
+COMPILER = ("llvmlite", "numba")
+"""Those of them that are imported late."""
 
 ABSENT: Any = object()
 """In place of a package that is not there."""
@@ -21,12 +25,25 @@ class Foundation:
 
     A script may put None in the place of a package, or a file of its own before it in the search
     path; under a real MPI that is no business of anybody else's.
+
+    Parameters
+    ----------
+    turns : Turns
+        Who runs.
     """
 
-    def __init__(self) -> None:
-        numba()  # a script that hides it hides its parts, too
+    def __init__(self, turns: Turns) -> None:
+        self._turns = turns
         self._modules: dict[str, Any] = {name: sys.modules.get(name) for name in NAMES}
         self._path = list(sys.path)
+
+    def compiler(self) -> None:
+        """Import Numba, within `restored`: scripts that send nothing start without it."""
+        if self._modules["numba"] is not None:
+            return
+        with self._turns.aside():
+            numba()
+        self._modules |= {name: sys.modules[name] for name in COMPILER}
 
     @contextmanager
     def restored(self) -> Iterator[None]:
@@ -54,6 +71,11 @@ class Foundation:
             if own is not None and theirs is not own:
                 hidden[name] = theirs
                 sys.modules[name] = own
-            elif own is None and theirs is None:
+            elif own is None and not _is_whole(theirs):
                 hidden[name] = sys.modules.pop(name)
         return hidden
+
+
+def _is_whole(module: Any) -> bool:
+    """Tell if a package is absent or has been imported, and is nothing that a script has made."""
+    return module is ABSENT or getattr(module, "__spec__", None) is not None

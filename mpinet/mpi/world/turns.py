@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from operator import length_hint
 from typing import NoReturn
 
@@ -181,6 +182,20 @@ class Turns:
         if following.own is not None:
             following.own.enter(privacy.settings)
         following.thread.switch()
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Within it no processor runs, and what the running one has of its own is put away."""
+        here = self.current
+        if here is not self._scheduler:
+            self.privacy.leave(here)
+        self.current = self._scheduler
+        try:
+            yield
+        finally:
+            self.current = here
+            if here.own is not None:
+                here.own.enter(self.privacy.settings)
 
     def happened(self, event: Event) -> None:
         """Mark an event as done; if its owner awaits it, the owner is ready."""

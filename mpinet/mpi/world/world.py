@@ -164,7 +164,7 @@ class World:
         self.clock = Clock(self.turns, self.mail, self.transit)
         self.threads = Threads(self.turns, self.exits, self.accounts)
         self.filing = Filing(machine, self.turns)
-        self._foundation = Foundation()
+        self._foundation = Foundation(self.turns)
         self._threads_awaited = 0
         self.trees = Trees(machine, self._foundation, pattern)
 
@@ -246,6 +246,8 @@ class World:
 
     def _step(self, total: Totals) -> bool:
         """Do what is next, and return whether there will be more to do."""
+        if total.wanted or total.under_way or total.undecided:
+            self._foundation.compiler()
         if total.wanted:  # somebody needs a broadcast tree: no step
             self.turns.ready += self.trees.grow()
             return True
