@@ -2,9 +2,13 @@
 
 Numbers of windows are written in digits. What is due in a window whose number differs from that of
 the window at hand in digit k at the highest, where it has a digit d, is in a bucket of these two;
-bucket 0 has what is due now. Windows only go forward, so that whatever moves moves to a lower
-digit, and the first bucket that is not empty has what is due next. `State.least` has the least
-number in each bucket, or `NONE` where that is to be looked for again.
+so of the lowest digit each bucket has what is due in one window, that at hand, too. Windows only go
+forward, so that whatever moves moves to a lower digit, and the first bucket that is not empty has
+what is due next. `State.least` has the least number in each bucket of the higher digits, or `NONE`
+where that is to be looked for again.
+
+A bucket has a list of processors, which also leave it. Of messages, which do not, it has blocks of
+words that name the message and its server: one stream through memory, that looks at no message.
 """
 
 import numpy as np
@@ -12,25 +16,27 @@ import numpy as np
 from mpinet.compiled import idiom, phase, routine
 from mpinet.machine.timed.layout import (
     BUCKETS,
+    CELLS,
     DIGIT_BITS,
     DIGITS,
     NEVER,
     NONE,
     PROCESSORS,
+    REQUEST_BITS,
     REQUESTS,
 )
+
+REQUEST_MASK = (1 << REQUEST_BITS) - 1
 
 
 @idiom
 def bucket_of(window, now):
     """Return the bucket of a window, seen from the window at hand."""
     apart, shift = window ^ now, 0
-    if apart == 0:
-        return 0
     while apart >> DIGIT_BITS > 0:
         apart >>= DIGIT_BITS
         shift += DIGIT_BITS
-    return 1 + (shift // DIGIT_BITS * DIGITS | window >> shift & DIGITS - 1)
+    return shift // DIGIT_BITS * DIGITS | window >> shift & DIGITS - 1
 
 
 @routine
@@ -77,20 +83,44 @@ def enter_processor(slot, window, state, ledger):
 
 
 @phase
-def enter_request(m, state, rules, ledger):
+def enter_request(m, server, state, rules, ledger):
     """Put a message into the bucket of the window in which it asks for its server."""
     message = state.messages[m]
-    window = message.ready // rules.window
+    message.left = message.right = NONE  # alone in its server's line, at first
+    enter_word(server << REQUEST_BITS | m, message.ready // rules.window, state, ledger)
+
+
+@phase
+def enter_word(word, window, state, ledger):
+    """Put the word of a request into the bucket of a window."""
     bucket = bucket_of(window, ledger.window)
-    message.next = state.heads[REQUESTS, bucket]
-    state.heads[REQUESTS, bucket] = m
+    at = state.heads[REQUESTS, bucket]
+    if at & CELLS - 1 == CELLS - 1:  # also where there is none
+        block = ledger.blocks
+        ledger.blocks = state.cells[block]
+        state.cells[block] = at
+        at = block
+    state.cells[at + 1] = word
+    state.heads[REQUESTS, bucket] = at + 1
     state.least[REQUESTS, bucket] = min(state.least[REQUESTS, bucket], window)
 
 
+@phase
+def before_block(block, state, ledger):
+    """Return where the last word of the block before stands, or `NONE`; free the block."""
+    before = state.cells[block]
+    state.cells[block] = ledger.blocks
+    ledger.blocks = block
+    return before
+
+
 @routine
-def next_window(state, rules):
+def next_window(state, rules, ledger):
     """Return the next window in which there is something to do; `NEVER` if there is none."""
-    for bucket in range(BUCKETS):
+    for bucket in range(ledger.window & DIGITS - 1, DIGITS):
+        if state.heads[PROCESSORS, bucket] != NONE or state.heads[REQUESTS, bucket] != NONE:
+            return ledger.window & -DIGITS | bucket
+    for bucket in range(DIGITS, BUCKETS):
         if state.least[PROCESSORS, bucket] == NONE:
             state.least[PROCESSORS, bucket] = least_of(bucket, state, rules)
         found = NEVER
@@ -117,9 +147,9 @@ def go_to(window, state, rules, ledger):
     """Make a later window the one at hand; nothing is due before it."""
     bucket = bucket_of(window, ledger.window)
     ledger.window = window
-    if bucket == 0:
+    if bucket < DIGITS:
         return
-    slot, m = state.heads[PROCESSORS, bucket], state.heads[REQUESTS, bucket]
+    slot, at = state.heads[PROCESSORS, bucket], state.heads[REQUESTS, bucket]
     for which in range(2):
         state.heads[which, bucket] = NONE
         state.least[which, bucket] = NEVER
@@ -128,7 +158,10 @@ def go_to(window, state, rules, ledger):
         behind = np.int64(processor.next)
         enter_processor(slot, processor.alarm // rules.window, state, ledger)
         slot = behind
-    while m != NONE:
-        behind = np.int64(state.messages[m].next)
-        enter_request(m, state, rules, ledger)
-        m = behind
+    while at != NONE:
+        block = at & -CELLS
+        for cell in range(block + 1, at + 1):
+            word = state.cells[cell]
+            ready = state.messages[word & REQUEST_MASK].ready
+            enter_word(word, ready // rules.window, state, ledger)
+        at = before_block(block, state, ledger)

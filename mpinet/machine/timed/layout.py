@@ -42,11 +42,17 @@ MODES = ("cut", "store", "ideal")
 FULL, HALF, BUS = range(3)
 """Kinds of servers: a direction of a link, a link, a bus."""
 
-DIGIT_BITS, DIGITS = 4, 16
+DIGIT_BITS, DIGITS = 8, 256
 """Bits of a digit of a window's number in a calendar, and how many digits there are."""
 
-BUCKETS = 1 + 64 // DIGIT_BITS * DIGITS
-"""Buckets of a calendar: for each place and digit, and one for the window at hand."""
+BUCKETS = 64 // DIGIT_BITS * DIGITS
+"""Buckets of a calendar, for each place and digit."""
+
+CELLS = 16
+"""Words of a block of requests in a calendar: where the block before begins, then the requests."""
+
+REQUEST_BITS = 32
+"""Bits of a request's word for its message; above them is its server."""
 
 PROCESSORS, REQUESTS = range(2)
 """The two calendars: of processors by their alarms, of messages by when they ask for a server."""
@@ -130,6 +136,8 @@ class Ledger(Record):
     free: int  # rows of messages, the first so many in `State.free`
     entries: int  # of the table of lists
     answers: int  # the first of the messages that are answers of this rank for itself
+    blocks: int  # the first free block of `State.cells`; the others follow
+    ahead: int  # what was read ahead of its turn, to be in the cache then: a sum of no meaning
     away: int  # rows for other ranks
     served: int  # servers with requests in the window at hand
     notes: int  # taken since they were last fetched
@@ -200,22 +208,22 @@ class Message(Record):
     end `ready` is its time, and `index` the operation's row.
     """
 
-    # What links need stands first, side by side: most messages are looked at in their lines alone.
+    # What links need stands first, in one line of the cache: in most of their lives messages pass
+    # links. `left` is also the next of a list of answers.
     ready: int
     tail: int
-    next: Short
-    server: Short
+    length: int  # bytes
     left: Short
     right: Short
-    source: Short
-    index: Short  # of the send among the source's operations
-    hop: Short
     node: Short  # where it asks for the port, or is
     port: Short
+    beyond: Short  # the node behind the port
+    hop: Short
     target: Short
-    length: int  # bytes
-    sent: int
+    source: Short
+    index: Short  # of the send among the source's operations
     tag: Word32
+    sent: int
     cpu: Short
     state: Short
 
@@ -225,13 +233,11 @@ TRAVELS, COMES, WAITS, UNEXPECTED, ENDS = range(1, 6)
 
 
 class Server(Record):
-    """A server: until when it is busy, what it carried; a heap of requests in this window."""
+    """A server: until when it is busy, and what it carried."""
 
     free: int
     busy: int
     carried: int
-    first: Short
-    spare: Short
 
 
 class Entry(Record):
@@ -274,6 +280,7 @@ class Hosting(NamedTuple):
     place: PortRule
     params: Ints
     split: Ints
+    in_order: int  # whether positions are the processors' numbers
 
 
 class State(NamedTuple):
@@ -283,6 +290,9 @@ class State(NamedTuple):
     operations of the same processor, twice, and 1 more where it is the begin that matters.
     `headers` belongs to `messages`; `links` to unexpected ones: of each of their lists the message
     before and the one behind. `numbers` has each processor's first operation in the whole program.
+    `lines` has for each server the heap of requests in this window: apart from the servers, for it
+    is looked for in no order. `heads` has for each bucket of the two calendars the first processor,
+    and where in `cells` the last request stands.
     """
 
     operations: Operations
@@ -297,9 +307,11 @@ class State(NamedTuple):
     free: Shorts
     entries: Entries
     servers: Servers
+    lines: Shorts
     active: Shorts
     heads: Table
     least: Table
+    cells: Ints
     rows: Table
     owners: Shorts
     notes: Table

@@ -7,19 +7,25 @@ window: so within a window no server knows of another, and each serves its reque
 import numpy as np
 
 from mpinet.compiled import phase
+from mpinet.machine.timed.calendar import REQUEST_MASK, before_block
 from mpinet.machine.timed.heaps import ready_popped, ready_pushed
 from mpinet.machine.timed.layout import (
+    CELLS,
     CROSSED,
+    DIGITS,
     IDEAL,
     LATEST,
-    NEVER,
     NONE,
     NOTE_BITS,
+    REQUEST_BITS,
     REQUESTS,
     STORE,
     TOO_LATE,
 )
-from mpinet.machine.timed.sending import note, onward
+from mpinet.machine.timed.sending import class_of, note, onward
+
+AHEAD = 16
+"""Servers whose messages are read ahead at once."""
 
 
 @phase
@@ -27,27 +33,51 @@ def serve(routes, hosting, state, rules, ledger):
     """Serve all requests of the window at hand."""
     gather(state, ledger)
     for i in range(ledger.served):
-        server = state.servers[state.active[i]]
-        while server.first != NONE and ledger.wrong == 0:
-            m = np.int64(server.first)
-            server.first = ready_popped(m, state.messages)
+        if i % AHEAD == 0:
+            read_ahead(i, min(i + AHEAD, ledger.served), state, ledger)
+        number = state.active[i]
+        server, m = state.servers[number], np.int64(state.lines[number])
+        state.lines[number] = NONE
+        while m != NONE and ledger.wrong == 0:
+            rest = ready_popped(m, state.messages)
             let_pass(m, server, routes, hosting, state, rules, ledger)
+            m = rest
 
 
 @phase
 def gather(state, ledger):
     """Put the requests of the window into their servers' lines; note which servers have some."""
-    ledger.served = 0
-    while state.heads[REQUESTS, 0] != NONE:
-        m = state.heads[REQUESTS, 0]
+    bucket = ledger.window & DIGITS - 1
+    at, ledger.served = state.heads[REQUESTS, bucket], 0
+    state.heads[REQUESTS, bucket] = NONE
+    while at != NONE:
+        block = at & -CELLS
+        for cell in range(block + 1, at + 1):
+            word = state.cells[cell]
+            m, server = word & REQUEST_MASK, word >> REQUEST_BITS
+            first = np.int64(state.lines[server])
+            if first == NONE:
+                state.active[ledger.served] = server
+                ledger.served += 1
+            else:
+                m = ready_pushed(first, m, state.messages)
+            state.lines[server] = m
+        at = before_block(block, state, ledger)
+
+
+@phase
+def read_ahead(first, end, state, ledger):
+    """Read what some servers' messages need, for the processor to fetch all of it at once."""
+    read = np.int64(0)
+    for i in range(first, end):
+        server = state.active[i]
+        m = np.int64(state.lines[server])
         message = state.messages[m]
-        state.heads[REQUESTS, 0] = message.next
-        server = state.servers[message.server]
-        if server.first == NONE:
-            state.active[ledger.served] = message.server
-            ledger.served += 1
-        server.first = ready_pushed(np.int64(server.first), m, state.messages)
-    state.least[REQUESTS, 0] = NEVER
+        read += state.servers[server].free + state.servers[server].carried
+        read += message.ready + message.hop  # the first and the last that is needed
+        if state.headers.shape[1] > 0:
+            read += state.headers[m, 0]
+    ledger.ahead ^= read
 
 
 @phase
@@ -55,7 +85,7 @@ def let_pass(m, server, routes, hosting, state, rules, ledger):
     """Let a message pass its server, and go on."""
     message = state.messages[m]
     node, port = np.int64(message.node), np.int64(message.port)
-    kind = min(routes.link_class(node, port, routes.wired), rules.classes - 1)
+    kind = class_of(node, port, routes, rules)
     latency, busy = routes.latencies[kind], message.length * routes.byte_times[kind]
     begin = message.ready if rules.mode == IDEAL else max(message.ready, server.free)
     through = begin + busy
@@ -76,6 +106,6 @@ def let_pass(m, server, routes, hosting, state, rules, ledger):
         )  # fmt: skip
     message.tail = through + latency
     message.ready = (through if rules.mode == STORE else begin) + latency
-    message.node = routes.neighbor(node, port, routes.wired)
+    message.node = message.beyond
     message.hop += 1
     onward(m, NONE, routes, hosting, state, rules, ledger)

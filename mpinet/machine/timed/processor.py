@@ -35,7 +35,7 @@ from mpinet.machine.timed.layout import (
     WAITS,
 )
 from mpinet.machine.timed.matching import expected, receiver
-from mpinet.machine.timed.sending import answer, give_back, inject, new_message, note
+from mpinet.machine.timed.sending import answer, class_of, give_back, inject, new_message, note
 from mpinet.networks.routing import ARRIVED
 
 DONE, BEGUN = range(2)
@@ -329,8 +329,7 @@ def way_back(m, routes, state, rules, ledger):
         port = routes.decide(node, header, routes.params)
         if port < 0 or port >= rules.ports or hops > rules.hops_most:
             break
-        kind = min(routes.link_class(node, port, routes.wired), rules.classes - 1)
-        total += routes.latencies[kind]
+        total += routes.latencies[class_of(node, port, routes, rules)]
         node = routes.neighbor(node, port, routes.wired)
         hops += 1
     if (port != ARRIVED or node != target) and ledger.wrong == 0:

@@ -68,7 +68,7 @@ class TimedRun:
                 f"{machine.topology.name} has {machine.topology.hosts}."
             )
         self.ledger = layout.Ledger.counted()
-        self.ledger.answers = layout.NONE
+        self.ledger.answers = self.ledger.blocks = layout.NONE
         self.noted = noted
         self._state: layout.State
         self._fetched: list[Ints] = []
@@ -190,7 +190,7 @@ class TimedRun:
             + 8 * len(part.needs)
             + (layout.Processor.dtype.itemsize + layout.Cpu.dtype.itemsize * int(rules.cpus))
             * hosted
-            + (layout.Server.dtype.itemsize + 4) * servers
+            + (layout.Server.dtype.itemsize + 8) * servers
         )
         require_memory(needed, f"{self.program.name} in time")
         operations, followers, twice = connected(part)
@@ -205,15 +205,16 @@ class TimedRun:
             np.zeros((0, 2 * int(rules.lists)), np.int64),
             np.zeros(0, np.int32),
             layout.Entry.array(0),
-            layout.Server.array(servers), np.zeros(servers, np.int32),
+            layout.Server.array(servers),
+            np.full(servers, layout.NONE, np.int32), np.zeros(servers, np.int32),
             np.full((2, layout.BUCKETS), layout.NONE, np.int64),
             np.full((2, layout.BUCKETS), layout.NEVER, np.int64),
+            np.zeros(0, np.int64),
             np.zeros((0, 0), np.int64), np.zeros(0, np.int32),
             np.zeros((0, len(layout.NOTE)), np.int64),
         )  # fmt: skip
         for name in ("running", "calc", "send", "message"):
             self._state.cpus[name] = layout.NONE
-        self._state.servers["first"] = layout.NONE
         self._grow()
 
     def _processors(self, hosted: int) -> Any:
@@ -252,7 +253,10 @@ class TimedRun:
             _by_class(self.costs.byte_times, classes),
         )
         self._hosting = layout.Hosting(
-            mapping.rule.native, mapping.params, self.machine.placement.split
+            mapping.rule.native,
+            mapping.params,
+            self.machine.placement.split,
+            int(mapping.contiguous),
         )
 
     def _advance(self) -> None:
@@ -360,9 +364,21 @@ class TimedRun:
             links=_longer(state.links, alive),
             free=free,
             entries=self._longer_table(lists),
+            cells=self._longer_cells(alive),
             rows=rows,
             owners=owners,
         )
+
+    def _longer_cells(self, messages: int) -> Ints:
+        """Return blocks for so many requests, and one that is not full in each bucket."""
+        old, ledger = self._state.cells, self.ledger
+        words = layout.CELLS * (messages // (layout.CELLS - 1) + layout.BUCKETS + 1)
+        cells = np.empty(words, np.int64)
+        cells[: len(old)] = old
+        cells[len(old) :: layout.CELLS] = np.arange(len(old), words, layout.CELLS) + layout.CELLS
+        cells[words - layout.CELLS] = ledger.blocks
+        ledger.blocks = len(old)
+        return cells
 
     def _longer_table(self, least: int) -> Any:
         """Return the table of lists, with as many places at least."""

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from mpinet.compiled import phase, routine
-from mpinet.machine.placement import TO_POSITION, owner_of
+from mpinet.compiled import inlined, phase, routine
+from mpinet.machine.hop import position_of
+from mpinet.machine.placement import owner_of
 from mpinet.machine.timed.calendar import enter_request, set_alarm
 from mpinet.machine.timed.heaps import ready_pushed
 from mpinet.machine.timed.layout import (
@@ -19,6 +20,7 @@ from mpinet.machine.timed.layout import (
     FULL,
     INDEX,
     NODE,
+    NONE,
     PLACE,
     READY,
     REQUEST,
@@ -79,6 +81,7 @@ def inject(slot, m, time, routes, hosting, state, rules, ledger):
         arrive(m, slot, hosting, state, rules, ledger)
         return
     source, target = np.int64(message.source), np.int64(message.target)
+    message.state = TRAVELS
     message.tail = time + more
     message.ready = time + more if rules.mode == STORE else time
     message.node = source
@@ -101,14 +104,23 @@ def onward(m, slot, routes, hosting, state, rules, ledger):
     if port < 0:
         note_error(ASTRAY, message, rules, ledger)
         return
-    if port >= rules.ports or routes.neighbor(node, port, routes.wired) < 0:
+    beyond = routes.neighbor(node, port, routes.wired) if port < rules.ports else NONE
+    if beyond < 0:
         note_error(UNWIRED, message, rules, ledger)
         return
     if message.hop >= rules.hops_most:
         note_error(ENDLESS, message, rules, ledger)
         return
-    message.port = port
+    message.port, message.beyond = port, beyond
     ask(m, routes, hosting, state, rules, ledger)
+
+
+@inlined
+def class_of(node, port, routes, rules):
+    """Return the class of a link, as far as costs tell it from others."""
+    if rules.classes == 1:
+        return np.int64(0)
+    return min(routes.link_class(node, port, routes.wired), rules.classes - 1)
 
 
 @phase
@@ -122,14 +134,13 @@ def ask(m, routes, hosting, state, rules, ledger):
         if rules.serving == BUS:
             owner, server = channel // rules.busses_each, channel - rules.first_bus
     if rules.serving != BUS:
-        position = hosting.place(node, TO_POSITION, hosting.params)
+        position = position_of(node, hosting.place, hosting.in_order, hosting.params)
         owner = owner_of(position, hosting.split) if rules.ranks > 1 else rules.rank
         server = (position - rules.first_position) * rules.ports + port
     if owner != rules.rank:
         hand_over(m, REQUEST, owner, state, ledger)
         return
-    message.state, message.server = TRAVELS, server
-    enter_request(m, state, rules, ledger)
+    enter_request(m, server, state, rules, ledger)
 
 
 @routine
@@ -137,7 +148,7 @@ def arrive(m, here, hosting, state, rules, ledger):
     """Let a message come to its receiver; `here` is the processor that looks again by itself."""
     message = state.messages[m]
     target = np.int64(message.target)
-    position = hosting.place(target, TO_POSITION, hosting.params)
+    position = position_of(target, hosting.place, hosting.in_order, hosting.params)
     if rules.ranks > 1:
         owner = owner_of(position, hosting.split)
         if owner != rules.rank:
@@ -166,12 +177,12 @@ def answer(m, slot, time, back, hosting, state, rules, ledger):
     word.tail, word.ready, word.target = time, time + back, message.target
     word.state = ENDS
     source = np.int64(message.source)
-    position = hosting.place(source, TO_POSITION, hosting.params)
+    position = position_of(source, hosting.place, hosting.in_order, hosting.params)
     owner = owner_of(position, hosting.split) if rules.ranks > 1 else rules.rank
     if owner != rules.rank:
         hand_over(row, ANSWER, owner, state, ledger)
         return
-    word.next = ledger.answers
+    word.left = ledger.answers
     ledger.answers = row
 
 

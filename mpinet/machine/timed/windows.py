@@ -9,11 +9,12 @@ import numpy as np
 
 from mpinet.base.arrays import Ints, Table
 from mpinet.compiled import kernel, phase, routine
-from mpinet.machine.placement import TO_POSITION
+from mpinet.machine.hop import position_of
 from mpinet.machine.timed.calendar import forget, go_to, next_window, set_alarm
 from mpinet.machine.timed.layout import (
     ANSWER,
     ARRIVAL,
+    DIGITS,
     FULL,
     HAS_STARTERS,
     NEVER,
@@ -22,6 +23,7 @@ from mpinet.machine.timed.layout import (
     PROCESSORS,
     ROW_WORDS,
     ROWS,
+    TRAVELS,
     Entries,
     Hosting,
     Ledger,
@@ -57,7 +59,7 @@ def advance(
         routes.start.call, routes.decide.call, routes.params, routes.header_words,
         routes.latencies, routes.byte_times,
     )  # fmt: skip
-    places = Hosting(hosting.place.call, hosting.params, hosting.split)
+    places = Hosting(hosting.place.call, hosting.params, hosting.split, hosting.in_order)
     play(ways, places, rules, state, ledger, window, events)
 
 
@@ -82,7 +84,7 @@ def play(routes, hosting, rules, state, ledger, window, events):
             serve(routes, hosting, state, rules, ledger)
         tell_answers(hosting, state, rules, ledger)
         ledger.passed = 0
-        ledger.next = next_window(state, rules)
+        ledger.next = next_window(state, rules, ledger)
         if rules.ranks > 1 or ledger.next == NEVER or ledger.events >= most:
             return
         go_to(ledger.next, state, rules, ledger)
@@ -124,15 +126,14 @@ def all_begun(routes, hosting, rules, state, ledger):
 @phase
 def worked(routes, hosting, rules, state, ledger):
     """Let processors work to the end of the window; return False if there is too little room."""
-    until = (ledger.window + 1) * rules.window
-    while state.heads[PROCESSORS, 0] != NONE:
+    until, bucket = (ledger.window + 1) * rules.window, ledger.window & DIGITS - 1
+    while state.heads[PROCESSORS, bucket] != NONE:
         if not has_room(state, rules, ledger):
             return False
-        slot = state.heads[PROCESSORS, 0]
+        slot = state.heads[PROCESSORS, bucket]
         forget(slot, state)
         state.processors[slot].alarm = NEVER
         work(slot, until, routes, hosting, state, rules, ledger)
-    state.least[PROCESSORS, 0] = NEVER
     return True
 
 
@@ -141,7 +142,7 @@ def tell_answers(hosting, state, rules, ledger):
     """Let the senders of this rank know which of their messages were matched in this window."""
     while ledger.answers != NONE:
         m = ledger.answers
-        ledger.answers = state.messages[m].next
+        ledger.answers = np.int64(state.messages[m].left)
         tell(m, hosting, state, rules, ledger)
 
 
@@ -149,7 +150,8 @@ def tell_answers(hosting, state, rules, ledger):
 def tell(m, hosting, state, rules, ledger):
     """Let the sender of a message know that it was matched."""
     source = np.int64(state.messages[m].source)
-    slot = hosting.place(source, TO_POSITION, hosting.params) - rules.first_position
+    position = position_of(source, hosting.place, hosting.in_order, hosting.params)
+    slot = position - rules.first_position
     hear(slot, m, state, rules)
     set_alarm(slot, state.messages[m].ready, state, rules, ledger)
 
@@ -164,7 +166,7 @@ def take_rows(
         routes.start.call, routes.decide.call, routes.params, routes.header_words,
         routes.latencies, routes.byte_times,
     )  # fmt: skip
-    places = Hosting(hosting.place.call, hosting.params, hosting.split)
+    places = Hosting(hosting.place.call, hosting.params, hosting.split, hosting.in_order)
     taken(rows, ways, places, rules, state, ledger)
 
 
@@ -186,8 +188,10 @@ def taken(rows, routes, hosting, rules, state, ledger):
         elif kind == ANSWER:
             tell(m, hosting, state, rules, ledger)
         else:
+            node, port = np.int64(message.node), np.int64(message.port)
+            message.beyond, message.state = routes.neighbor(node, port, routes.wired), TRAVELS
             ask(m, routes, hosting, state, rules, ledger)
-    ledger.next = next_window(state, rules)
+    ledger.next = next_window(state, rules, ledger)
 
 
 @kernel
