@@ -15,6 +15,7 @@ from mpinet.mpi.communicators import errhandlers, pkl5
 from mpinet.mpi.communicators.communicator import Comm, Intercomm, Intracomm, own, whole
 from mpinet.mpi.communicators.errhandlers import Errhandler
 from mpinet.mpi.communicators.groups import GROUP_EMPTY, GROUP_NULL, Group
+from mpinet.mpi.communicators.sessions import Session
 from mpinet.mpi.communicators.topology_communicators import (
     Cartcomm,
     Distgraphcomm,
@@ -29,7 +30,7 @@ from mpinet.mpi.messages.matched_probes import MESSAGE_NO_PROC, MESSAGE_NULL, Me
 from mpinet.mpi.messages.persistent import Prequest
 from mpinet.mpi.messages.requests import REQUEST_NULL, Request
 from mpinet.mpi.real import REAL
-from mpinet.mpi.refusals import RefusedModule, refuse, refuse_rest, refused, refusing
+from mpinet.mpi.refusals import RefusedModule, refuse, refuse_rest, refusing
 from mpinet.mpi.settings import Package
 from mpinet.mpi.windows.window import Win
 from mpinet.mpi.world.world import World
@@ -92,16 +93,35 @@ CLASSES: dict[str, type[Any]] = {
     "Op": Op,
     "Prequest": Prequest,
     "Request": Request,
+    "Session": Session,
     "Topocomm": Topocomm,
     "Win": Win,
 }
 """Classes of our own in place of the real ones."""
 
+
+def _explain(cls: type[Any], real: type[Any]) -> None:
+    """Let members of a class of our own tell scripts what the real ones tell, signature first."""
+    for name, text in ((name, getattr(real, name).__doc__) for name in dir(real)):
+        member = next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
+        member = getattr(member, "__func__", member)
+        ours = isinstance(member, property) or getattr(member, "__module__", "").startswith(OURS)
+        if getattr(member, "__name__", name) != name or id(member) in _explained:
+            continue
+        if text and ours and not name.startswith("__"):
+            _explained[id(member)] = member
+            member.__doc__ = text
+
+
+OURS = __name__.partition(".")[0]
+
+_explained: dict[int, Any] = {}
+"""What has been explained: of a member that several classes have, the first one's text counts."""
+
 for _name, _cls in CLASSES.items():
     _cls.__module__ = REAL.__name__
     refuse_rest(_cls, getattr(REAL, _name))
-
-CLASSES["Session"] = refused(REAL.Session)
+    _explain(_cls, getattr(REAL, _name))
 
 
 def _of_c(name: str) -> Callable[[Any], int]:
@@ -144,6 +164,9 @@ FUNCTIONS = {
     **pkl5.FUNCTIONS,
 }
 """Functions of our own in place of the real ones."""
+
+for _name, _function in FUNCTIONS.items():
+    _function.__doc__ = getattr(REAL, _name).__doc__
 
 
 REFUSED_MODULES = ("mpi4py.futures.server", "mpi4py.util.pool")

@@ -6,12 +6,10 @@ from collections.abc import Callable
 from types import GetSetDescriptorType, ModuleType
 from typing import Any, NoReturn
 
-from mpinet.mpi.constants import instance_of, serialized
 from mpinet.mpi.real import REAL
 
 WITHOUT = {
     "no representation of data in files but its own": "Register_datarep",
-    "no sessions": "Session Create_from_session_pset",
     "no processors but its own": "Spawn Spawn_multiple ProcessPoolExecutor",
     "no ports": "Accept Close_port Connect Lookup_name Open_port Publish_name Unpublish_name",
     "no sockets": "Join",
@@ -88,40 +86,6 @@ def _is_real(cls: type[Any], name: str) -> bool:
     """Tell if a class has a member from a real class alone, or not at all."""
     owner = next((each for each in cls.__mro__ if name in vars(each)), None)
     return owner is None or vars(REAL).get(owner.__name__) is owner
-
-
-def refused(real: Any) -> type[Any]:
-    """In place of a real class one that has the null object, which can do nothing."""
-    constant = f"{real.__name__.upper()}_NULL"
-
-    def new(cls: type[Any], other: Any = None) -> Any:
-        if other is not None:
-            instance_of(real, other)
-        return real.__new__(cls)
-
-    def of(cls: type[Any], number: int) -> Any:
-        return refuse(f"MPI.{real.__name__}.fromhandle") if number else cls()
-
-    members: dict[str, Any] = {
-        "__module__": REAL.__name__,
-        "__doc__": real.__doc__,
-        "__new__": new,
-        "__reduce__": lambda self: serialized(self, constant),
-        "free": lambda self: None,
-        "handle": property(lambda self: 0),
-        "toint": lambda self: 0,
-        "py2f": lambda self: 0,
-        "fromhandle": classmethod(of),
-        "fromint": classmethod(of),
-        "f2py": classmethod(of),
-    }
-    if hasattr(real, "Get_name"):
-        members["Get_name"] = lambda self: f"MPI_{constant}"
-        members["name"] = property(members["Get_name"])
-    bases: tuple[type[Any], ...] = (real,)
-    cls: type[Any] = type(real.__name__, bases, members)
-    refuse_rest(cls, real)
-    return cls
 
 
 class RefusedModule(ModuleType):

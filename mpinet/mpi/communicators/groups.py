@@ -66,6 +66,11 @@ class Group(Numbered, REAL.Group):  # type: ignore[misc]
         """A group of these processors, in this order."""
         return cls._of(rank_table(list(processors)))
 
+    @classmethod
+    def Create_from_session_pset(cls, session: Any, pset_name: str) -> Group:
+        """The group of a session's set of processes."""
+        return cls(session.Create_group(pset_name))
+
     @property
     def _all(self) -> RankTable:
         """The members.

@@ -19,6 +19,9 @@ from mpinet.mpi.world.events import HAPPENED
 WHOLE = -1
 """In place of a context: attached for all communicators."""
 
+SESSIONS = -1
+"""Less a session's number it stands in place of a context, too."""
+
 
 class Attached:
     """One processor's buffer.
@@ -77,20 +80,30 @@ def claim(context: int, size: int) -> None:
         ``ERR_BUFFER``: none is attached, or it is full.
     """
     kept = running.turns.current.kept or {}
-    buffer = kept.get((Attached, context)) or kept.get((Attached, WHOLE))
+    buffer = kept.get((Attached, context)) or kept.get((Attached, WHOLE)) or _of_session(kept)
     if buffer is None:
         raise REAL.Exception(REAL.ERR_BUFFER)
     buffer.claim(size, running.world.transit.now)
 
 
-def _attach(context: int, memory: Any) -> None:
+def _of_session(kept: dict[Any, Any]) -> Attached | None:
+    """The first buffer that is attached to a session: all communicators may be of that one."""
+    for key, buffer in kept.items():
+        if isinstance(buffer, Attached) and key[1] < WHOLE:
+            return buffer
+    return None
+
+
+def attach(context: int, memory: Any) -> None:
+    """Attach memory for what stands under a context, or in its place."""
     kept = running.turns.current.storage()
     if (Attached, context) in kept:
         raise REAL.Exception(REAL.ERR_BUFFER)
     kept[Attached, context] = Attached(memory)
 
 
-def _detach(context: int) -> Any:
+def detach(context: int) -> Any:
+    """Detach what is attached there, and give it back."""
     buffer = running.turns.current.storage().pop((Attached, context), None)
     if buffer is None:
         raise REAL.Exception(REAL.ERR_BUFFER)
@@ -105,12 +118,12 @@ class AttachedBuffers(Endpoint):
     @call
     def Attach_buffer(self, buf: Any) -> None:
         """Attach memory for buffered sends."""
-        _attach(self._context, buf)
+        attach(self._context, buf)
 
     @call
     def Detach_buffer(self) -> Any:
         """Detach the memory, and give it back."""
-        return _detach(self._context)
+        return detach(self._context)
 
     @call
     def Flush_buffer(self) -> None:
@@ -124,12 +137,12 @@ class AttachedBuffers(Endpoint):
 
 def Attach_buffer(buf: Any) -> None:
     """Attach memory for buffered sends in all communicators."""
-    _attach(WHOLE, buf)
+    attach(WHOLE, buf)
 
 
 def Detach_buffer() -> Any:
     """Detach the memory for all communicators, and give it back."""
-    return _detach(WHOLE)
+    return detach(WHOLE)
 
 
 def Flush_buffer() -> None:

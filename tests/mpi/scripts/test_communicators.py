@@ -523,7 +523,6 @@ def test_what_is_missing_is_refused_by_its_name(tmp_path):
         "MPI.Comm.Join(0)": "MPI.Comm.Join",
         "comm.Shrink()": "MPI.Comm.Shrink",
         "MPI.Open_port()": "MPI.Open_port",
-        "MPI.Session.Init()": "MPI.Session.Init",
         "mpi4py.futures.ThreadPoolExecutor().submit(1)": "mpi4py.futures.ThreadPoolExecutor",
     }
     script = f"""
