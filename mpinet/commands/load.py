@@ -210,6 +210,9 @@ def load(
     output_queue : int or str
         Flits that wait behind each output for its channel; ``Q:S``: an output takes S in a step at
         most, else as many as there is room for.
+    faults : str, optional
+        Dead nodes and links, ``node:U,link:U-V,..``, or a file of such words; ``node:U@FROM`` dies
+        at the begin of step FROM, and with ``@FROM-TO`` is back at that of step TO.
     energy : str, optional
         Energies of a bit in any unit, ``link:E,router:E,bits:B`` with the bits of a flit; points
         then have the energy of the window, and for each accepted bit.
@@ -487,7 +490,8 @@ class Load(Job):
             return ""
         first = next(point for point in stopped[0]["points"] if point["deadlock"])
         many = f"{len(stopped)} of {len(curves)} curves end in a deadlock. "
-        return (many if self._several else "") + told_deadlock(stopped[0]["network"], first)
+        told = told_deadlock(stopped[0]["network"], first, self._options.faults is not None)
+        return (many if self._several else "") + told
 
 
 PASSING = {

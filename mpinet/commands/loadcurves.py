@@ -66,6 +66,17 @@ class ProgramPlayed(Fields):
     stuck_operations: list[StuckOperation]
 
 
+class AccountOfLoad(Fields):
+    """Fates of all messages of a run, each with the number of messages and of their flits."""
+
+    born: list[Count]
+    delivered: list[Count]
+    undeliverable: list[Count]
+    cut: Annotated[list[Count], "by what died under them"]
+    withdrawn: list[Count]
+    left: Annotated[list[Count], "in a deadlock"]
+
+
 class IntervalOfLoad(Fields):
     """An interval of the window: its flits, and the rates that follow from them."""
 
@@ -134,6 +145,8 @@ class LoadPoint(Fields):
     energy_per_bit: Annotated[float | None, When("with ``--energy``")]
     phase_steps: Annotated[list[Count], When("with ``--batch``")]
     program: Annotated[ProgramPlayed, When("with ``--program``")]
+    cut: Annotated[Count, When("with ``--faults`` at steps")]
+    account: Annotated[AccountOfLoad, When("with ``--faults`` at steps")]
     intervals: Annotated[list[IntervalOfLoad], When("with ``--intervals``")]
     warmup: Annotated[Count, When("with ``--warmup auto``")]
     warmup_found: Annotated[bool, When("with ``--warmup auto``")]
@@ -245,6 +258,9 @@ def _searches(curve: Row) -> list[str]:
             )
         else:
             lines.append(f"the program is done after {played['time']} steps")
+    if "cut" in points[0]:
+        each = [f"{p['cut']} and {p['undeliverable']}" for p in points]
+        lines.append(f"messages cut by what died, and undeliverable: {', '.join(each)}")
     if "energy" in points[0]:
         each = [cell_text(point["energy_per_bit"]) for point in points]
         lines.append(f"energy for each accepted bit: {', '.join(each)}")
@@ -406,8 +422,11 @@ def told_stuck(network: str, point: Row) -> str:
     )
 
 
-def told_deadlock(network: str, point: Row) -> str:
-    """Return the sentence on a deadlock: its step, its flits, and the cycle of channels."""
+def told_deadlock(network: str, point: Row, faulty: bool) -> str:
+    """Return the sentence on a deadlock: its step, its flits, and the cycle of channels.
+
+    `faulty` says that something was dead, which may be why the cycle could close.
+    """
     channels = [
         f"{node}:{port}.{vc} ({source} to {target})"
         for (node, port, vc), (source, target, _) in zip(
@@ -420,8 +439,9 @@ def told_deadlock(network: str, point: Row) -> str:
         f"Deadlock on {network} at rate {point['rate']:g}: the last flit moved in step "
         f"{point['last_move']}, and {point['stuck_flits']} are left. Each of these channels "
         f"(node:port.vc, with the message that waits behind it) waits for the next, the last for "
-        f"the first: {', '.join(channels)}. Without --classes and --vcs load takes classes that "
-        "break such circles."
+        f"the first: {', '.join(channels)}. "
+        + ("What is dead may have taken the way out of this circle. " if faulty else "")
+        + "Without --classes and --vcs load takes classes that break such circles."
     )
 
 

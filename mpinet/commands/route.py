@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from mpinet.base.files import require_writable
+from mpinet.base.numerals import is_whole, quoted
 from mpinet.base.plain import plain
 from mpinet.commands.fields import Count, Fields, Hash, When
 from mpinet.commands.forms import OneMessage
@@ -158,6 +159,8 @@ def prepare(options: argparse.Namespace) -> Job:
     )
     pattern = traffic(topology, options.pairs, options.seed)
     faults = parse_faults(topology, options.faults)
+    if faults.changes:
+        raise UsageError("--faults with steps is for load: what is dead here is dead throughout.")
     routing = routing_of(topology, options.routing, options.seed)
     return Route(options, topology, routing, pattern, faults)
 
@@ -175,28 +178,40 @@ def _refuse(wrong: bool, option: str, reason: str) -> None:
 def parse_faults(topology: Topology, text: str | None) -> Faults:
     """Read ``node:U,link:U-V,..``, or a file with such words on its lines.
 
+    A word may end on the steps in which it is dead, ``@FROM`` or ``@FROM-TO`` (see `Passing`).
+
     Raises
     ------
     UsageError
         Something else stands there.
     """
-    from mpinet.machine.faults import Faults
+    from mpinet.machine.faults import Faults, Passing
 
     if text is None:
         return Faults(topology)
     if not text.startswith(("node:", "link:")):
         text = ",".join(_words_in(text))
-    nodes, links = [], []
+    always: list[tuple[int, ...]] = []
+    passing = []
     for word in filter(None, text.split(",")):
-        kind, _, where = word.partition(":")
-        if kind == "node" and where:
-            nodes.append(topology.find(where))
-        elif kind == "link" and where.count("-") == 1:
-            u, v = where.split("-")
-            links.append((topology.find(u), topology.find(v)))
-        else:
+        name, at, when = word.partition("@")
+        kind, _, where = name.partition(":")
+        ends = where.split("-") if kind == "link" else [where]
+        if kind not in ("node", "link") or len(ends) != 1 + (kind == "link") or not all(ends):
             raise UsageError(f"--faults: {word!r} is neither node:U nor link:U-V.")
-    return Faults(topology, nodes, links)
+        what, steps = tuple(map(topology.find, ends)), when.split("-")
+        if not at:
+            always.append(what)
+        elif len(steps) <= 2 and all(map(is_whole, steps)):
+            passing.append(Passing(what, *map(int, steps)))
+        else:
+            raise UsageError(
+                f"--faults: {quoted(word)}: give the steps as @FROM, or @FROM-TO, TO being the one "
+                "in which it is back."
+            )
+    nodes = [what[0] for what in always if len(what) == 1]
+    links = [(what[0], what[1]) for what in always if len(what) == 2]
+    return Faults(topology, nodes, links, passing)
 
 
 def _words_in(name: str) -> list[str]:

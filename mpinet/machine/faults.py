@@ -3,12 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
 
+from mpinet.base.arrays import Ints, Table
 from mpinet.compiled import inlined
 from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
+
+
+class Passing(NamedTuple):
+    """A processor, or a link, that is dead in some steps alone.
+
+    Attributes
+    ----------
+    what : tuple of int
+        The processor, or the two ends of the link.
+    begin : int
+        The step at whose begin it dies.
+    end : int or None
+        The step at whose begin it is back; None: it never is.
+    """
+
+    what: tuple[int, ...]
+    begin: int
+    end: int | None = None
+
+    def covers(self, step: int) -> bool:
+        """Tell if it is dead in a step."""
+        return self.begin <= step and (self.end is None or step < self.end)
 
 
 class Faults:
@@ -22,20 +46,24 @@ class Faults:
         Dead processors: they neither send, forward nor receive.
     links : iterable of (int, int)
         Dead links, each as a pair of neighbours; dead in both directions.
+    passing : iterable of Passing
+        Processors and links that are dead in some steps alone.
 
     Attributes
     ----------
     dead : ndarray of int64, shape (k,)
-        Dead processors, ascending.
+        Processors that are always dead, ascending.
     cut : ndarray of int64, shape (2 l, 2)
-        Dead links in both directions, ascending.
+        Links that are always dead, in both directions, ascending.
+    changes : list of int
+        Steps at whose begin something dies or comes back, ascending.
 
     Raises
     ------
     NodeError
         A processor that the network does not have.
     UsageError
-        A link between processors that are not neighbours.
+        A link between processors that are not neighbours, or steps that end before they begin.
     """
 
     def __init__(
@@ -43,19 +71,39 @@ class Faults:
         topology: Topology,
         nodes: Iterable[int] = (),
         links: Iterable[tuple[int, int]] = (),
+        passing: Iterable[Passing] = (),
     ):
-        dead, ends = sorted(set(nodes)), set(links)
-        for node in [*dead, *(end for link in ends for end in link)]:
-            topology.require_node(node)
-        for u, v in sorted(ends):
-            if v not in topology.neighbor(u, np.arange(topology.ports)):
-                raise UsageError(f"{topology.name} has no link {u}-{v} that could be dead.")
+        always = [(node,) for node in nodes] + [(u, v) for u, v in links]
+        self._passing = list(passing)
+        for what in dict.fromkeys([*always, *(each.what for each in self._passing)]):
+            for node in what:
+                topology.require_node(node)
+            if len(what) == 2 and what[1] not in topology.neighbor(
+                what[0], np.arange(topology.ports)
+            ):
+                raise UsageError(
+                    f"{topology.name} has no link {what[0]}-{what[1]} that could be dead."
+                )
+        for each in self._passing:
+            if each.begin < 0 or (each.end is not None and each.end <= each.begin):
+                raise UsageError(
+                    f"Steps {each.begin} to {each.end}: what dies comes back in a later step."
+                )
+        self._always = always
+        self.dead, self.cut = self.at(-1)
+        ends = {each.end for each in self._passing if each.end is not None}
+        self.changes = sorted({each.begin for each in self._passing} | ends)
+
+    def at(self, step: int) -> tuple[Ints, Table]:
+        """Return what is dead in a step, as `dead` and `cut`; before step 0 what always is."""
+        every = [*self._always, *(each.what for each in self._passing if each.covers(step))]
+        ends = {what for what in every if len(what) == 2}
         both = sorted(ends | {(v, u) for u, v in ends})
-        self.dead = np.array(dead, np.int64)
-        self.cut = np.array(both, np.int64).reshape(-1, 2)
+        dead = sorted({what[0] for what in every if len(what) == 1})
+        return np.array(dead, np.int64), np.array(both, np.int64).reshape(-1, 2)
 
     def __bool__(self) -> bool:
-        return bool(len(self.dead) or len(self.cut))
+        return bool(self._always or self._passing)
 
 
 @inlined

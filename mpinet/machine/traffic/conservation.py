@@ -2,36 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from mpinet.base.arrays import Array
+from mpinet.base.arrays import Array, Ints
 from mpinet.compiled import kernel
 from mpinet.errors import ConservationError
 from mpinet.machine.machine import Machine
 from mpinet.machine.traffic.layout import Ledger, Rules, State
 
+FATES = ("done", "lost", "cut", "withdrawn")
+"""Fates of a message, as the ledger calls them."""
 
-def check_messages(machine: Machine, ledger: Ledger, left: int) -> None:
-    """Check that every generated message is accounted for once (collective).
+
+def account(machine: Machine, ledger: Ledger, left: Sequence[int]) -> dict[str, list[int]]:
+    """Return what became of all messages, and of their flits, on all ranks (collective).
 
     Parameters
     ----------
-    left : int
-        Messages on this rank that are not done: at their sources, or with their tails in lanes.
+    left : sequence of int
+        Messages on this rank that are not done, and their flits: at their sources, or with their
+        tails in lanes.
+
+    Returns
+    -------
+    dict
+        Messages and flits: ``born``, ``delivered``, ``undeliverable``, ``cut``, ``withdrawn``,
+        ``left``.
 
     Raises
     ------
     ConservationError
         A message was lost or doubled.
     """
-    counts = (int(each) for each in (ledger.born, ledger.done, ledger.lost, ledger.withdrawn))
-    born, done, lost, withdrawn, left = machine.sum(*counts, left)
-    if born != done + lost + withdrawn + left:
-        raise ConservationError(
-            f"{born} messages were generated, but {done} delivered, {lost} undeliverable, "
-            f"{withdrawn} withdrawn and {left} waiting or in the network are "
-            f"{done + lost + withdrawn + left}."
-        )
+    names = ("born", *FATES)
+    mine = [getattr(ledger, name) for name in (*names, *(f"{name}_flits" for name in names))]
+    found = machine.sum(*mine, *left)
+    messages, flits, left = found[: len(names)], found[len(names) : -2], found[-2:]
+    for what, (born, *ends), rest in (("messages", messages, left[0]), ("flits", flits, left[1])):
+        if born != sum(ends) + rest:
+            done, lost, cut, withdrawn = ends
+            raise ConservationError(
+                f"{born} {what} were generated, but {done} delivered, {lost} undeliverable, {cut} "
+                f"cut, {withdrawn} withdrawn and {rest} waiting or in the network are "
+                f"{sum(ends) + rest}."
+            )
+    called = ("born", "delivered", "undeliverable", "cut", "withdrawn")
+    each = dict(zip(called, map(list, zip(messages, flits, strict=True)), strict=True))
+    return each | {"left": list(left)}
 
 
 def check_channels(
@@ -63,21 +82,21 @@ def check_channels(
 
 
 @kernel
-def count_tails(rules: Rules, state: State) -> int:
-    """Number of messages that have entered and whose tail is on this rank."""
+def count_tails(rules: Rules, state: State, found: Ints) -> None:
+    """Add the messages that have entered and whose tail is on this rank, and their flits."""
     lanes, ring, messages = state.lanes, state.ring, state.messages
-    tails = 0
     for row in range(lanes.size):
         lane = lanes[row]
         if row % rules.lanes >= rules.ports * rules.vcs:
-            tails += lane.sent > 0
+            if lane.sent > 0:
+                found[0], found[1] = found[0] + 1, found[1] + messages[lane.incoming].length
             continue
         sent, place = np.int64(lane.sent), np.int64(lane.first)
         for _ in range(lane.filled):
             sent += 1
-            if sent == messages[ring[row * rules.buffer + place]].length:
-                tails, sent = tails + 1, np.int64(0)
+            length = messages[ring[row * rules.buffer + place]].length
+            if sent == length:
+                found[0], found[1], sent = found[0] + 1, found[1] + length, np.int64(0)
             place += 1
             if place == rules.buffer:
                 place = np.int64(0)
-    return tails

@@ -19,6 +19,7 @@ def complain(ledger, what, node, port, number):
 def book_birth(length, rules, ledger):
     """Count a message that is generated; of a phase it is among the open ones already."""
     ledger.born += 1
+    ledger.born_flits += length
     ledger.backlog += length
     if rules.warmup <= ledger.now < rules.window_end:
         ledger.generated += 1
@@ -56,10 +57,12 @@ def finish(message, step, lost, rules, latencies, batches, ledger):
         ledger.open -= 1
     if lost:
         ledger.lost += 1
+        ledger.lost_flits += message.length
         if measured:
             ledger.undeliverable += 1
         return
     ledger.done += 1
+    ledger.done_flits += message.length
     # The seal is a sum, so that it is the same in whatever order ranks finish messages.
     word = draw32(step, born, message.source, message.entered + message.hops)
     ledger.seal = (ledger.seal + word) & SEAL_MASK
@@ -117,6 +120,7 @@ def answer(m, node, lost, rules, messages, ledger):
         node.posted_last = m
     node.waiting += 1
     ledger.born += 1
+    ledger.born_flits += rules.reply_flits
     ledger.backlog += rules.reply_flits
     if measured:
         ledger.generated += 1

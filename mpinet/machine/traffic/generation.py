@@ -49,6 +49,7 @@ def withdraw(rules, state, ledger):
             if is_set(occupied, slot, at, rules.words) and lane.sent == 0:
                 clear(occupied, slot, at, rules.words)
                 give_back(lane.incoming, free, ledger)
+    ledger.withdrawn_flits += ledger.backlog
     ledger.backlog = 0
 
 

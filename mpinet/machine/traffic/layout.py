@@ -160,6 +160,13 @@ class Ledger(Record):
     withdrawn: Annotated[int, Total]
     done: Annotated[int, Total]
     lost: Annotated[int, Total]
+    cut: Annotated[int, Total]  # by what died under them
+    # Their flits.
+    born_flits: Annotated[int, Total]
+    withdrawn_flits: Annotated[int, Total]
+    done_flits: Annotated[int, Total]
+    lost_flits: Annotated[int, Total]
+    cut_flits: Annotated[int, Total]
     # Messages of the window, and their flits, steps in the network, hops.
     generated: Annotated[int, Total]
     generated_flits: Annotated[int, Total]
@@ -167,6 +174,7 @@ class Ledger(Record):
     accepted_flits: Annotated[int, Total]
     delivered: Annotated[int, Total]
     undeliverable: Annotated[int, Total]
+    cut_measured: Annotated[int, Total]
     inside_sum: Annotated[int, Total]
     hops_sum: Annotated[int, Total]
     moves: Annotated[int, Total]  # flits that left a lane

@@ -27,6 +27,7 @@ LARGEST = ("source_queue_max", "node_flits_max", "last_move")
 """Fields of the ranks' ledgers that results take as sums, and as maxima."""
 
 CALLED = {"open": "unfinished", "inside_sum": "network_latency_sum", "inside": "stuck_flits"}
+CALLED |= {"cut_measured": "cut"}
 """Names in a result of fields that the ledger calls otherwise."""
 
 
@@ -40,8 +41,9 @@ def results(run: OpenLoop) -> dict[str, Any]:
         "steps": run.steps,
         "closed": ledger.closed,
     }
-    totals = machine.sum(*(getattr(ledger, name) for name in SUMMED))
-    found |= {CALLED.get(name, name): total for name, total in zip(SUMMED, totals, strict=True)}
+    summed = (*SUMMED, *(["cut_measured"] if run.failing is not None else []))
+    totals = machine.sum(*(getattr(ledger, name) for name in summed))
+    found |= {CALLED.get(name, name): total for name, total in zip(summed, totals, strict=True)}
     found["seal"] &= SEAL_MASK
     # The kernel notes a queue's length in the step after: the last step's is missing.
     ledger.source_queue_max = max(ledger.source_queue_max, run.longest_queue)
@@ -69,6 +71,8 @@ def results(run: OpenLoop) -> dict[str, Any]:
         found["latency_by_kind"] = by_kind(run.generation.kinds, latencies)
     if run.generation.batch:
         found["phase_steps"] = _phase_steps(run)
+    if run.failing is not None:
+        found["account"] = run.account
     if run.intervals is not None:
         found["intervals"] = run.intervals.results()
     if run.played is not None:

@@ -15,8 +15,9 @@ from mpinet.machine.timed.layout import NEVER
 from mpinet.machine.traffic import layout, saved
 from mpinet.machine.traffic.arriving import take_in, take_in_unlimited
 from mpinet.machine.traffic.choice import tell_queues
-from mpinet.machine.traffic.conservation import check_channels, check_messages, count_tails
+from mpinet.machine.traffic.conservation import account, check_channels, count_tails
 from mpinet.machine.traffic.deadlock import waiting_cycle
+from mpinet.machine.traffic.failing import Failing
 from mpinet.machine.traffic.played import Played
 from mpinet.machine.traffic.sharing import settle
 from mpinet.machine.traffic.step import (
@@ -57,7 +58,7 @@ class OpenLoop(Tables):
             while not self.ended:
                 self.advance(steps)
                 frame.boundary()
-        check_messages(self.machine, self.ledger, self.tails_inside + self.waiting)
+        self.account = account(self.machine, self.ledger, self._left)
         size = self.buffering.buffers
         check_channels(self.machine, self.carried(), self.window.steps, self.surplus, size)
         return self
@@ -126,6 +127,9 @@ class OpenLoop(Tables):
         if self.played is not None:
             self._hear_tails(self.played)
             steps = max(1, min(steps, self.played.next - self.steps))
+        if self.failing is not None:
+            self._fail(self.failing)
+            steps = min(steps, self.failing.next - self.steps)
         self._make_room(steps)
         if self.routing.sees == ALL_QUEUES and self.machine.transport.size > 1:
             self._tell_queues()
@@ -146,6 +150,18 @@ class OpenLoop(Tables):
         if not self.ledger.claimed:
             played.go_on(self.ledger, self.books.noted[: self.ledger.noted])
             self.ledger.noted = 0
+
+    def _fail(self, failing: Failing) -> None:
+        """Let die, and come back, what does so at the begin of this step (collective)."""
+        if failing.next == self.steps:
+            failing.change(self._rules, self._sources, self._state, self._wires, self.ledger)
+            self._know(failing, self.steps)
+
+    def _know(self, failing: Failing, step: int) -> None:
+        """Let nodes know what is dead in a step, and the routing's ways around it."""
+        self._routes = self._routes._replace(
+            params=failing.routing(step).params, **failing.dead(step)._asdict()
+        )
 
     def _tell_queues(self) -> None:
         """Tell each rank the queues of all nodes (collective)."""
@@ -218,6 +234,9 @@ class OpenLoop(Tables):
         if self.played is not None:
             self._since = found["since"]
             self.played.restore(found)
+        if self.failing is not None:
+            self.failing.rewind(self.steps)
+            self._know(self.failing, self.steps - 1)
         if self.limited:
             self._state, self._wires = saved.restore_lanes(
                 machine, rules, self._state, found, ledger
@@ -292,11 +311,15 @@ class OpenLoop(Tables):
         return entered
 
     @property
-    def tails_inside(self) -> int:
-        """Messages whose tail is in a lane of this rank, or in a slot that their head has left."""
+    def _left(self) -> list[int]:
+        """Messages on this rank that wait, or whose tail is in a lane or its slot; their flits."""
+        state, ledger = self._state, self.ledger
         if not self.limited:
-            return int(len(self._state.messages) - self.ledger.free) - self.waiting
-        return int(count_tails(self._rules, self._state))
+            lengths = np.delete(state.messages["length"], state.free[: ledger.free])
+            return [len(lengths), int(lengths.sum())]
+        found = np.array([self.waiting, ledger.backlog], np.int64)
+        count_tails(self._rules, state, found)
+        return list(found.tolist())
 
     def cycle(self) -> list[dict[str, Any]]:
         """Return the channels of a deadlock, each waiting for the next (collective); else none.

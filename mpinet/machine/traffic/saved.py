@@ -209,7 +209,7 @@ def _with_records(state: State, records: Ints, ledger: Ledger) -> State:
     return state._replace(
         messages=messages,
         headers=np.ascontiguousarray(records[:, len(RECORDED) :]),
-        free=np.empty(0, np.int32),
+        free=np.empty(len(records), np.int32),
     )
 
 

@@ -14,6 +14,7 @@ from mpinet.machine.faults import Faults
 from mpinet.machine.machine import Machine
 from mpinet.machine.placement import start_of
 from mpinet.machine.traffic import layout, saved
+from mpinet.machine.traffic.failing import Failing
 from mpinet.machine.traffic.intervals import Intervals
 from mpinet.machine.traffic.parameters import SHORT_INTEGERS, Buffering, Generation, Window
 from mpinet.machine.traffic.played import Played
@@ -77,10 +78,14 @@ class Tables:
         self.faults = faults or Faults(machine.topology)
         self._dead = hop.Faulty(self.faults.dead, self.faults.cut)
         self.routing = routing.around(*self._dead)
+        self.failing: Failing | None = None
         self.classes = classes
         self.limited = buffering.buffers > 0
         self.detailed = buffering.is_detailed or classes.name == BUBBLE
         self._require_fitting()
+        if self.faults.changes:
+            self._require_passing()
+            self.failing = Failing(machine, self.faults, routing)
         self.ledger = layout.Ledger.counted()
         self.ledger.closed = self.ledger.last_move = -1
         self._since = window.warmup  # no message that is under way was born before it
@@ -163,6 +168,18 @@ class Tables:
             raise UsageError(
                 f"With --classes bubble a message enters where there is room for two: give "
                 f"--buffers {2 * generation.longest} or more, not {buffering.buffers}."
+            )
+
+    def _require_passing(self) -> None:
+        """Refuse what does not go with links and nodes that die at a step."""
+        if self.generation.is_closed:
+            raise UsageError(
+                "Replies, phases and programs wait for messages that what dies would take with it: "
+                "give --faults without steps."
+            )
+        if not self.limited or not self.machine.topology.links:
+            raise UsageError(
+                "--faults with steps are for links, not busses, and for --buffers 1 or more."
             )
 
     def _require_closed(self) -> None:

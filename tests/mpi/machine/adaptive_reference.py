@@ -89,6 +89,8 @@ class Grid:
 class Straight(Grid):
     """The same grids by dimension order alone: the escape, or one class with bubbles."""
 
+    asked_once = True
+
     def __init__(self, name, bubble=False):
         super().__init__(name)
         self.bubble = bubble
@@ -115,6 +117,7 @@ class Links:
         )  # fmt: skip
         self.ports = len(grid.ports)
         self.ways, self.best, self.goes_on = grid.ways, grid.best, getattr(grid, "goes_on", None)
+        self.asked_once = getattr(grid, "asked_once", False)
 
     def behind(self, node, port):
         there = self.grid.behind(node, port)

@@ -25,6 +25,7 @@ class Message:
     hops: int = 0
     came: int = 0
     lost: bool = False
+    cut: bool = False
 
     def __getitem__(self, name):
         return getattr(self, name)
@@ -32,17 +33,24 @@ class Message:
 
 @dataclass
 class Lane:
-    """A queue of (message, flit); when heads in it came; output and VC of the front message."""
+    """A queue of (message, flit); when heads in it came; output and VC of the front message.
+
+    `messages` are those whose heads have come and whose tails have not left; `asked` is the port
+    that a routing which is asked once has given the head in front.
+    """
 
     flits: deque = field(default_factory=deque)
     came: deque = field(default_factory=deque)
+    messages: deque = field(default_factory=deque)
     way: tuple = ()
+    asked: int = -1
 
 
 class Grid:
     """The wiring, and who goes where."""
 
     shares = True
+    asked_once = True
 
     def __init__(self, rows, columns, classes="none"):
         self.by_hops, self.classes = classes == "hops", 1 + (classes == "hops")
@@ -84,13 +92,26 @@ class Traffic:
     def __init__(self, grid, trace, s):
         self.grid, self.s, self.now, self.closed = grid, s, 0, -1
         rows = enumerate(sorted(trace, key=lambda row: row[:2]))
-        dead = s.get("dead", ())
-        self.messages = [Message(number, *row) for number, row in rows if row[1] not in dead]
+        self.messages = [
+            Message(number, *row) for number, row in rows if row[1] not in self.dead(row[0])[0]
+        ]
         self.queues = [deque() for _ in range(grid.size)]
         self.loads, self.moves, self.last_move = defaultdict(int), 0, -1
         self.queue_max = self.flits_max = 0
         self.backlogs = {}
         self.first, self.end = s["warmup"], s["warmup"] + s["measure"]
+
+    def dead(self, step):
+        """The nodes, and the links as sets of two nodes, that are dead in a step."""
+        nodes, links = set(self.s.get("dead", ())), [set(link) for link in self.s.get("cut", ())]
+        for what, begin, end in self.s.get("passing", ()):
+            if begin <= step and (end is None or step < end):
+                nodes |= set(what) if len(what) == 1 else set()
+                links += [set(what)] if len(what) == 2 else []
+        return nodes, links
+
+    def fail(self):
+        """Take out what is cut at the begin of this step."""
 
     def measured(self):
         return [each for each in self.messages if self.first <= each.born < self.end]
@@ -98,11 +119,15 @@ class Traffic:
     def waiting(self):
         """What is born by now, has not entered and was not withdrawn."""
         born = self.now if self.closed < 0 else -1
-        return [each for each in self.messages if each.born <= born and each.entered < 0]
+        return [
+            each for each in self.messages
+            if each.born <= born and each.entered < 0 and not each.cut
+        ]  # fmt: skip
 
     def begin(self):
         """Close the sources if it is time; the messages of this step."""
         waits = any(each.done < 0 for each in self.measured() if each.born < self.now)
+        self.fail()
         late = self.now >= self.end + self.s["drain"]
         if self.closed < 0 and (late or (self.now >= self.end and not waits)):
             self.closed = self.now
@@ -126,8 +151,8 @@ class Traffic:
 
     def results(self, stuck):
         measured = self.measured()
-        done = [each for each in measured if each.done >= 0 and not each.lost]
-        ended = [each for each in self.messages if each.done >= 0 and not each.lost]
+        ended = [e for e in self.messages if e.done >= 0 and not (e.lost or e.cut)]
+        done = [each for each in ended if self.first <= each.born < self.end]
         accepted = [each for each in ended if self.first <= each.done < self.end]
         latencies = sorted(each.done - each.born for each in done)
         words = (draw32(m.done, m.born, m.source, m.entered + m.hops) for m in ended)
@@ -138,7 +163,8 @@ class Traffic:
             "accepted": len(accepted),
             "accepted_flits": sum(each.length for each in accepted),
             "delivered": len(done),
-            "undeliverable": sum(each.done >= 0 and each.lost for each in measured),
+            "undeliverable": sum(m.done >= 0 and m.lost and not m.cut for m in measured),
+            **self.fates(),
             "latency_sum": sum(latencies),
             "latency_max": max(latencies, default=0),
             "latency_p50": latencies[(len(latencies) + 1) // 2 - 1] if latencies else 0,
@@ -155,6 +181,24 @@ class Traffic:
             "stuck_flits": stuck,
             "seal": sum(words) % 2**61,
         }  # fmt: skip
+
+    def fates(self):
+        """What became of all messages and of their flits, where something died at a step."""
+        if not self.s.get("passing"):
+            return {}
+        fates = {name: [0, 0] for name in (*ENDS, "withdrawn", "left")}
+        for each in self.messages:
+            if 0 <= self.closed <= each.born:
+                continue
+            withdrawn = self.closed >= 0 and each.entered < 0
+            fate = "cut" if each.cut else "undeliverable" if each.lost else "delivered"
+            fate = fate if each.done >= 0 else "withdrawn" if withdrawn else "left"
+            for name in ("born", fate):
+                fates[name] = [fates[name][0] + 1, fates[name][1] + each.length]
+        return {"account": fates, "cut": sum(each.cut for each in self.measured())}
+
+
+ENDS = ("born", "delivered", "undeliverable", "cut")
 
 
 class Limited(Traffic):
@@ -186,6 +230,7 @@ class Limited(Traffic):
                 if lane.flits and lane.flits[0][1] == 0:
                     lane.flits.clear()
                     lane.came.clear()
+                    lane.messages.clear()
 
     def run(self):
         while True:
@@ -197,6 +242,7 @@ class Limited(Traffic):
                         message = self.queues[node].popleft()
                         lane.flits.extend((message, i) for i in range(message.length))
                         lane.came.append(self.now + self.s["router_delay"])
+                        lane.messages.append(message)
             granted = [g for node in range(self.grid.size) for g in self.grants(node)]
             leaving = self.by_busses(granted)
             for each in sorted(leaving, key=lambda each: each[:2]):
@@ -241,8 +287,11 @@ class Limited(Traffic):
         slot = number >= self.network
         came_by = (-1, -1) if slot else (number // vcs, number % vcs // each)
         ways = self.grid.ways(node, came_by, message, self.queued)
+        once = self.grid.asked_once
+        message.lost = once and message.lost
+        self.lanes[node][number].asked = ways[0][0] if once else -1
         ways = [way for way in ways if not self.is_dead(node, way[0])]
-        if not ways:
+        if message.lost or not ways:
             message.lost = True
             return self.grid.ports, -1
         flits = self.lanes[node][number].flits
@@ -273,9 +322,69 @@ class Limited(Traffic):
             return 0
         return sum(self.s["buffer"] - self.credits[node, port, vc] for vc in range(self.vcs))
 
-    def is_dead(self, node, port):
+    def is_dead(self, node, port, step=None):
+        nodes, links = self.dead(self.now if step is None else step)
         there = self.grid.behind(node, port)[0]
-        return there in self.s["dead"] or {node, there} in self.s["cut"]
+        return bool({node, there} & nodes) or {node, there} in links
+
+    def fail(self):
+        if not self.s["passing"]:
+            return
+        fresh = {
+            (node, port)
+            for node in range(self.grid.size)
+            for port in range(self.grid.ports)
+            if self.grid.behind(node, port) is not None
+            and self.is_dead(node, port)
+            and not self.is_dead(node, port, self.now - 1)
+        }
+        cut = []
+        for node in self.dead(self.now)[0] - self.dead(self.now - 1)[0]:
+            cut += [*self.queues[node], *(m for lane in self.lanes[node] for m in lane.messages)]
+            self.queues[node].clear()
+        for (node, port, _), number in self.holders.items():
+            if (node, port) in fresh:
+                cut.append(self.lanes[node][number].messages[0])
+        for each in self.coming.values():
+            for (node, number), flit in ((e[0], e[1]) for e in each if e[1] is not None):
+                if self.grid.behind(node, number // self.vcs) in fresh:
+                    cut.append(flit[0])
+        for message in cut:
+            message.cut, message.done = True, self.now
+        for node, lanes in enumerate(self.lanes):
+            for lane in lanes:
+                if lane.flits and lane.flits[0][1] == 0 and (node, lane.asked) in fresh:
+                    lane.flits[0][0].lost = True
+        self.take_out()
+
+    def take_out(self):
+        """Take out every flit of messages that are cut; what it held is free."""
+        for held in (self.holders, self.kept):
+            for place, number in list(held.items()):
+                if self.lanes[place[0]][number].messages[0].cut:
+                    del held[place]
+        for node, lanes in enumerate(self.lanes):
+            for number, lane in enumerate(lanes):
+                gone = sum(message.cut for message, _ in lane.flits)
+                if number < self.network and gone:
+                    behind = self.grid.behind(node, number // self.vcs)
+                    self.credits[(*behind, number % self.vcs)] += gone
+                both = list(zip(lane.came, lane.messages, strict=True))
+                lane.came = deque(came for came, message in both if not message.cut)
+                lane.messages = deque(message for _, message in both if not message.cut)
+                lane.flits = deque(flit for flit in lane.flits if not flit[0].cut)
+                if both and both[0][1].cut:
+                    lane.asked = -1
+        for step, each in self.coming.items():
+            kept = []
+            for place, flit in each:
+                if flit is not None and flit[0].cut:
+                    node, number = place
+                    behind = self.grid.behind(node, number // self.vcs)
+                    self.credits[(*behind, number % self.vcs)] += 1
+                else:
+                    kept.append((place, flit))
+            self.coming[step] = kept
 
     def output(self, node, out):
         """A node's ports on one bus are one output."""
@@ -482,6 +591,9 @@ class Limited(Traffic):
         if tail:
             self.kept.pop((node, out), None)
             lane.came.popleft()
+            lane.messages.popleft()
+        if index == 0:
+            lane.asked = -1
 
     def arrive(self, place, flit):
         if flit is None:
@@ -491,6 +603,7 @@ class Limited(Traffic):
         self.lanes[node][number].flits.append(flit)
         if flit[1] == 0:
             self.lanes[node][number].came.append(self.now + 1)
+            self.lanes[node][number].messages.append(flit[0])
 
 
 MORE = {
@@ -501,9 +614,11 @@ MORE = {
     "bubble": False,
     "dead": (),
     "cut": (),
+    "passing": (),
 }
 """What settings may leave out: no queues at outputs, in a step as many flits into one as fit,
-rounds, whether a ring keeps a bubble, dead nodes, and cut links as sets of two nodes."""
+rounds, whether a ring keeps a bubble, dead nodes, cut links, and what is dead in some steps:
+(node,) or (node, node), when it dies, and when it is back or None."""
 
 
 class Unlimited(Traffic):

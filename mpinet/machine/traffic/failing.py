@@ -1,0 +1,360 @@
+"""Links and nodes that die at a step, and come back: what they cut is taken out between two steps.
+
+Nothing here is part of a step. What dies is known from the begin on all ranks: a call of the kernel
+ends before the step of a change, all ranks find together which messages are cut, and each takes
+their flits out of its lanes and off its wires. docs/reference/traffic.md says what is cut.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mpinet.base.arrays import Ints, Table
+from mpinet.compiled import kernel
+from mpinet.errors import UsageError
+from mpinet.machine import hop
+from mpinet.machine.faults import Faults
+from mpinet.machine.machine import Machine
+from mpinet.machine.traffic.generation import length_of
+from mpinet.machine.traffic.layout import (
+    DRAINED,
+    NONE,
+    UNDECIDED,
+    Ledger,
+    Rules,
+    Sources,
+    State,
+    Wires,
+)
+from mpinet.machine.traffic.places import clear, is_set
+from mpinet.machine.traffic.saved import message_behind
+from mpinet.machine.traffic.sources import following_birth, is_among
+from mpinet.networks.routing import Routing
+
+NUMBER, BORN, LENGTH = range(3)
+"""Columns of a message that is cut, as ranks tell each other of it."""
+
+
+class Failing:
+    """The changes of a run's faults.
+
+    Parameters
+    ----------
+    machine : Machine
+        The nodes of this rank, and the ranks.
+    faults : Faults
+        What dies, and when.
+    routing : Routing
+        The routing that knows of no faults.
+
+    Attributes
+    ----------
+    next : int
+        The step of the next change; behind the last one none that a run can come to.
+
+    Raises
+    ------
+    UsageError
+        The routing has other rules, or no way at all, around what is dead in some steps.
+    """
+
+    def __init__(self, machine: Machine, faults: Faults, routing: Routing):
+        self._machine, self._faults, self._steps = machine, faults, faults.changes
+        self._routing = routing
+        first = self.routing(-1)
+        for step in self._steps:
+            made = self.routing(step)
+            if made.decide is not first.decide or made.start is not first.start:
+                raise UsageError(
+                    f"Routing {routing.name} writes other headers around what is dead, and those "
+                    "of messages under way cannot be written anew: give --faults without steps."
+                )
+        self.rewind(0)
+
+    def rewind(self, now: int) -> None:
+        """Stand where steps up to `now` have been made: its own change is still to come."""
+        self._done = int(np.searchsorted(self._steps, now))
+
+    @property
+    def next(self) -> int:
+        """The step of the next change."""
+        return self._steps[self._done] if self._done < len(self._steps) else 1 << 62
+
+    def routing(self, step: int) -> Routing:
+        """Return the routing around what is dead in a step."""
+        return self._routing.around(*self._faults.at(step))
+
+    def dead(self, step: int) -> hop.Faulty:
+        """Return what is dead in a step, as kernels take it."""
+        return hop.Faulty(*self._faults.at(step))
+
+    def change(
+        self,
+        rules: Rules,
+        sources: Sources,
+        state: State,
+        wires: Wires,
+        ledger: Any,
+    ) -> None:
+        """Take out what is cut at the begin of the next change's step (collective).
+
+        `ledger` counts, as Python reads it.
+        """
+        step = self.next
+        self._done += 1
+        before, after = self.dead(step - 1), self.dead(step)
+        slots = self._slots(np.setdiff1d(after.dead, before.dead))
+        back = self._slots(np.setdiff1d(before.dead, after.dead))
+        skip_births(back, sources.trace, state, step)
+        down = self._channels(after) - self._channels(before)
+        fronts = np.full(len(state.lanes), NONE, np.int64)
+        note_fronts(rules, state, wires, step, fronts)
+        doomed = _cut(rules, state, fronts, slots, self._flags(down, 0))
+        doomed = np.concatenate([doomed, _left_by(rules, wires, self._flags(down, 1))])
+        messages = state.messages[np.unique(doomed)]
+        rows = np.stack([messages[name] for name in ("number", "born", "length")], axis=1)
+        every = self._gathered(np.ascontiguousarray(rows, np.int64))
+        every = np.unique(every.reshape(-1, 3), axis=0)
+        if self._machine.transport.rank == 0:
+            _count(rules, every, ledger)
+        drain(rules, state, self._flags(down, 0))
+        numbers = np.ascontiguousarray(every[:, NUMBER])
+        most = int(state.lanes["filled"].sum() + wires.counts["flits"].sum())
+        credits = np.empty((most, 2), np.int64)
+        told = take_out(rules, state, wires, ledger.record, fronts, numbers, credits)
+        credits = self._gathered(credits[:told]).reshape(-1, 2)
+        mine = credits[credits[:, 0] == self._machine.transport.rank, 1]
+        np.add.at(state.channels["credit"], mine, 1)
+        _give_back(state, ledger, numbers)
+        silence(slots, rules, sources.trace, state, ledger.record)
+
+    def _slots(self, nodes: Ints) -> Ints:
+        """Return the slots of those of these nodes that this rank hosts."""
+        slots = self._machine.slots(np.ascontiguousarray(nodes, np.int64))
+        mine = slots[(slots >= 0) & (slots < self._machine.placement.count)]
+        return np.ascontiguousarray(mine, np.int64)
+
+    def _channels(self, dead: hop.Faulty) -> set[tuple[int, int]]:
+        """Return the channels that are dead: (node, port) of both ends of every dead link."""
+        topology = self._machine.topology
+        ports = np.arange(topology.ports)
+        ends = {(u, v) for u, v in dead.cut.tolist()}
+        for node in dead.dead.tolist():
+            around = {v for v in topology.neighbor(node, ports).tolist() if v >= 0}
+            ends |= {(node, v) for v in around} | {(v, node) for v in around}
+        return {
+            (u, port)
+            for u, v in ends
+            for port in np.flatnonzero(topology.neighbor(u, ports) == v).tolist()
+        }
+
+    def _flags(self, channels: set[tuple[int, int]], end: int) -> Ints:
+        """Return 1 for each port of this rank's nodes at the begin, or end, of these channels."""
+        topology = self._machine.topology
+        flags = np.zeros(self._machine.placement.count * topology.ports, np.int64)
+        if channels:
+            nodes, ports = np.array(sorted(channels), np.int64).T
+            if end:
+                there = topology.neighbor(nodes, ports)
+                nodes, ports = there, np.atleast_1d(topology.reverse_port(nodes, ports))
+            slots = self._machine.slots(np.ascontiguousarray(nodes))
+            mine = (slots >= 0) & (slots < self._machine.placement.count)
+            flags[slots[mine] * topology.ports + ports[mine]] = 1
+        return flags
+
+    def _gathered(self, rows: Table) -> Ints:
+        """Return the words of all ranks, those of lower ranks first (collective)."""
+        transport = self._machine.transport
+        texts = transport.gather(rows.tobytes())
+        return np.frombuffer(transport.share(b"".join(texts)), np.int64)
+
+
+def _cut(rules: Rules, state: State, fronts: Ints, slots: Ints, down: Ints) -> Ints:
+    """Return the places of messages in dead nodes, and of those that stand across dead links.
+
+    `down` flags the ports at which channels that have died begin.
+    """
+    count, ports = int(rules.lanes), int(rules.ports)
+    rows = (slots[:, np.newaxis] * count + np.arange(count)).ravel()
+    stand = fronts[rows][fronts[rows] != NONE]
+    seats = np.arange(int(rules.buffer))
+    behind = (state.lanes["first"][rows, np.newaxis] + seats) % max(1, int(rules.buffer))
+    held = state.ring.reshape(len(state.lanes), -1)[rows[:, np.newaxis], behind]
+    inside = held[seats < state.lanes["filled"][rows, np.newaxis]]
+    crossing = np.flatnonzero((state.lanes["sent"] > 0) & (state.lanes["out"] < ports))
+    out = crossing // count * ports + state.lanes["out"][crossing]
+    across = fronts[crossing[down[out] > 0]] if len(down) else crossing[:0]
+    return np.concatenate([stand, inside, across]).astype(np.int64)
+
+
+def _left_by(rules: Rules, wires: Wires, ends: Ints) -> Ints:
+    """Return the places of messages with flits under way over channels that end at these ports."""
+    made = wires.counts["flits"]
+    flits = np.concatenate([row[:many] for row, many in zip(wires.flits, made, strict=True)])
+    slots, at = np.divmod(flits["lane"].astype(np.int64), int(rules.lanes))
+    ended = ends[slots * int(rules.ports) + at // int(rules.vcs)] > 0
+    found: Ints = (flits["message"][ended] >> 1).astype(np.int64)
+    return found
+
+
+def _count(rules: Rules, cut: Table, ledger: Any) -> None:
+    """Count messages that are cut, each once."""
+    measured = (cut[:, BORN] >= rules.warmup) & (cut[:, BORN] < rules.window_end)
+    ledger.cut += len(cut)
+    ledger.cut_flits += int(cut[:, LENGTH].sum())
+    ledger.cut_measured += int(measured.sum())
+    ledger.open -= int(measured.sum())
+
+
+def _give_back(state: State, ledger: Any, numbers: Ints) -> None:
+    """Free the rows of messages of these numbers."""
+    used = np.ones(len(state.messages), bool)
+    used[state.free[: ledger.free]] = False
+    rows = np.flatnonzero(used & np.isin(state.messages["number"], numbers))
+    state.free[ledger.free : ledger.free + len(rows)] = rows
+    ledger.free += len(rows)
+
+
+@kernel
+def note_fronts(rules: Rules, state: State, wires: Wires, now: int, fronts: Ints) -> None:
+    """Write the place of each lane's front message, also of one that is ahead of its flits."""
+    lanes, links, channels, ring = state.lanes, state.links, state.channels, state.ring
+    arriving = np.full(lanes.size if rules.delay > 1 else 0, NONE, np.int32)
+    for ahead in range(rules.delay - 1, 0, -1):
+        row = (now + ahead) % rules.delay
+        for i in range(wires.counts[row].flits):
+            flit = wires.flits[row, i]
+            arriving[flit.lane] = flit.message >> 1
+    for row in range(lanes.size):
+        lane, slot = lanes[row], row // rules.lanes
+        at = row - slot * rules.lanes
+        if at >= rules.ports * rules.vcs:
+            if is_set(state.occupied, slot, at, rules.words):
+                fronts[row] = lane.incoming
+        elif lane.filled > 0:
+            fronts[row] = ring[row * rules.buffer + lane.first]
+        elif lane.sent > 0:
+            fronts[row] = message_behind(row, rules, lanes, links, channels, ring, arriving)
+
+
+@kernel
+def drain(rules: Rules, state: State, down: Ints) -> None:
+    """Let heads that wait for a channel that has died be drained, as where none is known."""
+    lanes, ports = state.lanes, rules.ports
+    for row in range(lanes.size):
+        lane = lanes[row]
+        waits = lane.sent == 0 and 0 <= lane.out < ports
+        if waits and down[row // rules.lanes * ports + lane.out] > 0:
+            lane.out, lane.group = ports, DRAINED
+
+
+@kernel
+def take_out(
+    rules: Rules,
+    state: State,
+    wires: Wires,
+    ledger: Ledger,
+    fronts: Ints,
+    numbers: Ints,
+    credits: Table,
+) -> int:
+    """Take out all flits of messages of these numbers, ascending; write the credits they give.
+
+    A credit is the rank and the place of the channel behind the lane that the flit was in, or was
+    on its way to. Returns how many there are.
+    """
+    nodes, lanes, ring, channels, outputs, links, messages = (
+        state.nodes, state.lanes, state.ring, state.channels, state.outputs, state.links,
+        state.messages,
+    )  # fmt: skip
+    ports, vcs, count, buffer = rules.ports, rules.vcs, rules.lanes, rules.buffer
+    given = 0
+    for row in range(lanes.size):
+        lane, slot = lanes[row], row // count
+        at = row - slot * count
+        m = fronts[row]
+        if m != NONE and is_among(messages[m].number, numbers):
+            if lane.sent > 0 and lane.out < ports:
+                channel = channels[slot * count + lane.out * vcs + lane.vc]
+                channel.holder = NONE
+            for out in range(ports + 1):
+                output = outputs[slot * (ports + 1) + out]
+                if output.keeper == at:
+                    output.keeper = NONE
+            if at >= ports * vcs:
+                clear(state.occupied, slot, at, rules.words)
+                if lane.sent == 0:
+                    ledger.backlog -= messages[m].length
+            lane.out, lane.sent = UNDECIDED, 0
+        if at >= ports * vcs or lane.filled == 0:
+            continue
+        port = at // vcs
+        link, kept = links[slot * ports + port], 0
+        for i in range(lane.filled):
+            m = np.int64(ring[row * buffer + (lane.first + i) % buffer])
+            if is_among(messages[m].number, numbers):
+                credits[given, 0], credits[given, 1] = link.owner, link.lane + at - port * vcs
+                given += 1
+                continue
+            ring[row * buffer + (lane.first + kept) % buffer] = m
+            kept += 1
+        nodes[slot].flits -= lane.filled - kept
+        ledger.inside -= lane.filled - kept
+        lane.filled = kept
+        if kept == 0:
+            clear(state.occupied, slot, at, rules.words)
+    for row in range(rules.delay):
+        wire, kept = wires.counts[row], 0
+        for i in range(wire.flits):
+            flit, to = wires.flits[row, i], wires.flits[row, kept]
+            if is_among(messages[flit.message >> 1].number, numbers):
+                at = flit.lane - flit.slot * count
+                link = links[flit.slot * ports + at // vcs]
+                credits[given, 0], credits[given, 1] = link.owner, link.lane + at % vcs
+                given += 1
+                continue
+            to.lane, to.slot, to.message = flit.lane, flit.slot, flit.message
+            kept += 1
+        wire.flits = kept
+    return given
+
+
+@kernel
+def silence(slots: Ints, rules: Rules, trace: Table, state: State, ledger: Ledger) -> None:
+    """Count what waits at the sources of nodes that have died as cut; messages in slots are."""
+    for slot in slots:
+        node = state.nodes[slot]
+        ledger.source_queue_max = max(ledger.source_queue_max, int(node.waiting))
+        node.waiting = 0
+        while node.queued > 0:
+            node.queued -= 1
+            if rules.traced:
+                born, length = trace[node.next_taken, 0], trace[node.next_taken, 2]
+                node.next_taken += 1
+            else:
+                born = np.int64(node.first_born)
+                length = length_of(node, born, rules)
+                node.taken += 1
+                if node.queued > 0:
+                    node.first_born = following_birth(
+                        born, np.int64(node.dice), rules.generating, rules.bursty, rules.seed,
+                        node.number, rules.on_below, rules.off_below,
+                    )  # fmt: skip
+            ledger.cut += 1
+            ledger.cut_flits += length
+            ledger.backlog -= length
+            if rules.warmup <= born < rules.window_end:
+                ledger.cut_measured += 1
+                ledger.open -= 1
+
+
+@kernel
+def skip_births(slots: Ints, trace: Table, state: State, now: int) -> None:
+    """Pass over the rows of a trace that were to be born while these nodes were dead."""
+    for slot in slots:
+        node = state.nodes[slot]
+        while node.next_born < node.end and trace[node.next_born, 0] < now:
+            node.next_born += 1
+        node.next_taken = node.next_born
