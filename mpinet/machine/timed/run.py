@@ -193,11 +193,9 @@ class TimedRun:
             + (layout.Server.dtype.itemsize + 8) * servers
         )
         require_memory(needed, f"{self.program.name} in time")
-        operations, followers, twice = connected(part)
-        operations = np.concatenate([operations, layout.Operation.array(twice)])
-        self.ledger.clones = twice
+        operations, needs, followers, self.ledger.clones = connected(part)
         self._state = layout.State(
-            operations, part.needs.astype(np.int32), followers,
+            operations, needs, followers,
             self._processors(hosted), self._numbers(hosted),
             layout.Cpu.array(hosted * int(rules.cpus)),
             layout.Message.array(0),

@@ -7,7 +7,7 @@ end. Windows without anything to do are skipped.
 
 import numpy as np
 
-from mpinet.base.arrays import Ints, Table
+from mpinet.base.arrays import Table
 from mpinet.compiled import kernel, phase, routine
 from mpinet.machine.hop import position_of
 from mpinet.machine.timed.calendar import forget, go_to, next_window, set_alarm
@@ -16,7 +16,6 @@ from mpinet.machine.timed.layout import (
     ARRIVAL,
     DIGITS,
     FULL,
-    HAS_STARTERS,
     NEVER,
     NONE,
     NOTES,
@@ -27,7 +26,6 @@ from mpinet.machine.timed.layout import (
     Entries,
     Hosting,
     Ledger,
-    Operations,
     Routes,
     Rules,
     State,
@@ -207,43 +205,3 @@ def move_lists(old: Entries, new: Entries, ledger: Ledger) -> None:
                 place, slot, source, tag, np.int64(entry.head), np.int64(entry.posted), new, ledger
             )
             new[place].tail = entry.tail
-
-
-@kernel
-def connect(
-    first: Ints, needs_first: Ints, needs: Ints, operations: Operations, followers: Ints
-) -> int:
-    """Turn the requirements of operations round: list for each operation those that wait for it.
-
-    Parameters are this rank's part of a program (see `Program`); `first` has each processor's first
-    operation, and their number. Returns how many operations may be released twice: those that wait
-    for the begin of an operation.
-    """
-    rows = needs_first.size - 1
-    for slot in range(first.size - 1):
-        for row in range(first[slot], first[slot + 1]):
-            for at in range(needs_first[row], needs_first[row + 1]):
-                operations[first[slot] + (needs[at] >> 1)].followers += 1
-    total = 0
-    for row in range(rows + 1):
-        count = operations[row].followers if row < rows else 0
-        operations[row].followers = total
-        operations[row].left = total
-        total += count
-    twice = 0
-    for slot in range(first.size - 1):
-        for row in range(first[slot], first[slot + 1]):
-            starters = 0
-            operations[row].needs = needs_first[row]
-            operations[row].missing = needs_first[row + 1] - needs_first[row]
-            for at in range(needs_first[row], needs_first[row + 1]):
-                needed = operations[first[slot] + (needs[at] >> 1)]
-                begun_only = needs[at] & 1
-                followers[needed.left] = (row - first[slot]) << 1 | begun_only
-                needed.left += 1
-                if begun_only:
-                    needed.what |= HAS_STARTERS
-                    starters = 1
-            twice += starters
-    operations[rows].needs = needs_first[rows]
-    return twice
