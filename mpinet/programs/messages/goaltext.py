@@ -18,7 +18,7 @@ MOST_CPUS = 1 << 16
 ) = range(1, 15)  # fmt: skip
 """Errors, as `Reading.wrong` holds them."""
 
-WORD, NEWLINE, SPACE, COLON, COMMENT = 7, 10, 32, 58, 35
+WORD, NEWLINE, SPACE, COLON, COMMENT, STAR, SLASH = 7, 10, 32, 58, 35, 42, 47
 
 
 def packed(word: str) -> int:
@@ -70,14 +70,31 @@ def is_letter(byte):
 def is_end(text, at):
     """Tell if a line ends here: at its end, a comment, or a semicolon."""
     byte = text[at]
-    return byte in (NEWLINE, COMMENT, 59) or (byte == 47 and text[at + 1] == 47)
+    return byte in (NEWLINE, COMMENT, 59) or (byte == SLASH and text[at + 1] == SLASH)
 
 
 @routine
 def skipped(text, at):
-    """Return the place of what follows behind blanks."""
-    while text[at] == SPACE or text[at] == 9 or text[at] == 13:
-        at += 1
+    """Return the place of what follows behind blanks, and behind remarks that end on their line."""
+    while True:
+        while text[at] == SPACE or text[at] == 9 or text[at] == 13:
+            at += 1
+        end = behind_remark(text, at)
+        if end == at:
+            return at
+        at = end
+
+
+@routine
+def behind_remark(text, at):
+    """Return where a remark ends that begins here; `at` if none does, or it ends elsewhere."""
+    if text[at] != SLASH or text[at + 1] != STAR:
+        return at
+    end = at + 2
+    while text[end] != NEWLINE:
+        if text[end] == STAR and text[end + 1] == SLASH:
+            return end + 2
+        end += 1
     return at
 
 

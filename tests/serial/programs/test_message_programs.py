@@ -30,6 +30,15 @@ def test_operations_stand_by_rank_whatever_the_order_of_the_blocks() -> None:
     assert program.lines.tolist() == [9, 4, 5, 12]
 
 
+def test_remarks_stand_anywhere_on_a_line_as_schedgen_writes_them() -> None:
+    program = program_of(
+        b"/* a */ num_ranks 1\nrank 0 {\n/* begin */\nl1: calc /* ** */ 7 /**/ cpu 1\n/* end */}\n"
+    )
+    assert [program.amount.tolist(), program.cpu.tolist()] == [[7], [1]]
+    with pytest.raises(FileError, match=r"^program, line 2: .*no line of GOAL: '/\* open'"):
+        program_of(b"num_ranks 1\n/* open\n*/ rank 0 {\n}\n")
+
+
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
