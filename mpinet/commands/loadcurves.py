@@ -201,15 +201,18 @@ class LoadCurve(Fields):
 
 def curve_table(curve: Row, traffic: str) -> str:
     """Format the runs of a curve, with its conclusions; `traffic` heads the table."""
-    rows = [_cells(point) for point in curve["points"]]
-    lines = [traffic, table(rows, list(COLUMNS.values()))]
+    # A program has neither a rate nor rates that a channel bounds.
+    has_rate = "program" not in curve["points"][0]
+    rows = [_cells(point)[not has_rate :] for point in curve["points"]]
+    lines = [traffic, table(rows, list(COLUMNS.values())[not has_rate :])]
     if (curve["saturation_point"], curve["saturation_throughput"]) != (None, None):
         lines.append(
             f"saturation: last stable rate {cell_text(curve['saturation_point'])}, throughput "
             f"in overload {cell_text(curve['saturation_throughput'])}"
         )
     lines += _searches(curve)
-    lines.append(f"bound by the busiest channel: {cell_text(curve['bound'])}")
+    if has_rate:
+        lines.append(f"bound by the busiest channel: {cell_text(curve['bound'])}")
     lines += [intervals_table(point) for point in curve["points"] if "intervals" in point]
     if curve["better_routing"]:
         lines.append(f"--routing {curve['better_routing']} would raise the bound")

@@ -151,7 +151,7 @@ def prepare(options: argparse.Namespace) -> Job:
     places = None
     if topology is not None:
         how = "identity" if options.place == "search" else options.place
-        places = places_of(how, topology, program.processors, options.seed)
+        places = places_of(how, topology, program.processors, options.seed, searched=True)
     answers = timed.costs.eager is not None and program.largest > timed.costs.eager
     timed.costs.window(topology is None, answers)
     if options.tries is not None and options.place != "search":

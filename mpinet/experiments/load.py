@@ -11,6 +11,9 @@ from math import sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from mpinet.errors import UsageError
 from mpinet.experiments.dealing import deal
 from mpinet.experiments.journal import Journal, version_of
 from mpinet.experiments.steady import NAMED, Steady, bisected, steady_run
@@ -29,6 +32,7 @@ from mpinet.measure.deadlock import (
     is_followed,
     settled,
 )
+from mpinet.networks.bubble import BUBBLE
 from mpinet.networks.classes import ChannelClasses, no_classes
 from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology
@@ -135,6 +139,12 @@ class Setting:
     def caution(self) -> str:
         """Warning of a possible deadlock, as far as a quick look tells, or empty (collective)."""
         used, way = self.channel_classes, self._way
+        if used.name == BUBBLE and self._can_stop(way, used, MOST_COUNTED):
+            raise UsageError(
+                f"{self.topology.name}, routing {way.name}: messages turn back to rings that they "
+                "have left, and --classes bubble keeps room in rings alone: it goes with dimension "
+                "order."
+            )
         if self.buffering.buffers == 0 or way.adaptive or used.name in FREE:
             return ""
         who = f"{self.topology.name}, routing {way.name}"
@@ -153,14 +163,34 @@ class Setting:
                 "for every hop of the longest way."
             )
         tried = MOST_COUNTED if named else MOST_TRIED
-        if self.topology.hosts**2 > tried or not is_followed(self.topology, way.base or way):
-            return ""
-        if not has_dependency_cycle(self.topology, way, used):
+        if not self._can_stop(way, used, tried):
             return ""
         return (
             f"{who}, classes {used.name}: channels wait for one another in a circle, and messages "
             "can come to a deadlock. Without --classes and --vcs load takes classes that cannot."
         )
+
+    @property
+    def unused(self) -> str:
+        """Warning of delays for classes of links that the network does not have, or empty."""
+        topology, delays = self.topology, self.buffering.link_delay
+        if isinstance(delays, int) or topology.size > MOST_TRIED:
+            return ""
+        nodes, ports = np.arange(topology.size)[:, np.newaxis], np.arange(topology.ports)
+        wired = np.atleast_2d(topology.neighbor(nodes, ports)) >= 0
+        kinds = np.atleast_2d(topology.link_class(nodes, ports))
+        known = int(np.broadcast_to(kinds, wired.shape)[wired].max(initial=0)) + 1
+        if len(delays) <= known:
+            return ""
+        return (
+            f"{topology.name} has links of {known} class{'es' if known > 1 else ''}, and the last "
+            f"{len(delays) - known} of the {len(delays)} delays of --link-delay are for none."
+        )
+
+    def _can_stop(self, way: Routing, classes: ChannelClasses, tried: int) -> bool:
+        """Tell if channels wait in a circle; no, if more pairs than `tried` were to be followed."""
+        known = self.topology.hosts**2 <= tried and is_followed(self.topology, way.base or way)
+        return known and has_dependency_cycle(self.topology, way, classes)
 
     @property
     def mean_flits(self) -> float:
@@ -299,14 +329,17 @@ def curves(
 
 
 def cautions(settings: Sequence[Setting]) -> list[str]:
-    """Return the warnings of settings in which a deadlock is possible, each once (collective).
+    """Return the warnings of settings, each once (collective).
+
+    They are of deadlocks that are possible, and of delays of links that there are none of.
 
     Raises
     ------
     UsageError
-        There are no such classes.
+        There are no such classes, or they cannot do what they are for.
     """
-    return [text for text in dict.fromkeys(each.caution for each in settings) if text]
+    texts = [text for each in settings for text in (each.caution, each.unused)]
+    return [text for text in dict.fromkeys(texts) if text]
 
 
 def _curves(

@@ -18,7 +18,7 @@ from mpinet.base.meant import hint
 from mpinet.base.numerals import is_whole, quoted
 from mpinet.compiled import Rule, inlined, open_part, rule
 from mpinet.draws import below, draw32, scaled, shuffled
-from mpinet.errors import UsageError
+from mpinet.errors import MpinetError, UsageError
 from mpinet.machine.timed.program import Program
 from mpinet.machine.traffic.layout import SPOT_STREAM, TARGET_STREAM
 from mpinet.networks import open as open_topology
@@ -412,11 +412,10 @@ def _product(topology: Topology, text: str, argument: str) -> Pattern:
                 f"{quoted(text)}: groups are those of {', '.join([*PLAIN, *BITWISE, *SHIFTS])} and "
                 f"hotspot:NODE,PERCENT, not {quoted(part)}."
             )
-    parts = tuple(
-        pattern_of(open_topology(f"ring:{count}" if count > 2 else f"complete:{count}"), part)
-        for count, part in ((hosts // width, one), (width, other))
+    first, second = parts = (
+        _part(text, one, hosts // width, f"the ring of {hosts // width} groups"),
+        _part(text, other, width, f"a group of {width}"),
     )
-    first, second = parts
     made = of_groups.bind(
         f"groups_{first.rule.name}_{second.rule.name}",
         one_target=first.rule,
@@ -425,6 +424,15 @@ def _product(topology: Topology, text: str, argument: str) -> Pattern:
     drawn = [part.rule in (uniform, hotspot, diagonal) for part in parts]
     own = [width, OWN + 4 + len(first.params), *drawn, *first.params, *second.params]
     return Pattern(text, made, _params(topology, own), parts=parts, width=width)
+
+
+def _part(text: str, name: str, count: int, called: str) -> Pattern:
+    """A pattern among so many groups, or within one, as on a ring; refused by what it is called."""
+    ring = open_topology(f"ring:{count}" if count > 2 else f"complete:{count}")
+    try:
+        return pattern_of(ring, name)
+    except MpinetError as error:
+        raise UsageError(f"{quoted(text)}: {str(error).replace(ring.name, called)}") from None
 
 
 def _of_file(topology: Topology, text: str) -> Pattern:

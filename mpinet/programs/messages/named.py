@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from mpinet.base.meant import hint
 from mpinet.base.memory import bytes_of
@@ -20,8 +21,10 @@ KEYS = ("processors", "segment", "root")
 
 
 def is_name(text: str) -> bool:
-    """Return whether a text is the name of a program, not of a file."""
-    return text.partition(":")[0] in ALGORITHMS and ":" in text
+    """Return whether a text is the name of a program, or has its form, and is not of a file."""
+    collective, colon, rest = text.partition(":")
+    has_form = collective.isalpha() and "," in rest and not Path(text).exists()
+    return bool(colon) and (collective in ALGORITHMS or has_form)
 
 
 def program_named(text: str, processors: int | None = None) -> Program:
@@ -46,6 +49,11 @@ def program_named(text: str, processors: int | None = None) -> Program:
     """
     collective, _, rest = text.partition(":")
     algorithm, *words = rest.split(",")
+    if collective not in ALGORITHMS:
+        raise UsageError(
+            f"There is no collective {quoted(collective)}, nor a file {quoted(text)}: "
+            f"{hint(collective, ALGORITHMS, after='give ' + ', '.join(ALGORITHMS) + '.')}"
+        )
     if len(words) < 1:
         raise UsageError(f"{quoted(text)}: a program by name is {FORM}.")
     given = dict(processors=processors, segment=None, root=None)

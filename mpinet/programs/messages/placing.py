@@ -21,7 +21,7 @@ from mpinet.networks.classic.hypercube import Hypercube
 from mpinet.networks.cycle import cycle_order
 from mpinet.networks.topology import Topology
 
-NAMES = ("identity", "random", "snake", "cycle", "search")
+NAMES = ("identity", "random", "snake", "cycle")
 
 MOST_TEXT = 1 << 30
 
@@ -29,7 +29,9 @@ MOST_AXES = 5
 """Most dimensions of a network that are tried in all orders for a grid."""
 
 
-def places_of(how: str, topology: Topology, processors: int, seed: int = 0) -> Ints | None:
+def places_of(
+    how: str, topology: Topology, processors: int, seed: int = 0, searched: bool = False
+) -> Ints | None:
     """Return the processor of the network for each one of a program; None: that of its number.
 
     Parameters
@@ -43,6 +45,8 @@ def places_of(how: str, topology: Topology, processors: int, seed: int = 0) -> I
         Processors of the program.
     seed : int
         What a random placement is drawn by.
+    searched : bool
+        Whether the caller knows a search, too, as a sentence on `how` then says.
 
     Raises
     ------
@@ -66,7 +70,7 @@ def places_of(how: str, topology: Topology, processors: int, seed: int = 0) -> I
     elif how == "cycle":
         order = along_cycle(topology)
     else:
-        order = _listed(Path(how), topology, processors)
+        order = _listed(Path(how), topology, processors, (*NAMES, *["search"][: int(searched)]))
     return order[:processors]
 
 
@@ -163,13 +167,13 @@ def _along_axes(axes: list[tuple[int, int]], sides: Sequence[int]) -> list[Ints]
     return lines if all(length == 1 for length, _ in axes) else None
 
 
-def _listed(file: Path, topology: Topology, processors: int) -> Ints:
+def _listed(file: Path, topology: Topology, processors: int, names: Sequence[str]) -> Ints:
     """Read a processor a line."""
     try:
         text = read_bytes(file, MOST_TEXT).decode(errors="replace")
     except OSError as error:
         raise FileError(
-            f"--place is {', '.join(NAMES)} or a file: cannot read {file}: {error.strerror}."
+            f"--place is {', '.join(names)} or a file: cannot read {file}: {error.strerror}."
         ) from None
     words = [line.partition("#")[0].strip() for line in text.splitlines()]
     try:

@@ -192,7 +192,7 @@ def test_a_wrong_file_of_places_is_refused(lines, sentence, tmp_path):
         ({}, "Give either --on TOPO"),
         ({"flat": 5, "processors": 3, "place": "snake"}, "--place does not apply"),
         ({"on": "hypercube:2", "place": "snake"}, "for meshes and tori"),
-        ({"on": "ring:4", "place": "nofile"}, "identity, random, snake, cycle, search or a file"),
+        ({"on": "ring:4", "place": "nofile"}, "identity, random, snake, cycle or a file"),
     ],
 )
 def test_what_cannot_be_tuned_is_refused(words, sentence):

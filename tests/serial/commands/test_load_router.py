@@ -1,5 +1,7 @@
 """Options of routers: what they do to a message alone and to a full network; what is refused."""
 
+import warnings
+
 import pytest
 
 import mpinet
@@ -10,7 +12,7 @@ ALONE = {"pattern": "neighbour", "rate": 0.001, "warmup": 0, "steps": 400, "flit
 
 @pytest.mark.parametrize(
     ("network", "options", "hops"),
-    [("torus:4x4", {"link_delay": [2, 5]}, 2 + 5), ("ring:6", {"link_delay": [4, 9]}, 4)],
+    [("torus:4x4", {"link_delay": [2, 5]}, 2 + 5), ("ring:6", {"link_delay": [4]}, 4)],
 )
 def test_a_message_alone_takes_the_delays_of_its_links_and_routers(network, options, hops):
     (point,) = mpinet.load(network, **ALONE, **options).curves[0].points
@@ -59,6 +61,14 @@ def test_wider_inputs_with_queues_and_better_matchings_carry_more():
             "for links, not busses",
         ),
         ({"network": "gmn:4,16", "routing": "planned", "faults": "node:3@7"}, "other headers"),
+        (
+            {"classes": "bubble", "switching": "vct", "routing": "valiant"},
+            "turn back to rings that they have left",
+        ),
+        ({"pattern": "groups:transpose@8+uniform"}, "and the ring of 2 groups has 2"),
+        ({"pattern": "groups:uniform@4+hotspot:9,5"}, "Node 9 is not in a group of 4"),
+        ({"program": "allreduc:ring,1kB"}, "no collective 'allreduc'.* did you mean allreduce"),
+        ({"program": "alltoall:linear,8", "place": "nofile"}, "snake, cycle or a file: cannot"),
         ({"iterations": 2}, "--iterations are rounds of --policy inputfirst, outputfirst, islip"),
         ({"classes": "bubble"}, "give --switching vct or saf"),
         ({"network": "mesh:4x4", "classes": "bubble"}, "has no classes 'bubble'"),
@@ -73,3 +83,17 @@ def test_what_does_not_go_together_is_refused_in_a_sentence(options, said):
     options = {"network": "torus:4x4"} | options
     with pytest.raises(UsageError, match=said):
         mpinet.load(options.pop("network"), **options)
+
+
+def test_delays_for_which_there_are_no_links_are_told():
+    with pytest.warns(UserWarning, match="1 class, and the last 2 of the 3 delays"):
+        mpinet.load("ring:6", **ALONE, link_delay=[4, 9, 2])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        mpinet.load("torus:4x4", **ALONE, link_delay=[4, 9])
+
+
+def test_a_program_has_neither_a_rate_nor_a_bound():
+    shown = str(mpinet.load("ring:4", program="allreduce:ring,64"))
+    assert "the program is done after" in shown
+    assert " rate" not in shown and "bound" not in shown
