@@ -161,6 +161,7 @@ def exec(
     most_orders: Annotated[int | None, Typed(metavar="N")] = None,
     place: Placed = "identity",
     loads: bool = False,
+    spare: Annotated[int, Typed(metavar="N")] = 0,
     **options: Unpack[OnMachine],
 ) -> ExecResult:
     """Run an mpi4py script, unchanged, on every processor (collective).
@@ -195,6 +196,8 @@ def exec(
         Most runs of ``--arrivals all``; default: 1,000.
     loads : bool
         Whether to meter what loads the links, where messages queue, and who waits in which call.
+    spare : int
+        Processors, the last ones, that are left free for those whom the script spawns.
 
     Examples
     --------
@@ -229,6 +232,11 @@ def prepare(options: argparse.Namespace) -> Job:
     _refuse_orders(options)
     if options.packet is not None and options.packet < 1:
         raise UsageError(f"--packet: a packet has 1 byte or more, not {options.packet}.")
+    if not 0 <= options.spare < topology.hosts:
+        raise UsageError(
+            f"--spare leaves processors free: 0..{topology.hosts - 1} of {topology.hosts}, not "
+            f"{options.spare}."
+        )
     source, arguments = _script(options)
     places = None
     if options.place != "identity":
@@ -317,6 +325,7 @@ class Exec(MachineJob):
             told,
             None if self._places is None else self._places.tolist(),
             options.loads,
+            options.spare,
         )
 
     def _row(self, found: Outcome) -> Row:

@@ -11,7 +11,7 @@ from typing import Any
 
 from mpinet.mpi import environment
 from mpinet.mpi.collectives.operators import PREDEFINED, Op
-from mpinet.mpi.communicators import errhandlers, pkl5
+from mpinet.mpi.communicators import errhandlers, pkl5, ports
 from mpinet.mpi.communicators.communicator import Comm, Intercomm, Intracomm, own, whole
 from mpinet.mpi.communicators.errhandlers import Errhandler
 from mpinet.mpi.communicators.groups import GROUP_EMPTY, GROUP_NULL, Group
@@ -160,6 +160,7 @@ FUNCTIONS = {
     "_handleof": _of_c("_handleof"),
     "_sizeof": _sizeof,
     **environment.FUNCTIONS,
+    **ports.FUNCTIONS,
     **bsend_buffers.FUNCTIONS,
     **pkl5.FUNCTIONS,
 }

@@ -10,8 +10,7 @@ from mpinet.mpi.real import REAL
 
 WITHOUT = {
     "no representation of data in files but its own": "Register_datarep",
-    "no processors but its own": "Spawn Spawn_multiple ProcessPoolExecutor",
-    "no ports": "Accept Close_port Connect Lookup_name Open_port Publish_name Unpublish_name",
+    "no processes of the system": "ProcessPoolExecutor",
     "no sockets": "Join",
     "no processors that fail": "Ack_failed Agree Get_failed Iagree Ishrink Is_revoked Revoke "
     "Shrink",

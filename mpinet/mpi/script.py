@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import builtins
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -13,18 +15,20 @@ from typing import TextIO
 
 from mpinet.machine import Machine
 from mpinet.mpi import source
+from mpinet.mpi.communicators.spawning import LAUNCHES, Launch, adopt
 from mpinet.mpi.module import emulated
 from mpinet.mpi.outcome import Outcome, outcome
 from mpinet.mpi.source import Source
 from mpinet.mpi.world.atexit_hooks import at_end_of_processors, call_last, garbage_collected
 from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.loading import loading
+from mpinet.mpi.world.message import BODY, Message
 from mpinet.mpi.world.naming import Naming
 from mpinet.mpi.world.orders import Orders
 from mpinet.mpi.world.privacy import own_random_numbers
 from mpinet.mpi.world.processor import Processor
 from mpinet.mpi.world.serving import servers_watched
-from mpinet.mpi.world.settings import own_settings
+from mpinet.mpi.world.settings import ARGUMENTS, PATH, own_settings
 from mpinet.mpi.world.streams import descriptors_kept, streams
 from mpinet.mpi.world.trees import Pattern
 from mpinet.mpi.world.world import World
@@ -45,6 +49,7 @@ def run_script(
     told: dict[int, str] | None = None,
     places: Sequence[int] | None = None,
     metered: bool = False,
+    spare: int = 0,
 ) -> Outcome:
     """Run an mpi4py script on every processor (collective).
 
@@ -77,6 +82,8 @@ def run_script(
         The processor of each rank of the script's world; default: that of its number.
     metered : bool
         Whether loads of links, queues and waits are metered.
+    spare : int
+        Processors, the last ones, that are left free for those whom the script spawns.
 
     Raises
     ------
@@ -100,6 +107,7 @@ def run_script(
             arrivals,
             places,
             metered,
+            spare,
         )
         world.accounts.naming = Naming(whole)
         world.exits.told = told
@@ -112,25 +120,53 @@ def _run(world: World, whole: Source, arguments: Sequence[str]) -> None:
     """Let every processor run a script to its end (collective)."""
 
     def program(processor: Processor) -> None:
-        main = _main(whole)
-        processor.main = sys.modules["__main__"] = main
-        sys.argv = [whole.name, *arguments]
-        if whole.package:
-            import_module(whole.package)
-        try:
-            # as a function: `exec` lies on the stack that is copied whenever a processor waits
-            FunctionType(whole.code, main.__dict__)()
-        except SystemExit as ended:
-            finish(main)
-            raise ended
-        finish(main)
+        _play(world, processor, whole, arguments)
 
-    def finish(main: ModuleType) -> None:
-        world.threads.join()
-        call_last(main.__dict__)
+    def launched(processor: int, message: Message) -> None:
+        world.turns.run_on(processor, partial(_play_child, world, message[BODY]))
 
+    place = world.contexts.number(LAUNCHES)
+    for processor in world.contexts.spare:
+        world.mail.on_access(place, processor, partial(launched, processor))
     with surroundings(world, whole.folder):
         world.run(program)
+
+
+def _play(world: World, processor: Processor, whole: Source, arguments: Sequence[str]) -> None:
+    """Run a script on the running processor, to its end."""
+    main = _main(whole)
+    processor.main = sys.modules["__main__"] = main
+    sys.argv = [whole.name, *arguments]
+    if whole.package:
+        import_module(whole.package)
+    try:
+        # as a function: `exec` lies on the stack that is copied whenever a processor waits
+        FunctionType(whole.code, main.__dict__)()
+    except SystemExit as ended:
+        _finish(world, main)
+        raise ended
+    _finish(world, main)
+
+
+def _finish(world: World, main: ModuleType) -> None:
+    """Wait for a script's threads, and call what it has left for its end."""
+    world.threads.join()
+    call_last(main.__dict__)
+
+
+def _play_child(world: World, launch: Launch, processor: Processor) -> None:
+    """Run a script that another one has spawned; then the processor is free again."""
+    adopt(launch)
+    for setting in (ARGUMENTS, PATH):
+        world.turns.privacy.change(processor, setting)
+    try:
+        if launch.program.folder:
+            os.chdir(launch.program.folder)
+        whole = launch.program.read()
+        sys.path = [whole.folder, *sys.path]
+        _play(world, processor, whole, launch.program.arguments)
+    finally:
+        world.desk.give_back(processor.id, launch.account)
 
 
 @contextmanager

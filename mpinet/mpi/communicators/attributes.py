@@ -10,11 +10,14 @@ from typing import Any
 
 from mpinet.mpi.real import ANY_SOURCE, REAL
 from mpinet.mpi.world.calls import running
-from mpinet.mpi.world.contexts import TAG_LIMIT, WORLD
+from mpinet.mpi.world.contexts import TAG_LIMIT
 from mpinet.mpi.world.endpoint import CommState, Endpoint
 
 FIRST_OWN = 1000
 """The first key of a script's own; MPI's are lower."""
+
+NUMBER = "number of the command"
+"""Under this a processor that was spawned keeps which of several commands it runs."""
 
 KEYS = "attribute keys"
 """Under this a processor keeps its own keys, by number."""
@@ -96,12 +99,13 @@ class Attributes(Endpoint):
 
     def _known(self) -> dict[int, Any]:
         """MPI's own values by key; those of the job are the world's."""
-        world = self._context == running.world.contexts.number((WORLD, 0))
+        contexts, here = running.world.contexts, running.turns.current
+        world = self._context == contexts.world_of(here.id)
         return {
             REAL.TAG_UB: TAG_LIMIT,
             REAL.IO: ANY_SOURCE,
             REAL.WTIME_IS_GLOBAL: True,
-            REAL.APPNUM: 0 if world else None,
+            REAL.APPNUM: here.storage().get(NUMBER, 0) if world else None,
             REAL.UNIVERSE_SIZE: running.world.size if world else None,
             REAL.LASTUSEDCODE: REAL.COMM_WORLD.Get_attr(REAL.LASTUSEDCODE),
         }

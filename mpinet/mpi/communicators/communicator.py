@@ -43,6 +43,7 @@ from mpinet.mpi.communicators.intercommunicator import (
     split_group,
     split_groups,
 )
+from mpinet.mpi.communicators.spawning import PARENT, Joining
 from mpinet.mpi.communicators.virtual_topologies import KINDS, TopologyCreation
 from mpinet.mpi.constants import Numbered, instance_of, serialized
 from mpinet.mpi.messages.bsend_buffers import Attached, AttachedBuffers
@@ -60,7 +61,10 @@ from mpinet.mpi.world.contexts import (
     NOWHERE,
     PAIRS,
     SELF,
+    TAG_LIMIT,
     WORLD,
+    Scope,
+    constant_of,
 )
 from mpinet.mpi.world.endpoint import CommState
 from mpinet.mpi.world.failure import Aborted
@@ -135,7 +139,7 @@ class Comm(
     def __reduce__(self) -> Any:
         if not self:
             return serialized(self, "COMM_NULL")
-        return serialized(self, CONSTANTS.get(self._name_of_context, ""))
+        return serialized(self, CONSTANTS.get(constant_of(self._name_of_context), ""))
 
     def Get_name(self) -> str:
         """Its name."""
@@ -270,7 +274,8 @@ class Comm(
         """Free the communicator on the running processor."""
         context, here = self._context, running.turns.current
         contexts = running.world.contexts
-        if self._name_of_context in CONSTANTS or not contexts.held(context, here.id):
+        constant = constant_of(self._name_of_context) in CONSTANTS
+        if constant or not contexts.held(context, here.id):
             raise REAL.Exception(REAL.ERR_COMM)
         self._delete_all()
         contexts.close(context, here.id)
@@ -288,7 +293,7 @@ class Comm(
         """Free the communicator, unless it is a constant of MPI's."""
         if not self or self._constant:
             return
-        if self._name_of_context in CONSTANTS:
+        if constant_of(self._name_of_context) in CONSTANTS:
             self._scope = NOWHERE
         else:
             self.Free()
@@ -300,8 +305,13 @@ class Comm(
 
     @classmethod
     def Get_parent(cls) -> Intercomm:
-        """The null communicator: no script has been started by another one."""
-        return Intercomm()
+        """A communicator with those who have spawned the caller; the null one if nobody has."""
+        here = running.turns.current
+        context = here.storage().get(PARENT)
+        if context is None or not running.world.contexts.held(context, here.id):
+            return Intercomm()
+        parents: Intercomm = comm_object(Intercomm, context)
+        return parents
 
     # ---- numbers that stand for it
 
@@ -327,7 +337,7 @@ class Comm(
         return known_as(context)
 
 
-class Intracomm(TopologyCreation, Comm):
+class Intracomm(TopologyCreation, Joining, Comm):
     """A communicator within a group, as `mpi4py.MPI.Intracomm`."""
 
     __slots__ = ()
@@ -517,6 +527,9 @@ class Intercomm(Leaders, InterCollectives, Comm):
         local.Free()
 
 
+Joining._between = Intercomm
+
+
 def known_as(context: int) -> Any:
     """The communicator that the running processor has of a context, as what it is."""
     comm = comm_object(Comm, context)
@@ -543,7 +556,32 @@ def whole() -> Intracomm:
     """The communicator of all processors."""
     contexts = running.world.contexts
     world: Intracomm = constant(Intracomm, WORLD, lambda: (contexts.world,))
+    if contexts.spare:
+        world._scope = CallersWorld()
     return world
+
+
+class CallersWorld(Scope):
+    """Scope of the world of whoever calls, where there are several."""
+
+    __slots__ = ()
+
+    tags: Any = TAG_LIMIT
+
+    def __init__(self) -> None:
+        pass
+
+    @property
+    def context(self) -> int:  # type: ignore[override]
+        """The context's number on this rank."""
+        return running.world.contexts.world_of(running.turns.current.id)
+
+    @property
+    def group(self) -> RankTable:  # type: ignore[override]
+        """The caller's world."""
+        return running.world.contexts.shared(self.context).groups[0]
+
+    others = group
 
 
 def own() -> Intracomm:

@@ -37,6 +37,12 @@ def fixed(members: RankTable) -> RankTable:
     return rank_table(members.members) if isinstance(members, Caller) else members
 
 
+def callers_world() -> RankTable:
+    """The world of whoever asks."""
+    contexts = running.world.contexts
+    return contexts.shared(contexts.world_of(asking("world").id)).groups[0]
+
+
 class Group(Numbered, REAL.Group):  # type: ignore[misc]
     """An ordered set of processors, as `mpi4py.MPI.Group`.
 
@@ -124,7 +130,7 @@ class Group(Numbered, REAL.Group):  # type: ignore[misc]
         self, ranks: Sequence[int] | None = None, group: Group | None = None
     ) -> list[int]:
         """The ranks that members have in another group (default: the world's)."""
-        others = running.world.contexts.world if group is None else group._all
+        others = callers_world() if group is None else group._all
         if ranks is None:
             ranks = range(len(self._all.members))
         return [

@@ -9,7 +9,7 @@ from typing import Any
 from mpinet.mpi.communicators.groups import Group
 from mpinet.mpi.real import REAL, UNDEFINED
 from mpinet.mpi.world.calls import running
-from mpinet.mpi.world.contexts import SELF, WORLD
+from mpinet.mpi.world.contexts import SELF, WORLD, constant_of
 from mpinet.mpi.world.endpoint import Endpoint
 from mpinet.mpi.world.ranks import compare
 
@@ -130,7 +130,7 @@ class Inquiries(Labels):
 
     def Get_name(self) -> str:
         """Its name."""
-        return self._state.name or NAMES.get(self._name_of_context, "")
+        return self._state.name or NAMES.get(constant_of(self._name_of_context), "")
 
     @property
     def _name_of_context(self) -> Any:

@@ -22,6 +22,7 @@ from mpinet.mpi.communicators.context_ids import (
     unpacked,
 )
 from mpinet.mpi.communicators.groups import Group
+from mpinet.mpi.real import ANY_SOURCE, REAL
 from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.contexts import AGREEMENTS, LEADERS, Scope
 from mpinet.mpi.world.endpoint import Endpoint, IntercommEndpoint
@@ -65,6 +66,56 @@ def agreed_over_bridge(
         theirs = mail.receive(leaders, remote_leader, tag)[BODY]
         both = _both(own, theirs)
     one, other = _parted(algorithms.broadcast(part, leader, both))
+    return _id_of(one), (one[2:], other[2:])
+
+
+def agreed_at_port(
+    local: Endpoint, leader: int, place: int, server: int | None, known: bool
+) -> tuple[ContextId, tuple[Ints, ...]]:
+    """Agree with another group, whose leader comes to a port or waits there.
+
+    Parameters
+    ----------
+    local : Endpoint
+        A communicator of the caller's group.
+    leader : int
+        The leader's rank in it.
+    place : int
+        The port's context; only leaders use it.
+    server : int or None
+        The processor that waits there; None: the caller's leader does.
+    known : bool
+        Whether the leader may use the port.
+
+    Returns
+    -------
+    context_id, sides
+        Name and groups, as `agreed_over_bridge` gives them.
+
+    Raises
+    ------
+    Exception
+        ``ERR_PORT``: the leader may not use the port.
+    """
+    part = next_agreement(local)
+    both = None
+    if part.rank == leader and not known:
+        both = b""
+    elif part.rank == leader:
+        own = packed([*new_context_id(), *local._group.members])
+        mail, everybody = running.mail, running.world.contexts.processors
+        leaders = Scope(place + LEADERS, everybody, everybody)
+        if server is None:
+            _, client, _, theirs, _ = mail.receive(leaders, ANY_SOURCE, 0)
+            mail.send(leaders, client, 1, own)
+        else:
+            mail.send(leaders, server, 0, own)
+            theirs = mail.receive(leaders, server, 1)[BODY]
+        both = _both(own, theirs)
+    told = algorithms.broadcast(part, leader, both)
+    if not told:
+        raise REAL.Exception(REAL.ERR_PORT)
+    one, other = _parted(told)
     return _id_of(one), (one[2:], other[2:])
 
 

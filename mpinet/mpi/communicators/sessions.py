@@ -11,12 +11,12 @@ from __future__ import annotations
 from typing import Any
 
 from mpinet.mpi.communicators.errhandlers import Errhandler, ErrorHandling
-from mpinet.mpi.communicators.groups import Group
+from mpinet.mpi.communicators.groups import Group, callers_world
 from mpinet.mpi.constants import Numbered, instance_of, serialized
 from mpinet.mpi.messages.bsend_buffers import SESSIONS, attach, detach
 from mpinet.mpi.messages.requests import Request
 from mpinet.mpi.real import REAL, as_int
-from mpinet.mpi.world.calls import asking, call, running
+from mpinet.mpi.world.calls import asking, call
 from mpinet.mpi.world.endpoint import CommState
 from mpinet.mpi.world.events import HAPPENED
 from mpinet.mpi.world.ranks import RankTable, rank_table
@@ -143,7 +143,7 @@ class Session(ErrorHandling, Numbered, REAL.Session):  # type: ignore[misc]
         if name not in SETS or not self._state:
             raise REAL.Exception(REAL.ERR_ARG)
         if name == SETS[0]:
-            return running.world.contexts.world
+            return callers_world()
         return rank_table([asking("Session").id])
 
     # ---- memory for buffered sends

@@ -18,14 +18,11 @@ from mpinet.mpi.futures.pending import Pending
 from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.failure import script_line
 from mpinet.mpi.world.ranks import rank_table
-from mpinet.mpi.world.settings import ModuleVariable, Setting
+from mpinet.mpi.world.settings import ARGUMENTS
 
 SHARED, WORKERS = "pool", "workers of a pool"
 """Under these a processor keeps the crew that all its pools share, and the workers' communicator.
 They also name the contexts of the pool of all processors."""
-
-ARGUMENTS = Setting(ModuleVariable, ("sys", "argv"))
-"""Arguments that a script finds which a master runs."""
 
 ALONE = (
     "MPIPoolExecutor has no workers here: run the script by mpinet exec --on TOPO "

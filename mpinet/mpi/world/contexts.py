@@ -15,7 +15,14 @@ from mpinet.mpi.world.message import Envelope
 from mpinet.mpi.world.ranks import RankTable, WorldRanks, rank_table
 
 WORLD, SELF = "world", "self"
-"""Names of the contexts of the whole world, and of every processor alone."""
+"""Names of the contexts of the whole world, and of every processor alone; the world of those who
+have been spawned is a tuple that begins so."""
+
+
+def constant_of(name: Hashable) -> Any:
+    """The name that a context of one of MPI's own communicators has for its processors."""
+    return WORLD if type(name) is tuple and name[0] == WORLD else name
+
 
 PAIRS, COLLECTIVES, NEIGHBORS, AGREEMENTS, GROUPS, LEADERS, ONE_SIDED = range(7)
 """Parts of a context: for messages between two processors, of collectives, of neighbor collectives,
@@ -152,18 +159,26 @@ class Contexts:
         Processors of the world.
     places : sequence of int, optional
         The processor of each rank of the world (default: that of its number).
+    spare : int
+        How many of these, the last ones, are left free: no ranks of the world.
 
     Attributes
     ----------
     processors : RankTable
         All processors, by number.
     world : RankTable
-        All processors, by their ranks in the world.
+        The processors by their ranks in the world.
+    spare : tuple of int
+        Processors left free, in the order in which they are taken.
     """
 
-    def __init__(self, size: int, places: Sequence[int] | None = None) -> None:
+    def __init__(self, size: int, places: Sequence[int] | None = None, spare: int = 0) -> None:
         self.processors = WorldRanks(range(size))
-        self.world = self.processors if places is None else rank_table(places)
+        order = range(size) if places is None else places
+        whole = places is None and not spare
+        self.world = self.processors if whole else rank_table(order[: size - spare])
+        self.spare = tuple(order[size - spare :])
+        self._worlds: dict[int, int] = {}
         self._numbers: dict[Hashable, int] = {}
         self._names: list[Hashable] = []
         self._places: dict[int, SharedState] = {}
@@ -206,6 +221,14 @@ class Contexts:
             place = self._places[number] = SharedState(groups())
         place.holders.add(holder)
         return number
+
+    def settle(self, processor: int, name: Hashable, members: RankTable) -> None:
+        """Let a processor that was left free have a world, in place of an earlier one."""
+        self._worlds[processor] = self.open(name, lambda: (members,), processor)
+
+    def world_of(self, processor: int) -> int:
+        """The number of the context of a processor's world."""
+        return self._worlds.get(processor, 0)
 
     def close(self, number: int, holder: int) -> None:
         """Let a processor have a communicator no longer."""

@@ -223,6 +223,7 @@ def _is_module_of(package: ModuleType, name: str) -> bool:
     return found is not None and vars(package)[name] is found
 
 
+ARGUMENTS, PATH = (Setting(ModuleVariable, ("sys", name)) for name in ("argv", "path"))
 FOLDER = Setting(Folder, "")
 LOOP = Setting(Loop, "")
 DISABLED = Setting(Disabled, "")

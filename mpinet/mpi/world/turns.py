@@ -9,7 +9,7 @@ the script and the machine alone.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from operator import length_hint
 from typing import NoReturn
@@ -91,6 +91,21 @@ class Turns:
         for processor in self._new:
             processor.thread = self._thread(processor, program)
         self.privacy = Privacy()
+
+    def leave_free(self, numbers: Collection[int]) -> None:
+        """Let processors have nothing to run for the time being."""
+        for slot, processor in enumerate(self.processors):
+            if processor is not None and processor.id in numbers:
+                self.processors[slot] = None
+                self.running -= 1
+
+    def run_on(self, number: int, program: Callable[[Processor], None]) -> None:
+        """Let a processor of this rank that is free run a program."""
+        slot = self.numbers.index(number)
+        processor = self.processors[slot] = Processor(number, slot)
+        processor.thread = self._thread(processor, program)
+        self.running += 1
+        self._new.append(processor)
 
     # ---- rounds
 

@@ -17,6 +17,7 @@ from mpinet.mpi.world import deadlock
 from mpinet.mpi.world.accounts import Accounts
 from mpinet.mpi.world.clock import Clock
 from mpinet.mpi.world.contexts import Contexts
+from mpinet.mpi.world.desk import Desk
 from mpinet.mpi.world.exits import Exits
 from mpinet.mpi.world.filing import Filing
 from mpinet.mpi.world.foundation import Foundation
@@ -111,6 +112,8 @@ class World:
         The processor of each rank of the script's world; default: that of its number.
     metered : bool
         Whether loads of links, queues and waits are metered.
+    spare : int
+        Processors that are left free for those whom scripts spawn.
 
     Attributes
     ----------
@@ -122,6 +125,8 @@ class World:
         What they send and receive.
     transit : Transit
         Messages under way.
+    desk : Desk
+        Keeps processors left free, and names of ports.
     one_sided : OneSided
         Locks and conflicts of windows.
     filing : Filing
@@ -142,21 +147,24 @@ class World:
         arrivals: Orders | None = None,
         places: Sequence[int] | None = None,
         metered: bool = False,
+        spare: int = 0,
     ):
         self.machine = machine
         self.size = size = machine.topology.hosts
-        self.contexts = Contexts(size, places)
+        self.contexts = Contexts(size, places, spare)
         self.collectives = Calls()
         self.one_sided = OneSided()
         self.accounts = Accounts(machine.transport.rank, machine.transport.size)
         self.exits = Exits(machine, out)
         nodes = machine.nodes.tolist()
         self.turns = Turns([node if node < size else None for node in nodes], self.exits)
+        self.turns.leave_free(set(self.contexts.spare))
         between = self.turns, self.contexts, self.exits, synchronous
         if arrivals is not None:
             self.mail: Mail = ShakenMail(*between, arrivals)
         else:
             self.mail = Mail(*between) if compute is None else LoggedMail(*between, compute)
+        self.desk = Desk(self.turns, self.mail, self.contexts)
         self.transit = Transit(machine, self.contexts, routing, packet, metered)
         calls = machine.trace.calls if machine.trace else None
         self.waits = Waits(calls) if metered else None

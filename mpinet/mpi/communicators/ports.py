@@ -1,0 +1,93 @@
+"""Ports and their names: how processors that share no communicator meet."""
+
+# ruff: noqa: N802  (mpi4py's names)
+
+from __future__ import annotations
+
+from typing import Any
+
+from mpinet.mpi.real import REAL
+from mpinet.mpi.world.calls import call, running
+from mpinet.mpi.world.contexts import PAIRS
+from mpinet.mpi.world.desk import LOOKUP, PUBLISH, UNPUBLISH
+
+PREFIX = "mpinet"
+
+PORTS = "ports"
+"""Under this a processor keeps those that it has open, and under `OPENED` how many it had."""
+
+OPENED = "ports opened"
+
+
+def _ports() -> set[str]:
+    """The ports that the running processor has open."""
+    ports: set[str] = running.turns.current.storage().setdefault(PORTS, set())
+    return ports
+
+
+def is_own(port: str) -> bool:
+    """Tell if the running processor has a port open."""
+    return port in _ports()
+
+
+def owner_of(port: str) -> int:
+    """The processor that has opened a port; -1 if no port has such a name."""
+    prefix, _, rest = port.partition(":")
+    number = rest.partition(":")[0]
+    known = prefix == PREFIX and number.isdigit() and int(number) < running.world.size
+    return int(number) if known else -1
+
+
+def place_of(port: str) -> int:
+    """The context in which leaders meet at a port."""
+    return running.world.contexts.number((("port", port), PAIRS))
+
+
+def Open_port(info: Any = REAL.INFO_NULL) -> str:
+    """Open a port of the running processor; its name."""
+    here = running.turns.current
+    kept = here.storage()
+    kept[OPENED] = kept.get(OPENED, 0) + 1
+    port = f"{PREFIX}:{here.id}:{kept[OPENED]}"
+    _ports().add(port)
+    return port
+
+
+def Close_port(port_name: str) -> None:
+    """Close a port of the running processor."""
+    if not is_own(port_name):
+        raise REAL.Exception(REAL.ERR_PORT)
+    _ports().remove(port_name)
+
+
+@call
+def Publish_name(service_name: str, port_name: str, info: Any = REAL.INFO_NULL) -> None:
+    """Let a name stand for a port."""
+    about = f"the name {service_name!r} to be published"
+    if running.world.desk.ask(PUBLISH, (service_name, port_name), about) is None:
+        raise REAL.Exception(REAL.ERR_SERVICE)
+
+
+@call
+def Unpublish_name(service_name: str, port_name: str, info: Any = REAL.INFO_NULL) -> None:
+    """Let a name stand for a port no longer."""
+    about = f"the name {service_name!r} to be given up"
+    if running.world.desk.ask(UNPUBLISH, (service_name, port_name), about) is None:
+        raise REAL.Exception(REAL.ERR_SERVICE)
+
+
+@call
+def Lookup_name(service_name: str, info: Any = REAL.INFO_NULL) -> str:
+    """The port that a name stands for."""
+    found = running.world.desk.ask(LOOKUP, (service_name,), f"the port named {service_name!r}")
+    if found is None:
+        raise REAL.Exception(REAL.ERR_NAME)
+    port: str = found[0]
+    return port
+
+
+FUNCTIONS = {
+    function.__name__: function
+    for function in (Open_port, Close_port, Publish_name, Unpublish_name, Lookup_name)
+}
+"""The stand-in's functions in place of the real ones."""
