@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from mpinet.commands.fields import Count, Fields, When
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.opening import mapping_of
-from mpinet.commands.options import Common, Recordable, SavedOften, Views
+from mpinet.commands.options import Common, File, Recordable, SavedOften, Views
 from mpinet.commands.perform import perform
 from mpinet.commands.recorded import Recorded
 from mpinet.commands.replaypath import WHY, Gain, PathLine, PathPiece, shown
+from mpinet.commands.replayseveral import ReplaySetting, Several, varied
 from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, Unpack, command
 from mpinet.commands.timing import (
@@ -95,6 +97,9 @@ class ReplayResult(Result):
     time_before: Annotated[Count, SEARCHED, "where each is in the place of its number"]
     lower_bound: Annotated[Count, SEARCHED, "for all places, if all operations end"]
     lower_by: Annotated[str, SEARCHED, "ends, cut or growth"]
+    settings: Annotated[
+        list[ReplaySetting], When("with ``--vary``"), "all else is of the best one, the first"
+    ]
 
 
 class Replayed(InTime, Recordable, total=False):
@@ -107,6 +112,8 @@ def replay(
     *,
     why: bool = False,
     tries: Annotated[int | None, Typed(metavar="N")] = None,
+    vary: Annotated[str | Sequence[str] | None, Typed(metavar="OPTION=VALUE")] = None,
+    plot: File | None = None,
     **options: Unpack[Replayed],
 ) -> ReplayResult:
     """Play a program of messages in time (collective).
@@ -124,12 +131,18 @@ def replay(
         received and waited.
     tries : int, optional
         Swaps of two processors that ``--place search`` plays; default: 200.
+    vary : str or sequence of str, optional
+        Value of an option, such as ``on=torus:8x8`` or ``place=random``; given several times, for
+        one option or for several, the program is played in all combinations: a row for each.
+    plot : path, optional
+        Picture of these, .pdf, .svg or .png: the time over the option that is varied first, a
+        curve for each combination of the others.
 
     Examples
     --------
     ``mpinet replay program.goal --on torus:4x4 --latency 50 --time-byte 25GB/s``
 
-    ``mpinet replay allreduce:ring,1MB --on torus:8x8 --latency 500 --time-byte 10GB/s --unit ps``
+    ``mpinet replay allreduce:ring,1MB,processors=16 --vary on=torus:4x4 --vary on=hypercube:4``
 
     >>> import mpinet
     >>> from mpinet.machine.timed.program import Builder
@@ -142,6 +155,12 @@ def replay(
 
 
 def prepare(options: argparse.Namespace) -> Job:
+    """Prepare one setting, or all."""
+    settings = varied(options, replay)
+    return Several(options, settings, _prepared) if settings[0] else _prepared(options)
+
+
+def _prepared(options: argparse.Namespace) -> Replay:
     """Read the program; refuse costs and networks that do not fit it."""
     from mpinet.programs.messages.placing import places_of
 

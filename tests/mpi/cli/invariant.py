@@ -19,6 +19,7 @@ MAPPED = [
     f"replay {GOAL} --on ring:9 --mode store --duplex half --time-byte 1 --latency 20 --why",
     f"replay {GOAL} --machine cs2 --overhead 1500",
     "replay allreduce:double-tree,90,segment=30 --on ring:9 --time-byte 2 --place search --tries 8",
+    f"replay {GOAL} --vary on=ring:9 --vary on=torus:3x3 --vary place=random --vary mode=store",
     "tune allreduce --on mesh:3x2 --bytes 60,6kB --place random --seed 3 --time-byte 1",
     "show ccc:4 --distances",
     "show fattree:3,2 --distances",
