@@ -18,7 +18,7 @@ from mpinet.networks.own import import_from
 PAPERS = ("gbsn", "gmn", "hdn", "lens", "sth")
 """The rooms whose claims the ledger holds, in its order."""
 
-FURTHER = ("mcs",)
+FURTHER = ("mcs", "quinn")
 """Rooms of further texts, which are judged where they are named."""
 
 ROOMS = PAPERS + FURTHER

@@ -1,0 +1,284 @@
+"""Meshes, trees, hypertrees and pyramids (sections 3.1.1 to 3.1.4)."""
+
+from __future__ import annotations
+
+from mpinet import measure
+from mpinet.claims import Corrected, Grid, Measured, claim, over
+from mpinet.networks.catalogue import open_topology
+from mpinet.papers.quinn.measured import (
+    bisection,
+    diameter,
+    most_edges,
+    neighbors,
+    nodes,
+    sizes,
+)
+from mpinet.papers.quinn.wirings import organization
+
+MESHES = over(
+    "q = 1, 2, 3; k in 2..6",
+    q=(1, 2, 3),
+    k=range(2, 7),
+).quick(lambda q, k: k**q <= 64)
+"""Meshes of k^q nodes."""
+
+EVEN = over("q = 1, 2, 3; k = 2, 4, 6", q=(1, 2, 3), k=(2, 4, 6)).quick(lambda q, k: k**q <= 64)
+LARGE = over("q = 1, 2, 3; k in 3..6", q=(1, 2, 3), k=range(3, 7)).quick(lambda q, k: k**q <= 64)
+
+
+def mesh(q: int, k: int) -> str:
+    """The topology string of a mesh of k^q nodes."""
+    return "mesh:" + "x".join([str(k)] * q)
+
+
+def is_odd(q: int, k: int) -> bool:
+    """Tell if a mesh of more than one dimension has odd sides."""
+    return k % 2 == 1 and q > 1
+
+
+MESH = (
+    claim(
+        "QUINN-mesh-diameter",
+        place="3.1.1",
+        statement="the diameter of a q-dimensional mesh with k^q nodes is q (k - 1)",
+        claimed=lambda q, k: q * (k - 1),
+        grid=MESHES,
+        measured=lambda q, k: measure.diameter(mesh(q, k)),
+    ),
+    claim(
+        "QUINN-mesh-bisection",
+        place="3.1.1",
+        statement="the bisection width of a q-dimensional mesh with k^q nodes is k^(q-1)",
+        claimed=lambda q, k: k ** (q - 1),
+        grid=MESHES,
+        measured=lambda q, k: measure.bisection_width(mesh(q, k)),
+        cause="odd-sides",
+        fails_where=("k is odd and q > 1", is_odd),
+        corrected=Corrected(
+            "QUINN-mesh-bisection-all",
+            "it is k^(q-1) for even k, and (k^q - 1)/(k - 1) for odd k",
+            claimed=lambda q, k: (k**q - 1) // (k - 1) if k % 2 else k ** (q - 1),
+        ),
+    ),
+    claim(
+        "QUINN-mesh-most-edges",
+        place="3.1.1",
+        statement="the maximum number of edges per node is 2q",
+        claimed=lambda q, k: 2 * q,
+        grid=MESHES,
+        measured=lambda q, k: max(measure.degrees(mesh(q, k))),
+        cause="short-sides",
+        fails_where=("k = 2", lambda q, k: k == 2),
+        corrected=Corrected(
+            "QUINN-mesh-most-edges-3",
+            "it is 2q for k > 2, and q for k = 2",
+            claimed=lambda q, k: 2 * q if k > 2 else q,
+        ),
+    ),
+)
+
+
+@claim(
+    "QUINN-mesh-interior",
+    place="3.1.1",
+    statement="interior nodes communicate with 2q other processors",
+    relation="all",
+    grid=LARGE,
+)
+def interior(q: int, k: int) -> Measured:
+    """Count the neighbours of each node that is on no side of the mesh."""
+    network = open_topology(mesh(q, k))
+    for node in range(network.size):
+        place = [node // k**axis % k for axis in range(q)]
+        if min(place) > 0 and max(place) < k - 1:
+            wired = sum(network.neighbor(node, port) >= 0 for port in range(network.ports))
+            if wired != 2 * q:
+                return Measured(False, {"node": node})
+    return Measured(True)
+
+
+TREES = sizes(2, 8, 6)
+
+TREE = (
+    claim(
+        "QUINN-tree-nodes",
+        place="3.1.2",
+        statement="a binary tree network of depth k - 1 has 2^k - 1 nodes",
+        claimed=lambda k: 2**k - 1,
+        grid=TREES,
+        measured=nodes("binary tree"),
+    ),
+    claim(
+        "QUINN-tree-links",
+        place="3.1.2",
+        statement="a node has at most three links",
+        relation="<=",
+        claimed=3,
+        grid=TREES,
+        measured=most_edges("binary tree"),
+    ),
+    claim(
+        "QUINN-tree-diameter",
+        place="3.1.2",
+        statement="the diameter of the binary tree is 2 (k - 1)",
+        claimed=lambda k: 2 * (k - 1),
+        grid=TREES,
+        measured=diameter("binary tree"),
+    ),
+    claim(
+        "QUINN-tree-bisection",
+        place="3.1.2",
+        statement="the bisection width of the binary tree is one",
+        claimed=1,
+        grid=TREES,
+        measured=bisection("binary tree"),
+    ),
+)
+
+HYPERTREES = over(k=(1, 2, 3, 4)).quick(lambda k: k <= 3)
+
+HYPERTREE = (
+    claim(
+        "QUINN-hypertree-nodes",
+        place="3.1.3",
+        statement="a 4-ary hypertree of depth d has 2^d (2^(d+1) - 1) nodes; d is named k here",
+        claimed=lambda k: 2**k * (2 ** (k + 1) - 1),
+        grid=HYPERTREES,
+        measured=nodes("hypertree"),
+    ),
+    claim(
+        "QUINN-hypertree-leaves",
+        place="3.1.3",
+        statement="it has 4^d leaves: nodes that have two links, to the level above",
+        claimed=lambda k: 4**k,
+        grid=HYPERTREES,
+        measured=lambda k: measure.degrees(organization("hypertree", k))[2],
+    ),
+    claim(
+        "QUINN-hypertree-diameter",
+        place="3.1.3",
+        statement="its diameter is 2d",
+        claimed=lambda k: 2 * k,
+        grid=HYPERTREES,
+        measured=diameter("hypertree"),
+    ),
+    claim(
+        "QUINN-hypertree-bisection",
+        place="3.1.3",
+        statement="its bisection width is 2^(d+1)",
+        claimed=lambda k: 2 ** (k + 1),
+        grid=over(k=(1, 2)),
+        measured=bisection("hypertree"),
+    ),
+    claim(
+        "QUINN-hypertree-edges",
+        place="3.1.3",
+        statement="the number of edges per node is never more than six",
+        relation="<=",
+        claimed=6,
+        grid=HYPERTREES,
+        measured=most_edges("hypertree"),
+    ),
+)
+
+PYRAMIDS = over("log k in 1..4", k=(1, 2, 3, 4)).quick(lambda k: k <= 3)
+"""Pyramids of size k^2 by the logarithm of their k."""
+
+LARGER: Grid = over("log k in 2..4", k=(2, 3, 4)).quick(lambda k: k <= 3)
+
+PYRAMID = (
+    claim(
+        "QUINN-pyramid-nodes",
+        place="3.1.4",
+        statement="a pyramid of size k^2 has (4/3) k^2 - 1/3 processors",
+        claimed=lambda k: (4 * 4**k - 1) // 3,
+        grid=PYRAMIDS,
+        measured=nodes("pyramid"),
+        note="The point is log k.",
+    ),
+    claim(
+        "QUINN-pyramid-diameter",
+        place="3.1.4",
+        statement="the diameter of a pyramid of size k^2 is 2 log k",
+        claimed=lambda k: 2 * k,
+        grid=PYRAMIDS,
+        measured=diameter("pyramid"),
+        note="The point is log k.",
+    ),
+    claim(
+        "QUINN-pyramid-bisection",
+        place="3.1.4",
+        statement="the bisection width of a pyramid of size k^2 is 2k",
+        claimed=lambda k: 2 * 2**k,
+        grid=over("log k in 1..3", k=(1, 2, 3)),
+        measured=bisection("pyramid"),
+        note="The point is log k.",
+    ),
+    claim(
+        "QUINN-pyramid-edges",
+        place="3.1.4",
+        statement="the maximum number of links per node is no greater than nine",
+        relation="<=",
+        claimed=9,
+        grid=PYRAMIDS,
+        measured=most_edges("pyramid"),
+        note="The point is log k.",
+    ),
+    claim(
+        "QUINN-pyramid-shorter",
+        place="3.1.4",
+        statement="the pyramid reduces the diameter of the 2-D mesh at its base",
+        relation="<",
+        claimed=lambda k: 2 * (2**k - 1),
+        grid=PYRAMIDS,
+        measured=diameter("pyramid"),
+        note="The point is log k.",
+        cause="two-of-a-side",
+        fails_where=("k = 2", lambda k: k == 1),
+        corrected=Corrected(
+            "QUINN-pyramid-shorter-4",
+            "from k = 4 on the pyramid's diameter is less than the mesh's",
+            relation="<",
+            claimed=lambda k: 2 * (2**k - 1),
+            grid=LARGER,
+            note="The point is log k.",
+        ),
+    ),
+    claim(
+        "QUINN-pyramid-wider",
+        place="3.1.4",
+        statement="the tree links do not give the pyramid a significantly higher bisection width "
+        "than a 2-D mesh",
+        relation="<=",
+        claimed=lambda k: 2 * 2**k,
+        grid=over("log k in 1..3", k=(1, 2, 3)),
+        measured=bisection("pyramid"),
+        reading="Significantly is read as a factor of more than 2: the mesh has k.",
+        note="The point is log k.",
+    ),
+)
+
+
+@claim(
+    "QUINN-pyramid-interior",
+    place="3.1.4",
+    statement="every interior processor is connected to one parent, four mesh neighbors and four "
+    "children",
+    relation="all",
+    grid=over("log k = 3, 4", k=(3, 4)).quick(lambda k: k == 3),
+    note="The point is log k. No smaller pyramid has an interior processor.",
+    reading="Interior are those that are neither at the base, the apex, nor at a side of a level.",
+)
+def pyramid_interior(k: int) -> Measured:
+    """Count the neighbours of interior processors by their levels."""
+    network = organization("pyramid", k)
+    places = [
+        tuple(map(int, network.address(node)[1:-1].split(","))) for node in range(network.size)
+    ]
+    for node, (level, row, column) in enumerate(places):
+        side = 2 ** (k - level)
+        if 0 < level < k and min(row, column) > 0 and max(row, column) < side - 1:
+            levels = [places[other][0] - level for other in neighbors("pyramid", k, node)]
+            if sorted(levels) != [-1] * 4 + [0] * 4 + [1]:
+                return Measured(False, {"node": node})
+    return Measured(True)

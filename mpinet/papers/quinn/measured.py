@@ -1,0 +1,48 @@
+"""Measures of the book's processor organizations, and grids of their sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from mpinet import measure
+from mpinet.claims import Grid, over
+from mpinet.claims.remembered import remembered
+from mpinet.papers.quinn.wirings import organization
+
+
+def sizes(first: int, last: int, quick: int) -> Grid:
+    """The numbers k from the first to the last one; the quick budget ends earlier."""
+    return over(k=range(first, last + 1)).quick(lambda k: k <= quick)
+
+
+def nodes(kind: str) -> Callable[[int], int]:
+    """A measure: the number of nodes."""
+    return lambda k: organization(kind, k).size
+
+
+def diameter(kind: str) -> Callable[[int], int]:
+    """A measure: the diameter, by floods from all nodes."""
+    return lambda k: measure.diameter(organization(kind, k))
+
+
+def most_edges(kind: str) -> Callable[[int], int]:
+    """A measure: the most edges of a node."""
+    return lambda k: max(measure.degrees(organization(kind, k)))
+
+
+def bisection(kind: str) -> Callable[[int], measure.Bisection]:
+    """A measure: the bisection width, with one side of a narrowest cut."""
+    return lambda k: width(kind, k)
+
+
+@remembered
+def width(kind: str, k: int) -> measure.Bisection:
+    """The bisection width of an organization."""
+    return measure.bisection_width(organization(kind, k))
+
+
+def neighbors(kind: str, k: int, node: int) -> Iterable[int]:
+    """The neighbours of a node."""
+    wired = organization(kind, k)
+    ports = (wired.neighbor(node, port) for port in range(wired.ports))
+    return [int(found) for found in ports if found >= 0]

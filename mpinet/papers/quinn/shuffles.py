@@ -1,0 +1,282 @@
+"""Shuffle-exchange and de Bruijn networks, and the summary (sections 3.1.8 to 3.1.10)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import networkx
+
+from mpinet import measure
+from mpinet.claims import Corrected, Measured, claim, over, unsettled
+from mpinet.papers.quinn.measured import bisection, diameter, most_edges, nodes, sizes
+from mpinet.papers.quinn.wirings import organization
+
+SHUFFLES = sizes(2, 9, 7)
+
+
+def shuffled(node: int, k: int) -> int:
+    """The node behind the shuffle connection: twice its number modulo n - 1, n - 1 of itself."""
+    last = 2**k - 1
+    return node if node == last else 2 * node % last
+
+
+def necklaces(k: int) -> list[set[int]]:
+    """The necklaces of the shuffle-exchange network, by their least nodes."""
+    found: list[set[int]] = []
+    for start in range(2**k):
+        if not any(start in necklace for necklace in found):
+            necklace, node = {start}, shuffled(start, k)
+            while node != start:
+                necklace.add(node)
+                node = shuffled(node, k)
+            found.append(necklace)
+    return found
+
+
+def as_printed(k: int) -> networkx.DiGraph:
+    """The shuffle-exchange network with directions, as the book defines it."""
+    graph = networkx.DiGraph()
+    for node in range(2**k):
+        graph.add_edge(node, shuffled(node, k))
+        graph.add_edge(node, node ^ 1)
+    return graph
+
+
+@claim(
+    "QUINN-shuffle-wiring",
+    place="3.1.8",
+    statement="the shuffle connection is a left rotation of the address by 1 bit; with exchange "
+    "connections it makes the shuffle-exchange network",
+    relation="all",
+    grid=SHUFFLES,
+)
+def wiring(k: int) -> Measured:
+    """Compare the definition by numbers with rotated addresses, and both with the network."""
+    for node in range(2**k):
+        bits = f"{node:0{k}b}"
+        if shuffled(node, k) != int(bits[1:] + bits[0], 2):
+            return Measured(False, {"node": node})
+    links = {frozenset(arc) for arc in as_printed(k).edges if arc[0] != arc[1]}
+    there = {frozenset(link) for link in measure.edges(organization("shuffleexchange", k)).tolist()}
+    return Measured(links == there)
+
+
+@claim(
+    "QUINN-shuffle-back",
+    place="3.1.8",
+    statement="k shuffling operations move a datum back to its original location",
+    relation="all",
+    grid=SHUFFLES,
+)
+def back(k: int) -> Measured:
+    """Shuffle every datum k times."""
+    for start in range(2**k):
+        node = start
+        for _ in range(k):
+            node = shuffled(node, k)
+        if node != start:
+            return Measured(False, {"node": start})
+    return Measured(True)
+
+
+SHUFFLE = (
+    claim(
+        "QUINN-shuffle-nodes",
+        place="3.1.8",
+        statement="a shuffle-exchange network consists of 2^k nodes",
+        claimed=lambda k: 2**k,
+        grid=SHUFFLES,
+        measured=nodes("shuffleexchange"),
+    ),
+    claim(
+        "QUINN-shuffle-necklaces",
+        place="3.1.8",
+        statement="no necklace is longer than k",
+        relation="<=",
+        claimed=lambda k: k,
+        grid=SHUFFLES,
+        measured=lambda k: max(map(len, necklaces(k))),
+    ),
+    claim(
+        "QUINN-shuffle-links",
+        place="3.1.8",
+        statement="every node has two outgoing and two incoming links",
+        claimed={"out": [2], "in": [2]},
+        grid=sizes(2, 9, 7),
+        measured=lambda k: {
+            "out": sorted({degree for _, degree in as_printed(k).out_degree}),
+            "in": sorted({degree for _, degree in as_printed(k).in_degree}),
+        },
+        reading="The links of nodes that are connected to themselves count.",
+    ),
+    claim(
+        "QUINN-shuffle-diameter",
+        place="3.1.8",
+        statement="a shuffle-exchange network with 2^k nodes has the diameter 2k - 1",
+        claimed=lambda k: 2 * k - 1,
+        grid=SHUFFLES,
+        measured=diameter("shuffleexchange"),
+        reading="Links are passed in both directions.",
+    ),
+    claim(
+        "QUINN-shuffle-diameter-directed",
+        place="3.1.8",
+        statement="so it is where shuffles are passed in their direction alone",
+        claimed=lambda k: 2 * k - 1,
+        grid=SHUFFLES,
+        measured=lambda k: networkx.diameter(as_printed(k)),
+        reading="Links are passed in the direction of the shuffle.",
+    ),
+    claim(
+        "QUINN-shuffle-bisection",
+        place="3.1.8",
+        statement="the bisection width is at least 2^(k-1)/k",
+        relation=">=",
+        claimed=lambda k: 2 ** (k - 1) / k,
+        grid=sizes(2, 7, 6),
+        measured=bisection("shuffleexchange"),
+    ),
+)
+
+
+@claim(
+    "QUINN-de-bruijn-wiring",
+    place="3.1.9",
+    statement="from a node lead edges to its address without the first bit, and 0 or 1 behind",
+    relation="all",
+    grid=SHUFFLES,
+)
+def de_bruijn_wiring(k: int) -> bool:
+    """Compare the shifted addresses with the network."""
+    links = {
+        frozenset((node, int(f"{node:0{k}b}"[1:] + bit, 2))) for node in range(2**k) for bit in "01"
+    }
+    there = {frozenset(link) for link in measure.edges(organization("debruijn", k)).tolist()}
+    return {link for link in links if len(link) == 2} == there
+
+
+DE_BRUIJN = (
+    claim(
+        "QUINN-de-bruijn-nodes",
+        place="3.1.9",
+        statement="a de Bruijn network consists of 2^k nodes",
+        claimed=lambda k: 2**k,
+        grid=SHUFFLES,
+        measured=nodes("debruijn"),
+    ),
+    claim(
+        "QUINN-de-bruijn-diameter",
+        place="3.1.9",
+        statement="the diameter of a de Bruijn network with 2^k nodes is k",
+        claimed=lambda k: k,
+        grid=SHUFFLES,
+        measured=diameter("debruijn"),
+    ),
+    claim(
+        "QUINN-de-bruijn-half",
+        place="3.1.9",
+        statement="the diameter is about half of that of a shuffle-exchange network as large",
+        relation="in",
+        claimed=lambda k: [measure.diameter(f"shuffleexchange:{k}") // 2 + more for more in (0, 1)],
+        grid=SHUFFLES,
+        measured=diameter("debruijn"),
+        reading="About half is read as half, rounded up or down.",
+    ),
+    claim(
+        "QUINN-de-bruijn-bisection",
+        place="3.1.9",
+        statement="the bisection width of a network with 2^k nodes is 2^k/k",
+        relation="<=",
+        claimed=lambda k: int(Fraction(2**k, k).__ceil__()),
+        grid=sizes(2, 6, 6),
+        measured=bisection("debruijn"),
+        reading="2^k/k is no whole number for most k: the width is at most that, rounded up.",
+        cause="de-bruijn-width",
+        fails_where=("k = 2 or k > 3", lambda k: k != 3),
+        corrected=Corrected(
+            "QUINN-de-bruijn-bisection-bounds",
+            "the width is above 2^k/k, and at most twice that, for k of at most 6",
+            relation="in",
+            claimed=lambda k: list(range(2**k // k + 1, 2 * 2**k // k + 1)),
+        ),
+    ),
+    claim(
+        "QUINN-de-bruijn-edges",
+        place="3.1.9",
+        statement="the number of edges per node is a constant independent of the network size: two "
+        "lead to others, two come from others",
+        relation="<=",
+        claimed=4,
+        grid=SHUFFLES,
+        measured=most_edges("debruijn"),
+    ),
+)
+
+KINDS = (
+    "binary tree", "hypertree", "pyramid", "butterfly", "hypercube", "ccc", "shuffleexchange",
+    "debruijn",
+)  # fmt: skip
+"""The organizations of the summary but the mesh, by their names here."""
+
+
+@claim(
+    "QUINN-summary-constant",
+    place="3.1.10",
+    statement="the hypercube is the only organization in which the number of edges per node is an "
+    "increasing function of the network size",
+    claimed=["hypercube"],
+    grid=over(k=(3, 4)),
+    reading="The most edges per node from k on, of which the first ones may have fewer.",
+)
+def increasing(k: int) -> list[str]:
+    """Compare the most edges per node of networks of one kind, from small to large."""
+    return [
+        kind
+        for kind in KINDS
+        if most_edges(kind)(k + 1) > most_edges(kind)(k) and kind != "pyramid"
+    ] + (["pyramid"] if most_edges("pyramid")(5) > most_edges("pyramid")(3) else [])
+
+
+edge_length = unsettled(
+    "QUINN-summary-edge-length",
+    place="3.1.10",
+    statement="of the nine organizations, only the mesh has constant edge length",
+    reason="The length of edges depends on a layout in three dimensions, which the emulator has "
+    "not.",
+)
+
+NEWS = (
+    claim(
+        "QUINN-news-embedding",
+        place="3.2.1",
+        statement="a j-dimensional mesh can be embedded in a k-dimensional hypercube if j <= k",
+        relation="all",
+        grid=over("k in 1..7, all j <= k", k=range(1, 8), j=lambda k: range(1, k + 1)),
+        measured=lambda k, j: embedded(k, j),
+        reading="Meshes of 2^k nodes whose sides are powers of 2, each link on a link.",
+    ),
+    claim(
+        "QUINN-news-processors",
+        place="3.2.1",
+        statement="65,536 elements, 16 to a chip, make a 12-dimensional hypercube of chips",
+        claimed=12,
+        measured=lambda: (65536 // 16).bit_length() - 1,
+        measures=False,
+    ),
+)
+
+
+def embedded(k: int, j: int) -> Measured:
+    """Place a mesh by Gray codes, one per dimension, and look for all its links in the cube."""
+    bits = [k // j + (axis < k % j) for axis in range(j)]
+    mesh = networkx.grid_graph([2**width for width in bits])
+    images = {}
+    for node in mesh:
+        place = node if isinstance(node, tuple) else (node,)
+        image = 0
+        for width, at in zip(reversed(bits), place, strict=True):
+            image = image << width | at ^ at >> 1
+        images[node] = image
+    far = [link for link in mesh.edges if (images[link[0]] ^ images[link[1]]).bit_count() != 1]
+    distinct = len(set(images.values())) == 2**k
+    return Measured(distinct and not far, {"links": mesh.number_of_edges()})
