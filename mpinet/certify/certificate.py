@@ -30,6 +30,7 @@ from mpinet.certify.halves import (
 from mpinet.certify.lrat import refuted
 from mpinet.certify.network import Network, edges_sha256
 from mpinet.certify.pipelines import require_many_hops, require_pipeline_cut
+from mpinet.certify.prices import require_prices
 from mpinet.certify.work import (
     CELLS,
     EFFORT,
@@ -89,6 +90,8 @@ class Claim:
         Steps that are not enough.
     items : int
         Items of the root, of each processor (gossip), or to be combined.
+    steps : int or None
+        Where it is rounds that are not enough, the steps that share them (`mpinet.certify.prices`).
     """
 
     collective: str
@@ -96,6 +99,7 @@ class Claim:
     root: int | None
     more_than: int
     items: int = 1
+    steps: int | None = None
 
 
 @dataclass(frozen=True)
@@ -302,7 +306,7 @@ def _is_of_width(claim: object) -> bool:
 def _claim(document: dict[str, Any]) -> Claim:
     claim = document.get("claim")
     names = {"collective", "ports", "root", "more_than"}
-    if not isinstance(claim, dict) or set(claim) - {"items"} != names:
+    if not isinstance(claim, dict) or set(claim) - {"items", "steps"} != names:
         raise CertificateError("its claim is not made of collective, ports, root and more_than.")
     if claim["collective"] not in ROOTED + ROOTLESS:
         known = ", ".join(ROOTED + ROOTLESS)
@@ -312,7 +316,10 @@ def _claim(document: dict[str, Any]) -> Claim:
     items = claim.get("items", 1)
     if not isinstance(items, int) or isinstance(items, bool) or not 1 <= items <= MOST_ITEMS:
         raise CertificateError(f"its claim's items are no number 1..{MOST_ITEMS}.")
-    if items > 1 and claim["collective"] not in PIPELINED:
+    of_rounds = document.get("kind") == "prices"
+    if of_rounds != ("steps" in claim) or (of_rounds and type(claim["steps"]) is not int):
+        raise CertificateError("its claim names a number of steps if and only if prices show it.")
+    if items > 1 and not of_rounds and claim["collective"] not in PIPELINED:
         raise CertificateError(f"many items are for {', '.join(PIPELINED)}.")
     for name in ("root", "more_than") if claim["collective"] in ROOTED else ("more_than",):
         value = claim[name]
@@ -420,6 +427,13 @@ def _by_hops(document: dict[str, Any], claim: Claim, network: Network, proofs: P
     require_many_hops(network, claim.ports == "one", claim.more_than, claim.items)
 
 
+def _by_prices(document: dict[str, Any], claim: Claim, network: Network, proofs: Proofs) -> None:
+    if claim.ports != "all" or claim.steps is None:
+        raise CertificateError("prices are for all ports.")
+    asked = claim.steps, claim.items, claim.more_than
+    require_prices(network, claim.collective, claim.root, *asked, document)
+
+
 def of_last(claim: Claim) -> int:
     """Number of steps that the last item has: with one port, it leaves the root last."""
     steps = claim.more_than - (claim.items - 1)
@@ -495,6 +509,7 @@ CHECKS = {
     "growth": _by_growth,
     "cut": _by_cut,
     "hops": _by_hops,
+    "prices": _by_prices,
     "class-lp": _by_counting,
     "lrat": _by_proof,
 }

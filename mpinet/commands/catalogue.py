@@ -36,6 +36,7 @@ GROUPS = {
     "prove": {
         "optimum": "find the fewest steps of a broadcast, or links of a bisection, "
         "with a certificate",
+        "pareto": "find the schedules that nothing dominates in steps and rounds per chunk",
         "certify": "check a certificate: of how many steps or links it takes",
         "schedule run": "run a schedule from a file",
         "schedule check": "run a schedule from a file, and tell what was checked",
@@ -151,6 +152,7 @@ if TYPE_CHECKING:  # `FUNCTIONS` for checkers
     from mpinet.commands.load import load as load
     from mpinet.commands.neighbors import neighbors as neighbors
     from mpinet.commands.optimum import optimum as optimum
+    from mpinet.commands.pareto import pareto as pareto
     from mpinet.commands.path import path as path
     from mpinet.commands.play import play as play
     from mpinet.commands.plot import plot as plot

@@ -40,6 +40,7 @@ class CertifyResult(Result):
     items: Annotated[Positive, When("of more than one item")]
     ports: Annotated[Ports, COLLECTIVE]
     root: Annotated[Count | None, COLLECTIVE]
+    steps: Annotated[Positive, When("of rounds of so many steps")]
     measure: Annotated[Literal["bisection"], WIDTH]
     parted: Annotated[Count, WIDTH, "by the cut that it shows"]
     medium: Annotated[Literal["links", "busses"], WIDTH]
@@ -132,9 +133,9 @@ class Certify(Job):
 
     @staticmethod
     def _claimed(claim: Any) -> Row:
-        """Return the claimed values; for one item without the field that counts items."""
-        claimed = asdict(claim)
-        return {k: value for k, value in claimed.items() if (k, value) != ("items", 1)}
+        """Return the claimed values, without the fields that one item or plain steps leave out."""
+        plain = [("items", 1), ("steps", None)]
+        return {k: value for k, value in asdict(claim).items() if (k, value) not in plain}
 
     def show(self, result: Row) -> str:
         """Format the verdict as one sentence."""
@@ -146,7 +147,10 @@ class Certify(Job):
         place = "" if result["root"] is None else f" from {result['root']}"
         ports = "one port" if result["ports"] == "one" else "all ports"
         many = f" of {result['items']} items" if "items" in result else ""
+        counted = f"{result['more_than']} steps"
+        if "steps" in result:
+            counted = f"{result['more_than']} rounds in {result['steps']} steps"
         return (
             f"{self._file.name}: {result['collective']}{many}{place} on "
-            f"{result['network']}, {ports}, takes more than {result['more_than']} steps: VERIFIED"
+            f"{result['network']}, {ports}, takes more than {counted}: VERIFIED"
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -167,6 +167,20 @@ def sizes_of(text: str | int) -> list[int]:
     return sizes
 
 
+def draw_times(points: Mapping[str, Mapping[int, int]], title: str, unit: str, file: Path) -> None:
+    """Draw times over bytes, both by powers of ten; the file's ending says how."""
+    from mpinet.report.drawing.axes import plotted
+
+    require_file(file, ENDINGS, "a plot's file")
+    curves = [
+        Curve(title, name, [Dot(size, time, time, time, 1) for size, time in each.items()])
+        for name, each in points.items()
+    ]
+    kind = file.suffix[1:].lower()
+    with whole_file(file) as opened:
+        opened.write(plotted(curves, kind, WIDTH, ("bytes", f"time in {unit}"), log="xy"))
+
+
 def _names(given: str | Sequence[str] | None, known: Iterable[str]) -> list[str] | None:
     """Return the algorithms that were asked for; None: all."""
     if given is None:
@@ -229,22 +243,12 @@ class Tune(Job):
 
     def plotted(self, result: list[Row], file: Path) -> None:
         """Draw time over bytes, both by powers of ten, and the bound."""
-        from mpinet.report.drawing.axes import plotted
-
-        require_file(file, ENDINGS, "a plot's file")
         points: dict[str, dict[int, int]] = {}
         for row in result:
             points.setdefault(row["algorithm"], {})[row["bytes"]] = row["time"]
         points["lower bound"] = {row["bytes"]: row["lower_bound"] for row in result}
         title = f"{self._options.collective} on {self._timed.where}"
-        curves = [
-            Curve(title, name, [Dot(size, time, time, time, 1) for size, time in each.items()])
-            for name, each in points.items()
-        ]
-        labels = ("bytes", f"time in {self._timed.unit}")
-        kind = file.suffix[1:].lower()
-        with whole_file(file) as opened:
-            opened.write(plotted(curves, kind, WIDTH, labels, log="xy"))
+        draw_times(points, title, self._timed.unit, file)
 
     def _times(self, demand: Demand, transport: Local) -> dict[str, int]:
         """Return the time of each algorithm; those for powers of two only where they apply."""

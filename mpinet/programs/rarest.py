@@ -20,6 +20,9 @@ from mpinet.programs.starts import best_rows
 STARTS = 8
 """Starts of a small network, with the seeds 0, 1, ..; the best of them counts."""
 
+FREE, CLOSED = -1, -2
+"""In place of what a link brings: nothing yet, or nothing in this step."""
+
 LOOKS = 2**30
 """Held items that all starts may look at, as far as the bound tells that before."""
 
@@ -39,7 +42,9 @@ def rarest_timetable(topology: Topology, bound: int) -> Timetable:
     return Timetable("gossip", topology.size, step, sender, receiver, chunk, ports="all")
 
 
-def rarest_rows(topology: Topology, sources: Ints, bound: int) -> Ints:
+def rarest_rows(
+    topology: Topology, sources: Ints, bound: int, rounds: Ints | None = None, starts: int = STARTS
+) -> Ints:
     """Bring items from where they are to all processors, in few steps.
 
     Parameters
@@ -48,6 +53,11 @@ def rarest_rows(topology: Topology, sources: Ints, bound: int) -> Ints:
         As for `rarest_timetable`; there may be switches, which take what they can get.
     sources : ndarray of int64, shape (items,)
         The processor that has each item first.
+    rounds : ndarray of int64, shape (s,), optional
+        How often each link can be used in step 1, 2, ..; the last holds for all further steps.
+        Default: once.
+    starts : int
+        Most starts.
 
     Returns
     -------
@@ -55,18 +65,30 @@ def rarest_rows(topology: Topology, sources: Ints, bound: int) -> Ints:
         Step, sender, receiver and item of every message, by step.
     """
     lists, size, items = Adjacency.of(topology, parallel=True), topology.size, len(sources)
-    looks = max(1, len(lists.others) * items * max(bound, 1))
+    rounds = np.ones(1, np.int64) if rounds is None else rounds
+    most = int(rounds.max())
+    begin, others = lists.begin * most, np.repeat(lists.others, most)
+    copies = np.tile(np.arange(most), len(lists.others))
+    looks = max(1, len(others) * items * max(bound, 1))
     rows = np.empty((items * (size - 1), 4), np.int64)
 
     def take(seed: int) -> int:
-        return int(take_rarest(lists.begin, lists.others, topology.hosts, sources, seed, rows))
+        hosts = topology.hosts
+        return int(take_rarest(begin, others, copies, rounds, hosts, sources, seed, rows))
 
-    return best_rows(take, rows, min(STARTS, LOOKS // looks), bound)
+    return best_rows(take, rows, min(starts, LOOKS // looks), bound)
 
 
 @kernel
 def take_rarest(
-    begin: Ints, others: Shorts, hosts: int, sources: Ints, seed: int, rows: Table
+    begin: Ints,
+    others: Shorts,
+    copies: Ints,
+    rounds: Ints,
+    hosts: int,
+    sources: Ints,
+    seed: int,
+    rows: Table,
 ) -> int:
     """Write rows (step, sender, receiver, item), by step; how many there are."""
     size, items = begin.size - 1, sources.size
@@ -82,7 +104,10 @@ def take_rarest(
     while left > 0:
         step += 1
         before = count
-        brings[:] = -1
+        # A link stands there once for each round of a step; here and now some are left out.
+        often = rounds[min(step, rounds.size) - 1]
+        for at in range(others.size):
+            brings[at] = FREE if copies[at] < often else CLOSED
         # A processor sees what those before it take in this step, so that the first has the choice:
         # each step another begins.
         for turn in range(size):
@@ -97,13 +122,15 @@ def take_rarest(
                     lacking[missing] = item
                     missing += 1
             order = np.argsort(keys[:missing])
-            free = last - first
+            free = 0
+            for at in range(first, last):
+                free += copies[at] < often
             for i in range(missing):
                 if free == 0:
                     break
                 item, link = lacking[order[i]], -1
                 for at in range(first, last):
-                    if brings[at] < 0 and held[others[at], item]:
+                    if brings[at] == FREE and held[others[at], item]:
                         link = at
                         break
                 # All links that could bring it are taken: one is freed if what it brings can come
@@ -113,7 +140,7 @@ def take_rarest(
                         if brings[at] < 0 or not held[others[at], item]:
                             continue
                         for instead in range(first, last):
-                            if brings[instead] < 0 and held[others[instead], brings[at]]:
+                            if brings[instead] == FREE and held[others[instead], brings[at]]:
                                 brings[instead] = brings[at]
                                 link = at
                                 break

@@ -21,6 +21,7 @@ MAPPED = [
     "replay allreduce:double-tree,90,segment=30 --on ring:9 --time-byte 2 --place search --tries 8",
     f"replay {GOAL} --vary on=ring:9 --vary on=torus:3x3 --vary place=random --vary mode=store",
     "tune allreduce --on mesh:3x2 --bytes 60,6kB --place random --seed 3 --time-byte 1",
+    "pareto allreduce ring:6 --chunks 2 --alpha 2 --beta 1 --bytes 60",
     "show ccc:4 --distances",
     "show fattree:3,2 --distances",
     "flood debruijn:6 --root 5",

@@ -45,6 +45,10 @@ OWN = {
         "schedule generate allreduce:ring,1kB,processors=4 --out",
         ".goal",
     ),
+    ("pareto", "--plot"): (
+        "pareto allgather ring:4 --chunks 2 --alpha 1 --beta 1 --bytes 60,600 --plot",
+        ".png",
+    ),
     ("tune", "--plot"): ("tune allgather --on ring:4 --bytes 1kB,2kB --plot", ".png"),
     ("plot", "-o"): ("plot rows.csv --x x --y y -o", ".svg"),
     ("trace", "-o"): ("trace run.npz --as csv -o", ".csv"),
@@ -64,6 +68,7 @@ REFUSING = {
 FOLDERS = {
     ("*", "--checkpoint"): f"{BROADCAST} --checkpoint",
     ("sweep", "--out"): "sweep plan.json --out",
+    ("pareto", "--save"): "pareto allgather ring:4 --chunks 2 --save",
     ("reproduce", "--out"): "reproduce lens figure-2 --out",
     ("verify", "--journal"): "verify GBSN-S2-bsn-size --journal",
     ("demo", "--results"): "demo -n 1 --page none --results",

@@ -53,7 +53,7 @@ def as_goal(table: Timetable, size: int) -> bytes:
     table = table.ordered()
     lines: list[list[str]] = [[] for _ in range(table.processors)]
     came: dict[tuple[int, int], list[str]] = defaultdict(list)
-    before: dict[int, tuple[int, list[str]]] = {}
+    before: dict[int, tuple[int, list[str], list[str]]] = {}
     columns = (table.step, table.sender, table.receiver, table.chunk)
     arrived: list[tuple[int, int, str]] = []
     now = 0
@@ -66,15 +66,14 @@ def as_goal(table: Timetable, size: int) -> bytes:
             now, arrived = step, []
         lines[sender].append(f"s{row}_at_{step}: send {size}b to {receiver} tag {row}")
         lines[receiver].append(f"r{row}: recv {size}b from {sender} tag {row}")
-        last, labels = before.get(sender, (0, []))
+        last, earlier, labels = before.get(sender, (0, [], []))
         needed = came[sender, chunk] if table.add is not None else came[sender, chunk][-1:]
         lines[sender] += [f"s{row}_at_{step} requires {label}" for label in needed]
         if last < step:
-            earlier = labels
-            before[sender] = (step, [f"s{row}_at_{step}"])
-            lines[sender] += [f"s{row}_at_{step} requires {label}" for label in earlier]
-        else:
-            labels.append(f"s{row}_at_{step}")
+            earlier, labels = labels, []
+            before[sender] = (step, earlier, labels)
+        lines[sender] += [f"s{row}_at_{step} requires {label}" for label in earlier]
+        labels.append(f"s{row}_at_{step}")
         arrived.append((receiver, chunk, f"r{row}"))
     text = [f"num_ranks {table.processors}", ""]
     for rank, own in enumerate(lines):

@@ -1,0 +1,250 @@
+"""Schedules that nothing dominates: few steps, few rounds per chunk, and what nothing goes below.
+
+Steps cost latency, rounds per chunk bandwidth (Cai et al. 2021, SCCL). For every number of steps
+the numbers of chunks are tried from the best ratio on, until a schedule is found. Reductions are
+what spreads backwards, and an allreduce is a reduce-scatter and then an allgather.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from mpinet.base.arrays import Table
+from mpinet.certify.network import Network
+from mpinet.certify.prices import pairs_of
+from mpinet.measure.optimum.rounds import RoundsBound
+from mpinet.measure.optimum.roundsearch import Wanted, schedule_of
+from mpinet.networks.topology import Topology
+from mpinet.programs.pipelines.arcs import Arcs
+from mpinet.programs.pipelines.bounds import messages_of_item, most_messages
+from mpinet.programs.pipelines.rates import MOST_LOOKS, gossip_rate, looks_of_gossip
+from mpinet.programs.schedules.chunks import SUMS
+from mpinet.programs.schedules.timetable import Timetable
+
+BEYOND = 6
+"""Steps beyond the fewest that are searched unless it is said."""
+
+BACKWARDS = {"reduce": "broadcast", "reducescatter": "gossip", "gather": "scatter"}
+"""Collectives that are others backwards."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is searched.
+
+    Attributes
+    ----------
+    topology : Topology
+        A network of links.
+    collective : str
+        Its name.
+    root : int or None
+        Of a collective that has one.
+    chunks : int
+        Most chunks.
+    steps : int or None
+        Most steps; None: `BEYOND` more than the fewest.
+    slack : int or None
+        Most rounds beyond one a step; None: any number.
+    limit : float
+        Seconds of the solvers for each number of steps.
+    """
+
+    topology: Topology
+    collective: str
+    root: int | None
+    chunks: int
+    steps: int | None
+    slack: int | None
+    limit: float
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """A schedule of the frontier.
+
+    Attributes
+    ----------
+    chunks, steps, rounds : int
+        Chunks of a unit: of the root, of each processor, for each pair, or to be combined.
+    dealt : tuple of int
+        The rounds of each step.
+    table : Timetable
+        The schedule, a step of the machine for each round.
+    least : Fraction
+        Rounds per chunk below which none of so few steps comes.
+    by : str
+        What shows it: ``prices``, ``hops`` or ``ends``.
+    proved : bool
+        Whether nothing within what was asked has as few steps and fewer rounds per chunk.
+    limited : bool
+        Whether a solver was stopped by its limit.
+    certificate : dict
+        That so many chunks and steps take more than one round less; empty without prices.
+    """
+
+    chunks: int
+    steps: int
+    rounds: int
+    dealt: tuple[int, ...]
+    table: Timetable
+    least: Fraction
+    by: str
+    proved: bool
+    limited: bool
+    certificate: dict[str, object]
+
+
+def frontier(asked: Asked) -> Iterator[Point]:
+    """Yield the points by steps, each with fewer rounds per chunk than those before."""
+    if asked.collective == "allreduce":
+        yield from _there_and_back(asked)
+        return
+    spreads = BACKWARDS.get(asked.collective, asked.collective)
+    forwards = replace(asked, collective=spreads)
+    bound = RoundsBound(asked.topology, spreads, asked.root)
+    fewest, ever, by = limits(forwards)
+    best: Fraction | None = None
+    most = fewest + BEYOND if asked.steps is None else asked.steps
+    for steps in range(fewest, most + 1):
+        point = _best(forwards, bound, steps, (ever, by), best)
+        if point is None:
+            continue
+        best = Fraction(point.rounds, point.chunks)
+        yield point if spreads == asked.collective else turned_round(point, asked.collective)
+        if best <= ever:
+            return
+
+
+def limits(asked: Asked) -> tuple[int, Fraction, str]:
+    """Return the fewest steps, the fewest rounds per chunk of any number of steps, and their proof.
+
+    The steps are the distance of the farthest pair.
+    """
+    network = Network.of(asked.topology)
+    spreads = BACKWARDS.get(asked.collective, asked.collective)
+    pairs = pairs_of(network.hosts, spreads, asked.root)
+    away = {source: network.distances(source) for source in {source for _, source, _ in pairs}}
+    fewest = max((away[source][target] for _, source, target in pairs), default=0)
+    return fewest, *_per_chunk(asked.topology, spreads, pairs)
+
+
+def _per_chunk(
+    topology: Topology, collective: str, pairs: list[tuple[int, int, int]]
+) -> tuple[Fraction, str]:
+    arcs = Arcs.of(topology)
+    if collective == "allreduce":
+        return Fraction(messages_of_item(arcs), most_messages(False, arcs)), "hops"
+    if collective == "gossip" and looks_of_gossip(arcs) <= MOST_LOOKS:
+        return gossip_rate(arcs)[0], "cut"
+    comes = np.bincount([to for _, to in {(g, to) for g, _, to in pairs}], minlength=arcs.size)
+    goes = np.bincount([at for _, at in {(g, at) for g, at, _ in pairs}], minlength=arcs.size)
+    return max(
+        Fraction(int(number), int(links))
+        for numbers, degrees in ((comes, arcs.in_degrees), (goes, arcs.out_degrees))
+        for number, links in zip(numbers, degrees, strict=True)
+        if number
+    ), "ends"
+
+
+def _best(
+    asked: Asked,
+    bound: RoundsBound,
+    steps: int,
+    ever: tuple[Fraction, str],
+    below: Fraction | None,
+) -> Point | None:
+    """Find the schedule of so many steps with the fewest rounds per chunk, the fewest chunks.
+
+    Fewer than those of fewer steps they have to be, if there is one.
+    """
+    priced = bound.per_chunk(steps, asked.limit)
+    least, by = max((priced, "prices"), ever, key=lambda each: each[0])
+    sizes = []
+    for chunks in range(1, asked.chunks + 1):
+        rounds = max(steps, -(-chunks * least.numerator // least.denominator))
+        few = below is None or Fraction(rounds, chunks) < below
+        if few and (asked.slack is None or rounds <= steps + asked.slack):
+            sizes.append((Fraction(rounds, chunks), chunks, rounds))
+    open_below, limited = False, False
+    for _, chunks, rounds in sorted(sizes):
+        wanted = Wanted.of(asked.topology.hosts, asked.collective, asked.root, chunks)
+        found = schedule_of(asked.topology, wanted, steps, rounds, asked.limit)
+        if found is None:
+            open_below = limited = True
+            continue
+        rows, dealt = found
+        certificate = {}
+        if chunks * priced > rounds - 1:
+            certificate = bound.certificate_of(steps, chunks, rounds)
+            if not bound.holds(rounds, "prices", certificate):
+                certificate = {}
+        table = _table(asked, rows, chunks)
+        proved = not open_below
+        return Point(chunks, steps, rounds, dealt, table, least, by, proved, limited, certificate)
+    return None
+
+
+def _table(asked: Asked, rows: Table, chunks: int) -> Timetable:
+    step, sender, receiver, chunk = (np.ascontiguousarray(column) for column in rows.T)
+    hosts = asked.topology.hosts
+    return Timetable(
+        asked.collective, hosts, step, sender, receiver, chunk, chunks, asked.root, ports="all"
+    )
+
+
+def turned_round(point: Point, collective: str) -> Point:
+    """Return a schedule backwards: what came is sent, and sums are combined."""
+    table = point.table
+    step = point.rounds + 1 - table.step
+    add = np.ones(len(table), bool) if collective in SUMS else None
+    backwards = replace(
+        table,
+        collective=collective,
+        step=step,
+        sender=table.receiver,
+        receiver=table.sender,
+        add=add,
+    ).ordered()
+    claimed = {"collective": collective}
+    certificate = dict(point.certificate)
+    if certificate:
+        certificate["claim"] = {**certificate["claim"], **claimed}  # type: ignore[dict-item]
+    return replace(point, dealt=point.dealt[::-1], table=backwards, certificate=certificate)
+
+
+def _there_and_back(asked: Asked) -> Iterator[Point]:
+    """Yield reduce-scatters, each with the allgather that it is backwards behind it."""
+    _, ever, by = limits(asked)
+    hosts = asked.topology.hosts
+    steps = None if asked.steps is None else asked.steps // 2
+    half = replace(asked, collective="gossip", steps=steps)
+    for point in frontier(half):
+        forth, back = point.table, turned_round(point, "reducescatter").table
+        assert back.add is not None
+        sender, receiver, chunk = (
+            np.concatenate([getattr(back, name), getattr(forth, name)])
+            for name in ("sender", "receiver", "chunk")
+        )
+        table = Timetable(
+            "allreduce",
+            hosts,
+            np.concatenate([back.step, forth.step + point.rounds]),
+            sender,
+            receiver,
+            chunk,
+            chunks=point.chunks * hosts,
+            add=np.concatenate([back.add, np.zeros(len(forth), bool)]),
+            ports="all",
+        )
+        chunks, rounds = point.chunks * hosts, 2 * point.rounds
+        proved = Fraction(rounds, chunks) == ever
+        dealt = point.dealt[::-1] + point.dealt
+        yield replace(
+            point, chunks=chunks, steps=2 * point.steps, rounds=rounds, dealt=dealt, table=table,
+            least=ever, by=by, proved=proved, certificate={},
+        )  # fmt: skip

@@ -1,0 +1,104 @@
+"""Textbooks' collectives on a network, in steps and rounds: how far, and over which busy link.
+
+An exchange of an algorithm takes as many steps as its farthest message has hops, and as many rounds
+as its busiest link carries blocks, parallel links sharing them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cache
+from itertools import pairwise, zip_longest
+from typing import NamedTuple
+
+import numpy as np
+
+from mpinet.networks.adjacency import parallel_links
+from mpinet.networks.graph import StoredGraph
+from mpinet.networks.routing import Routing, path
+from mpinet.networks.topology import Topology
+from mpinet.programs.messages.pattern import Pattern
+
+
+class Counted(NamedTuple):
+    """Steps and rounds of a pattern.
+
+    Attributes
+    ----------
+    steps, rounds, exchanges : int
+        Sums over its exchanges of their most hops and of their busiest links' blocks, and how many
+        exchanges there are.
+    most_hops : int
+        Hops of the farthest message.
+    link : tuple of (int, int)
+        The link that carries most in all exchanges, and how many blocks it does.
+    carried : int
+        Blocks that it carries, each of its parallel links.
+    """
+
+    steps: int
+    rounds: int
+    exchanges: int
+    most_hops: int
+    link: tuple[int, int]
+    carried: int
+
+
+def joined(topology: Topology) -> tuple[Topology, tuple[int, ...]]:
+    """Return the network with one thick link in place of parallel ones, and its classes' widths.
+
+    A network without parallel links is returned as it is.
+    """
+    parallel = parallel_links(topology)
+    if not parallel:
+        return topology, (1,)
+    nodes = np.arange(topology.size)
+    pairs = {
+        (int(node), int(end))
+        for port in range(topology.ports)
+        for node, end in zip(nodes, topology.neighbor(nodes, port), strict=True)
+        if node < end
+    }
+    widths = tuple(sorted({parallel.get(pair, 1) for pair in pairs}))
+    ordered = sorted(pairs)
+    kinds = [widths.index(parallel.get(pair, 1)) for pair in ordered]
+    graph = StoredGraph(topology.name, range(topology.size), ordered, kinds, topology.hosts)
+    return graph, widths
+
+
+def counted(pattern: Pattern, topology: Topology, routing: Routing) -> Counted:
+    """Count the steps and rounds of a pattern whose processors are the network's.
+
+    Parameters
+    ----------
+    pattern : Pattern
+        What is sent.
+    topology, routing : Topology, Routing
+        How it goes; parallel links share what goes over the first of them.
+    """
+    parallel = parallel_links(topology)
+
+    @cache
+    def way(source: int, target: int) -> list[int]:
+        return path(topology, routing, source, target)[0]
+
+    steps = rounds = most_hops = 0
+    total = Counter[tuple[int, int]]()
+    exchanges = list(zip_longest(*pattern.streams))
+    for together in exchanges:
+        hops, loads = 0, Counter[tuple[int, int]]()
+        for each in filter(None, together):
+            widths = np.bincount(each.owners, each.width, len(each.senders)).astype(np.int64)
+            columns = (each.senders, each.receivers, widths)
+            rows = zip(*(column.tolist() for column in columns), strict=True)
+            for sender, receiver, blocks in rows:
+                nodes = way(sender, receiver)
+                hops = max(hops, len(nodes) - 1)
+                for link in pairwise(nodes):
+                    loads[link] += blocks
+        shares = {link: -(-load // parallel.get(link, 1)) for link, load in loads.items()}
+        total.update(shares)
+        steps, most_hops = steps + hops, max(most_hops, hops)
+        rounds += max(shares.values(), default=0)
+    link = min(total, key=lambda link: (-total[link], link), default=(0, 0))
+    return Counted(steps, rounds, len(exchanges), most_hops, link, total[link])
