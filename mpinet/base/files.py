@@ -101,6 +101,17 @@ def require_folder_above(folder: Path) -> None:
         raise FileError(f"--out {folder}: the folder above it does not exist.")
 
 
+def require_folder(folder: Path, option: str = "--out") -> None:
+    """Raise `FileError` unless files can be written here: a folder, or a name for a new one."""
+    try:
+        if not folder.exists():
+            require_folder_above(folder)
+        elif not folder.is_dir():
+            raise FileError(f"{option} {folder}: this is no folder.")
+    except OSError as error:  # its name is too long
+        raise FileError(f"{option} {folder}: {error.strerror}.") from None
+
+
 def require_room_beside(path: Path) -> None:
     """Raise `FileError` if this is no file with others beside it, but a device or a pipe."""
     require_writable(path)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 
-from mpinet.base.files import require_folder_above, write_text
+from mpinet.base.files import require_folder, write_text
 from mpinet.base.units import byte_time, duration
 from mpinet.commands.fields import Count, Fields, Positive, When
 from mpinet.commands.job import Job, Watch
@@ -189,7 +189,7 @@ def prepare(options: argparse.Namespace) -> Job:
     if not 0 <= options.limit < float("inf"):
         raise UsageError(f"--limit is a number of seconds, 0 or more, not {options.limit}.")
     if options.save is not None:
-        require_folder_above(Path(options.save))
+        require_folder(Path(options.save), "--save")
     if options.plot is not None:
         require_file(Path(options.plot), ENDINGS, "a plot's file")
         library()

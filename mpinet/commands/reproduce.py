@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from mpinet.base.files import require_folder_above, whole_file, write_text
+from mpinet.base.files import require_folder, whole_file, write_text
 from mpinet.base.meant import hint
 from mpinet.base.plain import plain
 from mpinet.commands.fields import Fields
@@ -104,7 +104,7 @@ def prepare(options: argparse.Namespace) -> Job:
     chosen = [item for item in every if not options.items or item.name in options.items]
     folder = None if options.folder is None else Path(options.folder)
     if folder is not None:
-        _require_folder(folder)
+        require_folder(folder)
         if any(item.plots for item in chosen):
             from mpinet.report.drawing.figure import library
 
@@ -112,17 +112,6 @@ def prepare(options: argparse.Namespace) -> Job:
     wanted = {claim for item in chosen for claim in item.claims()}
     claims = [claim for room in rooms for claim in claims_of(room) if claim.id in wanted]
     return Reproduce(options, chosen, claims, folder)
-
-
-def _require_folder(folder: Path) -> None:
-    """Raise `FileError` unless files can be written here: a folder, or a name for a new one."""
-    try:
-        if not folder.exists():
-            require_folder_above(folder)
-        elif not folder.is_dir():
-            raise FileError(f"--out {folder}: this is no folder.")
-    except OSError as error:  # its name is too long
-        raise FileError(f"--out {folder}: {error.strerror}.") from None
 
 
 class Reproduce(Job):
