@@ -10,7 +10,9 @@ worth less than there are items, T steps are too few.
 
 A reduce-scatter is a gossip backwards: of each processor follow the last message with which it goes
 into an item's sum. Turned round, they bring the item from where it is combined to all, and as many
-as before go over a link or bus, out of a node or into one, in a step.
+as before go over a link or bus, out of a node or into one, in a step. A gossip brings what each
+processor has to all others, so that the items of all who are in such a set from the beginning have
+to leave it, if some processor never belongs to it.
 
 Gossip and exchange. The certificate puts nodes into parts (-1: none). An item enters a part when a
 node inside accepts it from a node that is not. In a gossip all items from elsewhere enter every
@@ -47,6 +49,8 @@ def require_cut(
     """Raise `CertificateError` unless the cut shows that so many steps are not enough."""
     if collective in ("scatter", "gather") and root is not None:
         _require_flow_cut(network, root, one_port, steps, document)
+    elif collective in ("gossip", "reducescatter") and "since" in document:
+        _require_flow_to_one(network, one_port, steps, items, document)
     else:
         _require_parts(network, collective, one_port, steps, items, document)
 
@@ -59,6 +63,16 @@ def _require_flow_cut(
         raise CertificateError("the root belongs to the set that items have to leave.")
     items = sum(at == 0 for node, at in enumerate(since[: network.hosts]))
     require_few_exits(network, since, steps, items, *gates)
+
+
+def _require_flow_to_one(
+    network: Network, one_port: bool, steps: int, items: int, document: dict[str, Any]
+) -> None:
+    since, *gates = read_flow_cut(network, one_port, steps, document)
+    if NEVER not in since[: network.hosts]:
+        raise CertificateError("every processor belongs to the set: no item has to leave it.")
+    sources = sum(at == 0 for at in since[: network.hosts])
+    require_few_exits(network, since, steps, items * sources, *gates)
 
 
 def read_flow_cut(

@@ -19,6 +19,7 @@ from mpinet.programs.passes import broadcast_timetable
 from mpinet.programs.pipelines.arcs import Arcs
 from mpinet.programs.pipelines.bounds import (
     Pieces,
+    flows_to_one,
     messages_of_item,
     most_messages,
     senders_of_most,
@@ -27,6 +28,7 @@ from mpinet.programs.pipelines.rates import (
     MOST_LOOKS,
     cut_over_time,
     fewest_steps,
+    fewest_to_one,
     gossip_rate,
     looks_of_gossip,
     looks_of_ways,
@@ -152,6 +154,9 @@ class Pipelined(Certified):
             parts = [-1 if within else 0 for within in inside.tolist()]
             gates: dict[str, Any] = {"senders": [], "receivers": []}
             yield steps, "cut", {"kind": "cut", "parts": parts, **gates}
+        if flows_to_one(self.ports == "one", self._arcs):
+            steps, since = fewest_to_one(self._arcs, self.items)
+            yield steps, "flow", {"kind": "cut", "since": since, "senders": [], "receivers": []}
 
     def _by_flows(self) -> Iterator[tuple[int, str, dict[str, Any]]]:
         """Flows over time from the root; of an allreduce, from some processors."""

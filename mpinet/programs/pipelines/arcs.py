@@ -67,12 +67,12 @@ class Arcs:
         if topology.busses is not None:
             tail, head, takes = _over_busses(Busses.of(topology), size)
             places = size + 2 * topology.busses
-            return cls(size, hosts, False, _by_ends(tail, head, takes, places), takes[:0])
+            return cls(size, hosts, False, by_ends(tail, head, takes, places), takes[:0])
         tail, port = wired(topology, np.arange(size))
         head = topology.neighbor(tail, port)
         apart = tail != head
         tail, head, port = (np.ascontiguousarray(each[apart]) for each in (tail, head, port))
-        return cls(size, hosts, True, _by_ends(tail, head, np.ones_like(tail), size), port)
+        return cls(size, hosts, True, by_ends(tail, head, np.ones_like(tail), size), port)
 
     def __len__(self) -> int:
         return len(self.ends.tail)
@@ -100,7 +100,7 @@ def _over_busses(lists: Busses, size: int) -> tuple[Ints, Ints, Ints]:
     return tail, head, np.repeat([0, 1], [2 * len(member), len(shared)])
 
 
-def _by_ends(tail: Ints, head: Ints, takes: Ints, places: int) -> Ends:
+def by_ends(tail: Ints, head: Ints, takes: Ints, places: int) -> Ends:
     """The arcs with lists of them by either end."""
     return Ends(tail, head, takes, *_by_end(tail, places), *_by_end(head, places))
 

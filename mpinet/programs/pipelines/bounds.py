@@ -23,8 +23,10 @@ from mpinet.programs.pipelines.arcs import Arcs
 from mpinet.programs.pipelines.rates import (
     MOST_LOOKS,
     fewest_steps,
+    fewest_to_one,
     gossip_rate,
     looks_of_gossip,
+    looks_of_one,
     looks_of_ways,
     ways_to_all,
 )
@@ -64,6 +66,8 @@ def _of_gossip(
 ) -> tuple[Bound, Fraction | None]:
     rate, cut = gossip_rate_of(machine, arcs), entering(machine)
     bound = gossip_bound(machine, rate, items, cut)
+    if flows_to_one(machine.model.send == 1, arcs):
+        bound = max(bound, Bound(fewest_to_one(arcs, items)[0], "flow"))
     if rate is None and cut is not None:
         rate = Fraction(cut[1], cut[0])
     return bound, rate
@@ -134,6 +138,11 @@ def gossip_bound(
         needed, entering = cut
         found.append(Bound(-(-items * needed // entering), "cut"))
     return max(found)
+
+
+def flows_to_one(one_port: bool, arcs: Arcs) -> bool:
+    """Tell if what flows to one processor is looked at: through switches, which takes its time."""
+    return not one_port and arcs.hosts < arcs.size and looks_of_one(arcs) <= MOST_LOOKS // 8
 
 
 def gossip_rate_of(machine: Machine, arcs: Arcs) -> Fraction | None:

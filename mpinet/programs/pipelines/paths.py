@@ -4,46 +4,62 @@ A switch that forwards sends on what comes, each message once: it makes no two o
 no one of two. So an item goes from a processor that has it along a path through switches to one
 that lacks it. A message that is on its way waits nowhere. Backwards, these paths are a reduction in
 which processors alone combine.
+
+Either each processor fetches what fewest have (`mpinet.programs.pipelines.fetching`), or those that
+have few items send them to those that lack them, which is better where one processor has them all.
 """
 
 from __future__ import annotations
+
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from mpinet.base.arrays import Ints, Table
 from mpinet.compiled import kernel
 from mpinet.draws import draw32
-from mpinet.networks.topology import Topology
 from mpinet.programs.pipelines.arcs import Arcs, Ends
+from mpinet.programs.pipelines.fetching import fetch
+from mpinet.programs.starts import best_rows
 
 STARTS = 16
-"""Searches with other draws, the nearest first and the farthest first in turn; the best counts."""
+"""Searches with other draws; the best counts."""
 
-LONGEST = 2**6
-"""Hops of a path, on the average, for which there is room."""
+NEAR = 8
+"""Hops of the longest paths that are tried first, then twice as many."""
 
 MOST_CELLS = 2**28
 """Most marks of what is used in which step."""
 
-MOST_LOOKS = 2**31
-"""Looks at arcs that one search may take, about."""
+MOST_LOOKS = 2**33
+"""Looks at arcs and at words of items that fetching may take, about."""
+
+MOST_TRIES = 2**31
+"""Looks at arcs that a search may take in which those send that have, about."""
+
+LONGEST = 2**6
+"""Hops of a path of theirs, on the average, for which there is room."""
 
 
 def path_rows(
-    topology: Topology, arcs: Arcs, sources: Ints, bound: int, one_port: bool
+    arcs: Arcs, sources: Ints, bound: int, one_port: bool, alone: bool
 ) -> tuple[Ints, Ints] | None:
     """Find paths that bring items to all processors in few steps.
 
     Parameters
     ----------
-    topology, arcs
-        The network and its arcs.
+    arcs : Arcs
+        Of the network.
     sources : ndarray of int64, shape (items,)
         The processor that has each item first.
     bound : int
         Steps that nothing beats: there the search ends.
     one_port : bool
         Whether a node sends and accepts one message a step.
+    alone : bool
+        Whether an item is not to come to a switch twice in a step: backwards, nobody could tell
+        which of two sums goes where.
 
     Returns
     -------
@@ -55,39 +71,65 @@ def path_rows(
     Examples
     --------
     >>> from mpinet.networks import open
-    >>> tree = open("fattree:2,2")
-    >>> rows, _ = path_rows(tree, Arcs.of(tree), np.zeros(1, np.int64), 0, True)
+    >>> rows, _ = path_rows(Arcs.of(open("fattree:2,2")), np.zeros(1, np.int64), 0, True, True)
     >>> int(rows[:, 0].max())
     5
     """
     items, hosts = len(sources), arcs.hosts
-    horizon, best = 4 * (max(bound, 1) + items) + 32, None
-    width = len(arcs) + 2 * arcs.size + items * (arcs.size - hosts)
-    start = 0
-    while start < STARTS and (best is None or best[:, 0].max(initial=0) > bound):
-        if horizon * width > MOST_CELLS or hosts * items * len(arcs) * max(bound, 1) > MOST_LOOKS:
+    rooted, best = bool((sources == sources[0]).all()), np.empty((0, 3), np.int64)
+    deliveries, longest = items * (hosts - 1), NEAR
+    looks = deliveries * (2 * hosts + (items >> 6) * hosts + items)
+    while not len(best) and looks <= MOST_LOOKS and longest < 2 * (arcs.size - hosts + NEAR):
+        cells = (longest + 1) * (len(arcs) + items * (arcs.size - hosts))
+        if max(cells, deliveries * longest) > MOST_CELLS:
             break
-        hops = min(topology.size - hosts + 1, LONGEST)
-        rows = np.empty((items * (hosts - 1) * hops, 3), np.int64)
-        count = take_paths(arcs.ends, hosts, arcs.size, sources, one_port, start, horizon, rows)
+        given = (arcs.ends, hosts, arcs.size, sources, one_port, alone, longest)
+        room = np.empty((deliveries * longest, 3), np.int64)
+        best = best_rows(partial(_fetched, given, room), room, STARTS, bound)
+        longest *= 2
+    if rooted and (not len(best) or best[-1, 0] > bound):
+        sent = _sent(arcs, sources, bound, one_port)
+        if sent is not None and (not len(best) or sent[-1, 0] < best[-1, 0]):
+            best = sent
+    if not len(best):
+        return None
+    step, arc, item = best.T
+    tail, head = arcs.ends.tail[arc], arcs.ends.head[arc]
+    return np.stack([step, tail, head, item], axis=1), arcs.port[arc]
+
+
+def _fetched(given: tuple[Any, ...], rows: Table, seed: int) -> int:
+    """Write a start's rows, by step; how many there are."""
+    count = int(fetch(*given, seed, rows))
+    rows[:count] = rows[np.lexsort((rows[:count, 1], rows[:count, 0]))]
+    return count
+
+
+def _sent(arcs: Arcs, sources: Ints, bound: int, one_port: bool) -> Table | None:
+    """Rows of the best search in which those send that have, by step; None if it is too long."""
+    items, hosts = len(sources), arcs.hosts
+    horizon = 4 * (max(bound, 1) + items) + 32
+    width = len(arcs) + 2 * arcs.size + items * (arcs.size - hosts)
+    if hosts * items * len(arcs) * max(bound, 1) > MOST_TRIES:
+        return None
+    rows = np.empty((items * (hosts - 1) * min(arcs.size - hosts + 1, LONGEST), 3), np.int64)
+    best, start = rows[:0], 0
+    while start < STARTS and not 0 < best[-1:, 0].sum() <= bound:
+        if horizon * width > MOST_CELLS:
+            break
+        count = send(arcs.ends, hosts, arcs.size, sources, one_port, start, horizon, rows)
         if count < 0:
             horizon *= 2
             continue
         start += 1
-        found = rows[:count]
-        if best is None or found[:, 0].max(initial=0) < best[:, 0].max(initial=0):
-            best = found.copy()
-    if best is None:
-        return None
-    step, arc, item = best[:, 0], best[:, 1], best[:, 2]
-    order = np.lexsort((arc, step))
-    tail, head = arcs.ends.tail[arc], arcs.ends.head[arc]
-    table = np.stack([step, tail, head, item], axis=1)[order]
-    return np.ascontiguousarray(table), arcs.port[arc][order]
+        found = rows[np.lexsort((rows[:count, 1], rows[:count, 0]))]
+        if not len(best) or found[-1, 0] < best[-1, 0]:
+            best = found
+    return best if len(best) else None
 
 
 @kernel
-def take_paths(
+def send(
     ends: Ends,
     hosts: int,
     size: int,

@@ -15,7 +15,7 @@ import numpy as np
 
 from mpinet.base.arrays import Flags, Ints
 from mpinet.compiled import kernel
-from mpinet.programs.pipelines.arcs import Arcs, Ends
+from mpinet.programs.pipelines.arcs import Arcs, Ends, by_ends
 
 MOST_LOOKS = 2**31
 """Looks at arcs that may be taken for the rate of a network."""
@@ -89,6 +89,48 @@ def cut_over_time(arcs: Arcs, root: int, items: int, steps: int) -> list[int] | 
             found: list[int] = np.where(away <= steps, away, -1)[: arcs.size].tolist()
             return found
     return None
+
+
+def fewest_to_one(arcs: Arcs, items: int) -> tuple[int, list[int]]:
+    """Steps in which some processor can get so many items of each other one, at the fewest.
+
+    All items together flow to it over time, from wherever the ways are shortest. The number is of
+    the processor for which it is largest, and so is the cut.
+
+    Returns
+    -------
+    steps : int
+        That nobody beats.
+    since : list of int
+        Step after which each node belongs to a set, as of `cut_over_time`, for a step less; the
+        others do from the beginning.
+
+    Examples
+    --------
+    >>> from mpinet.networks import open
+    >>> fewest_to_one(Arcs.of(open("fattree:2,2")), 3)[0]
+    10
+    """
+    # All others stand behind one source, with more arcs to each of them than can be of use.
+    beyond = len(arcs.ends.out_begin) - 1
+    own = np.repeat(np.arange(arcs.hosts), arcs.out_degrees[: arcs.hosts] + 1)
+    tail = np.append(arcs.ends.tail, np.full(len(own), beyond))
+    takes = np.append(arcs.ends.takes, np.zeros_like(own))
+    ends = by_ends(tail, np.append(arcs.ends.head, own), takes, beyond + 1)
+    away, most = np.empty(beyond + 1, np.int64), items * (arcs.hosts - 1)
+
+    def brought_to(target: int, longest: int) -> int:
+        ends.takes[len(arcs) :] = np.where(own == target, NEVER, 0)
+        return int(steps_to_one(beyond, target, most, ends, longest, away))
+
+    steps, target = max((brought_to(node, NEVER // 2), -node) for node in range(arcs.hosts))
+    brought_to(-target, steps - 1)
+    return steps, np.where(away < steps, away, -1)[: arcs.size].tolist()
+
+
+def looks_of_one(arcs: Arcs) -> int:
+    """Bound the looks at arcs that `fewest_to_one` may take."""
+    return int(arcs.in_degrees[: arcs.hosts].sum()) * len(arcs)
 
 
 def gossip_rate(arcs: Arcs) -> tuple[Fraction, Flags]:

@@ -86,12 +86,13 @@ def offered(
     if only_forwards(topology, switches):
         return [PATHS]
     if only_forwards(topology, FORWARD) and switches == COMBINE:
-        return [*offered(topology, model, rooted), PATHS]
+        return [*dict.fromkeys([*offered(topology, model, rooted), PATHS])]
     if not topology.links:
         return [MATCHING] if model.send == 1 else [RAREST]
     if model.send == 1:
         return [CYCLE, MATCHING] if topology.cycle() is not None else [MATCHING]
-    return [RAREST, TREES] if rooted else [RAREST]
+    through = [PATHS] if only_forwards(topology, FORWARD) else []
+    return [RAREST, TREES, *through] if rooted else [RAREST, *through]
 
 
 def require_spread(
@@ -188,7 +189,7 @@ def spread(
     best: Spread | None = None
     for name in names:
         if name == PATHS:
-            found = _paths(topology, arcs, sources, bound, model.send == 1)
+            found = _paths(arcs, sources, bound, model.send == 1, switches is not None)
         elif topology.links:
             found = _WAYS[name](topology, arcs, sources, bound)
         else:
@@ -241,11 +242,9 @@ def _over_busses(
     return Spread(name, np.ascontiguousarray(rows[:, :4]), rows[:, 4].copy())
 
 
-def _paths(
-    topology: Topology, arcs: Arcs, sources: Ints, bound: int, one_port: bool
-) -> Spread | None:
+def _paths(arcs: Arcs, sources: Ints, bound: int, one_port: bool, alone: bool) -> Spread | None:
     """From processor to processor."""
-    found = path_rows(topology, arcs, sources, bound, one_port)
+    found = path_rows(arcs, sources, bound, one_port, alone)
     return None if found is None else Spread(PATHS, *found)
 
 

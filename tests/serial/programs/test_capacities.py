@@ -12,8 +12,11 @@ from serial.programs.bruteforce import SMALL, directed, fewest
 from serial.programs.schedulefiles import forest
 
 import mpinet
+from mpinet import Machine
 from mpinet.cli.session import Session
+from mpinet.measure.optimum.pipelined import Pipelined
 from mpinet.networks.graph import from_networkx
+from mpinet.programs.pipelines.collectives import plan
 
 DGX1 = """
 0 1 2  0 2 1  0 3 1  0 4 2  1 2 1  1 3 2  1 5 1  2 3 2  2 6 2  3 7 1  4 5 2  4 6 1  4 7 1
@@ -107,3 +110,84 @@ def test_no_bound_of_links_with_capacities_is_above_the_optimum(number):
     best = fewest(directed(network), range(len(graph)), False)
     assert found.lower_bound <= best <= found.steps
     assert found.steps <= best + (len(graph) > 3)
+
+
+def a100(boxes):
+    """Boxes of eight A100s behind an NVSwitch, each with a NIC, the NICs on two switches."""
+    graph = networkx.Graph()
+    switch, gpus = 9 * boxes * 2, range(8 * boxes)
+    for gpu in gpus:
+        nic = 10 * boxes + gpu
+        graph.add_edge(gpu, 8 * boxes + gpu // 8, capacity=12)
+        graph.add_edge(gpu, nic, capacity=1)
+        graph.add_edge(nic, switch + gpu % 2, capacity=1)
+    networkx.set_node_attributes(graph, {node: node not in gpus for node in graph}, "switch")
+    return from_networkx(graph), graph
+
+
+def steps_of_paths(topology, collective, items):
+    """Steps of an allgather whose switches send on, once, what came to them a step before."""
+    table = plan(Machine(topology, "all"), collective, items).table
+    columns = (table.step, table.sender, table.receiver, table.chunk, table.port)
+    rows = sorted(zip(*(column.tolist() for column in columns), strict=True))
+    held = {node: {node * items + item: 0 for item in range(items)} for node in range(16)}
+    over, passing = Counter(), Counter()
+    for step, sender, to, chunk, port in rows:
+        over[step, sender, port] += 1
+        assert topology.neighbor(sender, port) == to
+        if sender < topology.hosts:
+            assert held[sender][chunk] < step
+        else:
+            passing[step - 1, sender, chunk] -= 1
+        if to < topology.hosts:
+            held[to].setdefault(chunk, step)
+        else:
+            passing[step, to, chunk] += 1
+    assert not any(passing.values()) and set(over.values()) == {1}
+    assert all(len(chunks) == 16 * items for chunks in held.values())
+    return rows[-1][0]
+
+
+def test_two_boxes_of_a100s_gather_26_items_in_the_32_steps_that_nothing_beats(tmp_path, capsys):
+    topology, graph = a100(2)
+    assert steps_of_paths(topology, "gossip", 26) == 32
+    # A GPU accepts 13 messages a step, the first ones of its switch in step 2, of its NIC in 4.
+    assert min(t for t in range(99) if 12 * (t - 1) + (t - 3) >= 15 * 26) == 32
+    networkx.write_graphml(graph, tmp_path / "two.graphml")
+    words = f"optimum gossip graph:{tmp_path}/two.graphml --ports all --items 26 --save".split()
+    assert Session([*words, str(tmp_path / "c")]).run() == 0
+    assert "32   (proved)" in capsys.readouterr().out
+    assert Session(["certify", str(tmp_path / "c")]).run() == 0
+    certificate = json.loads((tmp_path / "c").read_text())
+    never = [-1] * (topology.size - 1)
+    for forged, said in (
+        ({"since": [0, *never, -1][: topology.size]}, "the cut proves nothing"),
+        ({"since": [0, *[0] * (topology.size - 1)]}, "every processor belongs to the set"),
+        ({"claim": certificate["claim"] | {"more_than": 32}}, "the cut proves nothing"),
+    ):
+        (tmp_path / "f").write_text(json.dumps(certificate | forged))
+        assert Session(["certify", str(tmp_path / "f")]).run() == 1
+        assert said in "".join(capsys.readouterr())
+
+
+def test_what_flows_to_one_processor_through_switches_is_counted_as_it_is_checked():
+    counted = 0
+    for seed in range(24):
+        draw = random.Random(seed)
+        graph = networkx.gnp_random_graph(draw.randint(3, 6), 0.6, seed=seed)
+        if not networkx.is_connected(graph):
+            continue
+        networkx.set_edge_attributes(
+            graph, {e: draw.randint(1, 3) for e in graph.edges}, "capacity"
+        )
+        switches = draw.sample(range(len(graph)), draw.randint(1, len(graph) - 2))
+        networkx.set_node_attributes(graph, {node: node in switches for node in graph}, "switch")
+        network = from_networkx(graph)
+        for collective in ("gossip", "reducescatter"):
+            found = plan(Machine(network, "all"), collective, 2)
+            search = Pipelined(network, collective, None, "all", 2)
+            search.run(found.table.last, 1)
+            assert search.selfcheck.refused == [] and search.lower == found.bound
+            assert found.bound <= found.table.last
+            counted += search.lower_by == "flow"
+    assert counted > 5
