@@ -96,10 +96,10 @@ def gossip(
     algorithm : str, optional
         Algorithm: ``cycle`` (where the network offers one), ``tree`` (links), ``routed``; default:
         the first of these; or ``rarest`` (links, all ports) or ``matching`` (one port), which take
-        few steps.
+        few steps, as does ``paths`` (through switches that forward, all ports).
     items : int
         Items of every processor, sent in a pipeline where there are more than one:
-        ``rarest`` (all ports), ``matching`` or ``cycle`` (one port); default: the
+        ``rarest`` or ``paths`` (all ports), ``matching`` or ``cycle`` (one port); default: the
         fewest steps.
 
     Examples
@@ -389,11 +389,15 @@ def prepare(options: argparse.Namespace) -> Job:
 def _is_pipeline(options: argparse.Namespace, topology: Topology) -> bool:
     """Return whether items go in a pipeline: several, if there is no other way, or by switches.
 
-    Where switches only forward, a reduction is a pipeline of one item.
+    Where switches only forward, a reduction is a pipeline of one item, and so is a gossip in which
+    processors fetch what is rarest.
     """
-    from mpinet.programs.pipelines.spreading import only_forwards
+    from mpinet.programs.pipelines.spreading import PATHS, RAREST, only_forwards
 
     if options.items != 1 or COLLECTIVES[options.command].work is None:
+        return True
+    through = topology.links and topology.size > topology.hosts
+    if options.command == "gossip" and through and options.algorithm in (PATHS, RAREST):
         return True
     return options.command == "reduce" and only_forwards(topology, options.switches)
 

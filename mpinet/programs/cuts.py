@@ -122,6 +122,7 @@ class _Search:
         yield np.where(nodes < self.hosts, nodes, OUTSIDE)
         if self.exchange and self.hosts < self.size:
             yield nodes
+        yield from self._joined()
         if self.size > MOST_NODES:
             return
         if self.one_port:
@@ -148,6 +149,16 @@ class _Search:
             return NOBODY, NOBODY, needed, int(self.widths[entering].sum())
         senders, receivers = cover(self.lists, entering)
         return senders, receivers, needed, len(senders) + len(receivers)
+
+    def _joined(self) -> Iterator[Ints]:
+        """Yield what parallel links join, of any number and more than are between others."""
+        for least in np.unique(self.widths)[:-1]:
+            parts, before = np.arange(self.size), np.empty(0, np.int64)
+            wide = self.widths > least
+            while not np.array_equal(parts, before):
+                before = parts.copy()
+                np.minimum.at(parts, self.receivers[wide], parts[self.lists.others[wide]])
+            yield parts
 
     def _pieces(self) -> Ints:
         """Return what is left without some nodes: those are added while the bound grows."""

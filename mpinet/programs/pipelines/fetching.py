@@ -21,6 +21,7 @@ def fetch(
     hosts: int,
     size: int,
     sources: Ints,
+    group: Ints,
     one_port: bool,
     alone: bool,
     longest: int,
@@ -29,16 +30,19 @@ def fetch(
 ) -> int:
     """Write step, arc and item of each hop; how many there are, 0 where paths are longer.
 
-    In every step each processor fetches over each of its links in turn what fewest have, from one
-    of those that have it and could have sent it just in time: from the one with most free links.
+    In every step each processor fetches over each of its links in turn what fewest have, in its
+    own group and then elsewhere, from one of those that have it and could have sent it just in
+    time: from the one with most free links.
     """
     items, words = sources.size, (sources.size + 63) >> 6
     span, one = longest + 1, np.uint64(1)
     holders, lacking = np.ones(items, np.int64), np.full(hosts, items)
+    near = np.zeros((group.max() + 1, items), np.int64)  # holders in each group
     held = np.zeros((hosts, words), np.uint64)
     for item in range(items):
         held[sources[item], item >> 6] |= one << np.uint64(item & 63)
         lacking[sources[item]] -= 1
+        near[group[sources[item]], item] += 1
     # What was held and used in the last steps, in turn.
     was_held = np.zeros((span, hosts, words), np.uint64)
     was_held[0] = held
@@ -103,7 +107,7 @@ def fetch(
                 for each in range(word << 6, min(items, (word + 1) << 6) if lacked else 0):
                     if (lacked >> np.uint64(each & 63)) & one:
                         noise = draw32(int(seed), int(each), int(target), 11) & 0xFFFF
-                        key = holders[each] << 16 | noise
+                        key = (near[group[target], each] << 24 | holders[each]) << 16 | noise
                         if item < 0 or key < rarest:
                             item, rarest = each, key
             source, most = -1, 0
@@ -139,6 +143,7 @@ def fetch(
                 then += 1
             held[target, item >> 6] |= one << np.uint64(item & 63)
             holders[item] += 1
+            near[group[target], item] += 1
             lacking[target] -= 1
             left -= 1
         was_held[now] = held

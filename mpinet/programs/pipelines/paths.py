@@ -32,8 +32,11 @@ NEAR = 8
 MOST_CELLS = 2**28
 """Most marks of what is used in which step."""
 
-MOST_LOOKS = 2**33
-"""Looks at arcs and at words of items that fetching may take, about."""
+MOST_LOOKS = 2**35
+"""Looks at arcs and at words of items that a search may take in which processors fetch, at most."""
+
+MOST_AGAIN = 2**31
+"""Such looks that further ones may take."""
 
 MOST_TRIES = 2**31
 """Looks at arcs that a search may take in which those send that have, about."""
@@ -83,9 +86,10 @@ def path_rows(
         cells = (longest + 1) * (len(arcs) + items * (arcs.size - hosts))
         if max(cells, deliveries * longest) > MOST_CELLS:
             break
-        given = (arcs.ends, hosts, arcs.size, sources, one_port, alone, longest)
+        given = (arcs.ends, hosts, arcs.size, sources, groups(arcs), one_port, alone, longest)
         room = np.empty((deliveries * longest, 3), np.int64)
-        best = best_rows(partial(_fetched, given, room), room, STARTS, bound)
+        starts = min(STARTS, MOST_AGAIN // looks)
+        best = best_rows(partial(_fetched, given, room), room, starts, bound)
         longest *= 2
     if rooted and (not len(best) or best[-1, 0] > bound):
         sent = _sent(arcs, sources, bound, one_port)
@@ -96,6 +100,23 @@ def path_rows(
     step, arc, item = best.T
     tail, head = arcs.ends.tail[arc], arcs.ends.head[arc]
     return np.stack([step, tail, head, item], axis=1), arcs.port[arc]
+
+
+def groups(arcs: Arcs) -> Ints:
+    """Number the processors' groups: those are in one that have most links to the same node.
+
+    Examples
+    --------
+    >>> from mpinet.networks import open
+    >>> groups(Arcs.of(open("fattree:2,2"))).tolist()
+    [0, 0, 1, 1]
+    """
+    ends = np.stack([arcs.ends.tail, arcs.ends.head], axis=1)[arcs.ends.tail < arcs.hosts]
+    pairs, wide = np.unique(ends, axis=0, return_counts=True)
+    order = np.lexsort((pairs[:, 1], -wide, pairs[:, 0]))
+    _, first = np.unique(pairs[order, 0], return_index=True)
+    _, group = np.unique(pairs[order][first, 1], return_inverse=True)
+    return group.ravel()
 
 
 def _fetched(given: tuple[Any, ...], rows: Table, seed: int) -> int:

@@ -14,8 +14,10 @@ from serial.programs.schedulefiles import forest
 import mpinet
 from mpinet import Machine
 from mpinet.cli.session import Session
+from mpinet.machine.model import PortModel
 from mpinet.measure.optimum.pipelined import Pipelined
 from mpinet.networks.graph import from_networkx
+from mpinet.programs.cuts import best_cut
 from mpinet.programs.pipelines.collectives import plan
 
 DGX1 = """
@@ -168,6 +170,12 @@ def test_two_boxes_of_a100s_gather_26_items_in_the_32_steps_that_nothing_beats(t
         (tmp_path / "f").write_text(json.dumps(certificate | forged))
         assert Session(["certify", str(tmp_path / "f")]).run() == 1
         assert said in "".join(capsys.readouterr())
+
+
+def test_cuts_between_what_is_joined_by_parallel_links_are_looked_at():
+    cut = best_cut(a100(16)[0], PortModel(None, None), "gossip")
+    # Each of 16 boxes gets the items of 120 others by eight NICs.
+    assert (cut.needed, cut.entering, cut.steps) == (16 * 120, 16 * 8, 15)
 
 
 def test_what_flows_to_one_processor_through_switches_is_counted_as_it_is_checked():

@@ -66,7 +66,7 @@ def test_its_certificate_is_accepted_and_one_that_claims_a_step_more_is_not(name
 
 def test_switches_that_forward_take_more_than_such_that_combine():
     steps = {
-        each: mpinet.reducescatter("fattree:2,2", switches=each).steps
+        each: mpinet.reducescatter("fattree:2,3", items=2, switches=each).steps
         for each in ("forward", "combine")
     }
     assert steps["combine"] < steps["forward"]

@@ -111,6 +111,7 @@ def test_where_nothing_is_combined_switches_have_no_choice(line, tmp_path, capsy
 
 def test_what_takes_too_long_to_find_is_refused(monkeypatch, capsys):
     monkeypatch.setattr(paths, "MOST_LOOKS", 10)
+    monkeypatch.setattr(paths, "MOST_TRIES", 10)
     with pytest.raises(TooLarge, match="or let switches combine"):
         move_items(Machine("fattree:2,2", "one"), "reduce", 1, 0)
     assert Session(["reduce", "fattree:2,2"]).run() == 2
