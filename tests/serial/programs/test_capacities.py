@@ -173,9 +173,9 @@ def test_two_boxes_of_a100s_gather_26_items_in_the_32_steps_that_nothing_beats(t
 
 
 def test_cuts_between_what_is_joined_by_parallel_links_are_looked_at():
-    cut = best_cut(a100(16)[0], PortModel(None, None), "gossip")
-    # Each of 16 boxes gets the items of 120 others by eight NICs.
-    assert (cut.needed, cut.entering, cut.steps) == (16 * 120, 16 * 8, 15)
+    cut = best_cut(a100(61)[0], PortModel(None, None), "gossip")
+    # Each of 61 boxes gets the items of 480 others by eight NICs.
+    assert (cut.needed, cut.entering, cut.steps) == (61 * 480, 61 * 8, 60)
 
 
 def test_what_flows_to_one_processor_through_switches_is_counted_as_it_is_checked():
