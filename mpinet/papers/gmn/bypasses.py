@@ -7,11 +7,13 @@ ends at the same nodes as what replaces it. Both signs of the hops are tried.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 
-from mpinet.claims import Claim, Grid, Measured, claim, points
+from mpinet.claims import Claim, Grid, Measured, claim, over, points
 from mpinet.claims.statement import Predicate
 from mpinet.papers.gmn.digits import bound_2
 from mpinet.papers.gmn.grids import each_m, holds_few, listed, parameters, sectors_of
+from mpinet.papers.gmn.numbers import hop_types_used
 from mpinet.papers.gmn.structure import hop_types, position_of
 from mpinet.papers.gmn.walks import Walk, bypassed, compare
 
@@ -200,6 +202,34 @@ CASES = [
     ),
 ]
 """Case A: the fault is neither in the source's nor in the target's sector."""
+
+
+def leaves_three_out(types: list[int]) -> bool:
+    """Tell if three types of a class in a row are not used, between two of it that are."""
+    classes = ([kind for kind in types if kind % 2 == odd] for odd in (0, 1))
+    return any(later - kind >= 8 for used in classes for kind, later in pairwise(used))
+
+
+@claim(
+    "GMN-FT-case3b-length",
+    place="5 A, case 3b",
+    statement="a path that has no hop of the types l-2, l and l+2 between two that it has is at "
+    "least 3 shorter than its bound, so that 8 edges more make at most 5 more than that: it has at "
+    "most B2 - 3 hops",
+    reading="Sector differences have m//2 digits at most, and no diagonal.",
+    relation="<=",
+    claimed=lambda m: bound_2(m) - 3,
+    grid=over(m=range(18, 27)).quick(lambda m: m <= 22),
+    cost=lambda m: 2.0 ** (m // 2),
+)
+def hops_without_three(m: int) -> Measured:
+    """The most hops of such a difference, and the first difference that needs them."""
+    most, half = Measured(0), m // 2
+    for number in range(1, (2 * (2**half - 1) + half % 2) // 3 + 1):
+        hops, types = hop_types_used(number)
+        if hops > most.value and leaves_three_out(types):
+            most = Measured(hops, {"delta": number})
+    return most
 
 
 @claim(

@@ -87,3 +87,10 @@ def half_round(topology: str) -> int:
 def range_without_diagonal(topology: str) -> int:
     """The largest sector difference for which the emulator's routing takes no diagonal."""
     return min(half_round(topology), int(open_topology(topology).params[RANGE]))
+
+
+def hop_types_used(number: int) -> tuple[int, list[int]]:
+    """The hops of a sector difference after the conversion: how many, and of which types."""
+    found = np.zeros(DIGITS, np.int64)
+    count_hops(number, cheaper_class(number), found)
+    return int(np.abs(found).sum()), np.flatnonzero(found).tolist()
