@@ -44,7 +44,7 @@ class Pipelined(Collective):
     ):
         from mpinet.programs import needs
         from mpinet.programs.collective import require_processor
-        from mpinet.programs.pipelines.spreading import require_spread
+        from mpinet.programs.pipelines.spreading import DIMENSIONS, require_spread
         from mpinet.programs.schedules.chunks import OF_EACH
 
         if root is not None:
@@ -55,9 +55,11 @@ class Pipelined(Collective):
         switches = getattr(options, "switches", None)  # of those that combine
         model = port_model(options)
         require_spread(network, model, number, rooted, options.algorithm, switches, twice)
+        exchange = twice and options.algorithm in (None, DIMENSIONS)
+        along = model if exchange and (number == 1 or options.algorithm) else None
         work = Work(
             self._moved,
-            lambda share: needs.pipeline(share, number, twice),
+            lambda share: needs.pipeline(share, number, twice, along),
         )
         super().__init__(options, network, work)
 

@@ -46,7 +46,8 @@ class Arrivals:
         """
         steps = np.full(len(places), step)
         new = np.column_stack([places, steps, senders, numbers])
-        kept = self.rows[~np.isin(self.rows[:, 0], copied)]
+        replaced = np.isin(self.rows[:, 0], copied)
+        kept = self.rows[~replaced] if replaced.any() else self.rows
         self.rows = np.concatenate([kept, new])
 
     def since(self, places: Ints, steps: Ints, receivers: Ints) -> Ints:
@@ -62,14 +63,16 @@ class Arrivals:
         ndarray of int64, shape (m, 1 + words)
             Value, and who is in it.
         """
-        by_place = self.rows[np.argsort(self.rows[:, 0], kind="stable")]
-        first = np.searchsorted(by_place[:, 0], places)
-        count = np.searchsorted(by_place[:, 0], places, side="right") - first
+        order = np.argsort(self.rows[:, 0], kind="stable")
+        by_place = self.rows[order, 0]
+        first = np.searchsorted(by_place, places)
+        count = np.searchsorted(by_place, places, side="right") - first
         message = np.repeat(np.arange(len(places)), count)
         offset = np.arange(len(message)) - np.repeat(np.cumsum(count) - count, count)
-        came = by_place[np.repeat(first, count) + offset]
-        wanted = (came[:, 1] >= steps[message]) & (came[:, 2] != receivers[message])
-        message, came = message[wanted], np.ascontiguousarray(came[wanted])
+        row = order[np.repeat(first, count) + offset]
+        wanted = self.rows[row, 1] >= steps[message]
+        wanted &= self.rows[row, 2] != receivers[message]
+        message, came = message[wanted], self.rows[row[wanted]]
         values = np.full(len(places), self._neutral, np.uint64)
         self._combine.at(values, message, np.ascontiguousarray(came[:, 3]).view(np.uint64))
         givers = np.zeros((len(places), came.shape[1] - 4), np.int64)

@@ -23,6 +23,7 @@ from mpinet.base.arrays import Ints
 from mpinet.networks.routing import ARRIVED
 
 if TYPE_CHECKING:
+    from mpinet.machine.model import PortModel
     from mpinet.networks.schedule import Schedule
     from mpinet.networks.topology import Topology
     from mpinet.programs.operators.operator import Operator
@@ -204,7 +205,7 @@ LEAST_CHILD = 117
 SAMPLED_PARENTS = 128
 """Nodes that are asked for their parent in a tree."""
 
-AT_ROOT = {"scatter": (77, 70), "gather": (97, 53)}
+AT_ROOT = {"scatter": (77, 79), "gather": (97, 62)}
 """On the root's rank, bytes a processor while items go, and an item: their queue, or what came."""
 
 
@@ -263,6 +264,9 @@ def at_root(share: Share, algorithm: str, command: str, root: int) -> int:
 ITEM = 210
 """Bytes of an item that the router carries: source, target, number, contents, row, arrival."""
 
+TAKEN_IN, CROSSED = 48, 76
+"""Bytes more of an item that is taken into a set of items, and of one that other ranks sent."""
+
 
 def exchange(share: Share) -> int:
     """Every pair's item."""
@@ -279,16 +283,18 @@ def gossip(share: Share, algorithm: str) -> int:
     if algorithm == TREE:
         return bits + 20 * pairs
     if algorithm == ROUTED:
-        return bits + share.part(share.network.hosts**2) * ITEM
+        item = ITEM + TAKEN_IN + CROSSED * share.crossed
+        return bits + round(share.part(share.network.hosts**2) * item)
     if algorithm == CYCLE:
         return bits
     return bits + WORD * pairs + share.network.size * share.network.hosts * 64
 
 
-def pipeline(share: Share, items: int, twice: bool) -> int:
+def pipeline(share: Share, items: int, twice: bool, along: PortModel | None) -> int:
     """A row of the timetable for every item and node, on every rank; then a rank orders its own.
 
-    With few items it is the network's arcs, and a search over them, that take most.
+    With few items it is the network's arcs, and a search over them, that take most; or the messages
+    of an exchange along dimensions, as many as its search counts.
 
     Parameters
     ----------
@@ -298,10 +304,29 @@ def pipeline(share: Share, items: int, twice: bool) -> int:
         All different items, on the whole machine.
     twice : bool
         Whether they go to the nodes and come from them, as of allreduce.
+    along : PortModel, optional
+        The machine's, where a search for an exchange along dimensions is made.
     """
     each = max(143.0, 110 + 90 * share.hosted / share.network.size)
     searched = 340 + 100 * share.ports
-    return round(share.network.size * max(items * each * (1 + twice), searched))
+    spread = round(share.network.size * max(items * each * (1 + twice), searched))
+    return spread if along is None else max(spread, _along_dimensions(share, items, along))
+
+
+def _along_dimensions(share: Share, items: int, model: PortModel) -> int:
+    """Lines, messages and who is in each, as the search lists them; then as rows that are sent.
+
+    Of several items a step is made for one after the other.
+    """
+    from mpinet.programs.pipelines.dimensions import extent
+
+    network = share.network
+    dimensions, messages = extent(network, model.send == 1, diameter_of(network))
+    lines = 350 * network.size * dimensions + 200 * network.most_wired
+    sets = network.size / 8  # bytes of a set of contributors; of numbers in Python a bit more
+    listed = lines + messages * (240 + 1.07 * sets)
+    sent = messages * items * (84 + (172 + 2 * sets) * share.hosted / network.size)
+    return round(max(listed, sent))
 
 
 def route(share: Share, messages: int, words: int, drawn: bool, metered: bool) -> int:

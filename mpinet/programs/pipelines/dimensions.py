@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -95,6 +96,37 @@ def exchanged(topology: Topology, arcs: Arcs, model: PortModel, bound: int) -> E
     return best
 
 
+@lru_cache(maxsize=4)
+def extent(topology: Topology, one_port: bool, diameter: float) -> tuple[int, int]:
+    """Return how many dimensions a search goes through, and about how many messages it finds.
+
+    The first line of each dimension stands for all: each message along it tells its receiver of
+    one more processor at least, and all ports send in as many steps as the diameter at most.
+    """
+    if not applies(topology):
+        return 0, 0
+    arcs, most = Arcs.of(topology), 0
+    for number in _dimensions(topology, arcs):
+        dimensions = [np.flatnonzero(number == each) for each in np.unique(number)]
+        lines = [next(_lines(arcs, index)) for index in dimensions]
+        if all(_pattern(*line, one_port) for line in lines):
+            sent = sum(_messages(*line, one_port, diameter) / len(line[0]) for line in lines)
+            return len(lines), min(round(topology.size * sent), MOST_SENT)
+        most = max(most, len(lines))
+    return most, 0
+
+
+def _messages(line: list[int], out: dict[int, list[Arc]], one_port: bool, diameter: float) -> float:
+    """Return about how many messages go along a line that has a pattern."""
+    size, arcs = len(line), sum(map(len, out.values()))
+    if not one_port:
+        return min(size * (size - 1), arcs * diameter)
+    if arcs == size * (size - 1):
+        return size * (size - 1).bit_length()
+    alternating = arcs < 2 * size or size % 2 == 0  # paths and even rings
+    return size * (size - 1) / (1 + alternating)
+
+
 def _dimensions(topology: Topology, arcs: Arcs) -> Iterator[Ints]:
     """Yield each arc's dimension: class, factor, port that both ends call so, or the only one."""
     tail, port = arcs.ends.tail, arcs.port
@@ -111,7 +143,8 @@ def _dimensions(topology: Topology, arcs: Arcs) -> Iterator[Ints]:
 def _through(arcs: Arcs, number: Ints, one_port: bool) -> Exchanged | None:
     """Go through the dimensions in order until everybody has everything, or nothing is new."""
     sums = Sums(arcs.size)
-    lines = [_lines(arcs, np.flatnonzero(number == each)) for each in np.unique(number)]
+    every = np.unique(number)
+    lines = [list(_lines(arcs, np.flatnonzero(number == each))) for each in every]
     for dimension in lines:
         patterns = [_pattern(*line, one_port) for line in dimension]
         if None in patterns or not sums.combine(dimension, patterns):
@@ -128,13 +161,13 @@ Pattern = Callable[[int], list[Arc]]
 """Function that gives those who may send in the k-th step of a line, k = 0, 1, .."""
 
 
-def _lines(arcs: Arcs, index: Ints) -> list[Line]:
-    """The connected pieces of some arcs, by their first processors; parallel arcs are one."""
+def _lines(arcs: Arcs, index: Ints) -> Iterator[Line]:
+    """Yield the connected pieces of some arcs, by first processors; parallel arcs are one."""
     out: dict[int, dict[int, Arc]] = defaultdict(dict)
     columns = arcs.ends.tail[index], arcs.ends.head[index], arcs.port[index]
     for tail, head, port in zip(*(column.tolist() for column in columns), strict=True):
         out[tail].setdefault(head, (tail, head, port))
-    lines, seen = [], set[int]()
+    seen = set[int]()
     for first in sorted(out):
         if first in seen:
             continue
@@ -144,8 +177,7 @@ def _lines(arcs: Arcs, index: Ints) -> list[Line]:
             wave = list(dict.fromkeys(v for u in wave for v in out[u] if v not in seen))
             seen.update(wave)
             line += wave
-        lines.append((line, {u: list(out[u].values()) for u in line}))
-    return lines
+        yield line, {u: list(out[u].values()) for u in line}
 
 
 def _pattern(line: list[int], out: dict[int, list[Arc]], one_port: bool) -> Pattern | None:

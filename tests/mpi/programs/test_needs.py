@@ -25,8 +25,13 @@ RUNS = [
     "circulate hypercube:{cube} --dimensions 2",
     "allreduce ring:60 --items 120",
     "allreduce torus:32x32",
+    "allreduce torus:24x24 --ports all",
     "embed torus:32x32 hypercube:10",
     "gossip torus:20x20 --algorithm tree",
+    "gossip torus:16x16 --algorithm routed",
+    "gossip hypercube:8 --algorithm routed",
+    "scatter torus:40x40 --ports all --root 3",
+    "gather torus:40x40 --ports all --root 3",
     "gather hyperx:8x8x30 --ports all",
     "load torus:16x16 --rate 0.2 --warmup 20 --steps 20",
 ]

@@ -54,7 +54,15 @@ RUNS = [
     "gossip ring:2000",
     "broadcast torus:16x16 --items 256",
     "allreduce ring:100 --items 200",
+    "allreduce torus:24x24 --ports all",
+    "allreduce hypercube:9",
+    "allreduce mesh:24x24",
+    "allreduce complete:64",
+    "allreduce torus:16x16 --items 3 --algorithm dimensions",
     "gossip mesh:15x15 --algorithm tree",
+    "gossip torus:16x16 --algorithm routed",
+    "embed torus:32x32 hypercube:10",
+    "load hypercube:8 --rate 0.2 --warmup 20 --steps 20",
 ]
 """At sizes where arrays take more than the objects around them."""
 
