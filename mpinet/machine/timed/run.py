@@ -288,6 +288,7 @@ class TimedRun:
             self._require_right()
             if not ledger.wants_room:
                 return
+            self._next = int(ledger.window)  # one rank alone has gone on since it was called
             if ledger.wants_room == layout.NOTES:
                 self._fetch()
             else:

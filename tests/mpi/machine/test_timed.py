@@ -43,6 +43,22 @@ def test_both_directions_of_a_link_and_a_bus_are_one_server(number):
     assert {name: found.get(name) for name in known} == known
 
 
+def test_messages_that_need_more_room_long_after_the_begin_keep_their_windows():
+    # Every 40 units each sends 10 bytes, for which the link takes 200: more and more wait.
+    def block(one: int) -> str:
+        lines = [f"c{i}: calc 40\ns{i}: send 10b to {(one + 1) % 4}\n" for i in range(60)]
+        lines += [f"recv 10b from {(one - 1) % 4}\n" for _ in range(60)]
+        lines += [f"s{i} requires c{i}\nc{i + 1} requires s{i}\n" for i in range(59)]
+        return f"rank {one} {{\n{''.join(lines)}s59 requires c59\n}}\n"
+
+    text = "num_ranks 4\n" + "".join(map(block, range(4)))
+    costs = {"o": 3, "O": 0, "g": 0, "G": 0, "S": None, "flat": 1}
+    setting = {"on": "ring:4", "mode": "cut", "hop": [1], "byte": [20], **costs}
+    known = referred(text, **setting)
+    found = played(text, "blocks", **setting)
+    assert {name: found.get(name) for name in known} == known
+
+
 @pytest.mark.parametrize(("overhead", "flat", "answers"), [(0, 0, False), (9, 0, True)])
 def test_processors_that_nothing_parts_are_refused(overhead, flat, answers):
     with pytest.raises(UsageError, match="of 1 or more has to part two processors"):
