@@ -1,12 +1,16 @@
 """The timed machine is what its specification says, on any number of ranks."""
 
+from io import BytesIO
+
 import pytest
 from mpi.machine.ranks import transport
 from mpi.machine.timedruns import BUSSED, golden, played, random_case, referred
 
 import mpinet
+from mpinet.bench.replay import linear_alltoall
 from mpinet.errors import UsageError
 from mpinet.machine.timed.costs import Costs
+from mpinet.programs.messages.writing import write_goal
 
 MAPPINGS = ("blocks", "random")
 
@@ -44,18 +48,13 @@ def test_both_directions_of_a_link_and_a_bus_are_one_server(number):
 
 
 def test_messages_that_need_more_room_long_after_the_begin_keep_their_windows():
-    # Every 40 units each sends 10 bytes, for which the link takes 200: more and more wait.
-    def block(one: int) -> str:
-        lines = [f"c{i}: calc 40\ns{i}: send 10b to {(one + 1) % 4}\n" for i in range(60)]
-        lines += [f"recv 10b from {(one - 1) % 4}\n" for _ in range(60)]
-        lines += [f"s{i} requires c{i}\nc{i + 1} requires s{i}\n" for i in range(59)]
-        return f"rank {one} {{\n{''.join(lines)}s59 requires c59\n}}\n"
-
-    text = "num_ranks 4\n" + "".join(map(block, range(4)))
-    costs = {"o": 3, "O": 0, "g": 0, "G": 0, "S": None, "flat": 1}
-    setting = {"on": "ring:4", "mode": "cut", "hop": [1], "byte": [20], **costs}
-    known = referred(text, **setting)
-    found = played(text, "blocks", **setting)
+    # A link takes 20,000 for a message, and processors send one every 6,000: more and more wait.
+    text = BytesIO()
+    write_goal(linear_alltoall(16), text)
+    costs = {"o": 150, "O": 0, "g": 100, "G": 6, "S": None, "flat": 1}
+    setting = {"on": "mesh:4x4", "mode": "cut", "hop": [20], "byte": [20], **costs}
+    known = referred(text.getvalue().decode(), **setting)
+    found = played(text.getvalue().decode(), "blocks", **setting)
     assert {name: found.get(name) for name in known} == known
 
 
