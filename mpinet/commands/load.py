@@ -93,6 +93,7 @@ def load(
     pattern: Annotated[
         str, Typed(metavar="PATTERN", listed="mpinet.programs.patterns:NAMES")
     ] = "uniform",
+    priority: bool = False,
     rate: Rates = "0.02..0.2/10",
     flits: Annotated[str | int | Sequence[int | str], Typed(read=str, metavar="FLITS")] = "1",
     switching: Literal["saf", "vct", "wormhole"] = "wormhole",
@@ -139,6 +140,9 @@ def load(
         Networks to measure.
     pattern : str
         Traffic pattern: who sends to whom; or several patterns, joined by commas.
+    priority : bool
+        Whether messages of the first pattern of a ``mix:P@SHARE+Q`` go before those of the second:
+        both have half the virtual channels, and latencies and rates of their own.
     rate : float, str or sequence of float
         Messages per processor and step: ``R``, ``A,B,C`` or ``A..B/K``, K rates from A to B.
     flits : int, str or sequence of them
@@ -434,7 +438,7 @@ class Load(Job):
 
     def _lasting(self, point: Row) -> Row:
         """Return a point without the latencies of two lengths: its digest is older than they."""
-        if self._options.replies is not None:
+        if self._options.replies is not None or self._options.priority:
             return point
         return {name: value for name, value in point.items() if name != "latency_by_kind"}
 

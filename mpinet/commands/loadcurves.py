@@ -47,13 +47,31 @@ class LatencyOfKind(Fields):
 
 
 class LatencyByKind(Fields):
-    """Latencies of each kind of messages: by length, or of requests, replies and round trips."""
+    """Latencies of each kind of messages: by length, by priority, or of requests and replies."""
 
     short: Annotated[LatencyOfKind, When("of two lengths")]
     long: Annotated[LatencyOfKind, When("of two lengths")]
     request: Annotated[LatencyOfKind, When("with ``--replies``")]
     reply: Annotated[LatencyOfKind, When("with ``--replies``")]
     round_trip: Annotated[LatencyOfKind, When("with ``--replies``")]
+    urgent: Annotated[LatencyOfKind, When("with ``--priority``")]
+    ordinary: Annotated[LatencyOfKind, When("with ``--priority``")]
+
+
+class RateOfKind(Fields):
+    """Flits of one kind of messages in the window, and by processor and step."""
+
+    generated_flits: Count
+    accepted_flits: Count
+    offered: float
+    throughput: float
+
+
+class RatesByKind(Fields):
+    """Rates of urgent messages and of the others."""
+
+    urgent: RateOfKind
+    ordinary: RateOfKind
 
 
 class ProgramPlayed(Fields):
@@ -139,8 +157,10 @@ class LoadPoint(Fields):
     jain: float | None
     saturated: bool
     latency_by_kind: Annotated[
-        LatencyByKind, When("with ``--replies``, or, not in the digest, of two lengths")
+        LatencyByKind,
+        When("with ``--replies`` or ``--priority``, or, not in the digest, of two lengths"),
     ]
+    rates_by_kind: Annotated[RatesByKind, When("with ``--priority``")]
     energy: Annotated[float, When("with ``--energy``")]
     energy_per_bit: Annotated[float | None, When("with ``--energy``")]
     phase_steps: Annotated[list[Count], When("with ``--batch``")]
@@ -249,6 +269,14 @@ def _searches(curve: Row) -> list[str]:
     if "round_trip" in points[0].get("latency_by_kind", {}):
         each = [cell_text(p["latency_by_kind"]["round_trip"]["mean"]) for p in points]
         lines.append(f"mean round trip: {', '.join(each)} steps")
+    if "rates_by_kind" in points[0]:
+        for kind in ("urgent", "ordinary"):
+            of = [(p["latency_by_kind"][kind], p["rates_by_kind"][kind]) for p in points]
+            each = [
+                f"{cell_text(a['mean'])} (p99 {a['p99']}) at {cell_text(b['throughput'])}"
+                for a, b in of
+            ]
+            lines.append(f"{kind} messages, latency at throughput: {', '.join(each)}")
     if "phase_steps" in points[0]:
         each = [" + ".join(map(str, p["phase_steps"])) or "not done" for p in points]
         lines.append(f"steps of the phases: {', '.join(each)}")

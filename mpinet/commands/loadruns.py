@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from mpinet.machine.timed.program import Program
     from mpinet.machine.traffic.parameters import Generation, Window
     from mpinet.networks.topology import Topology
+    from mpinet.programs.patterns import Pattern
 
 MOST_RATES = 1000
 
@@ -62,6 +63,7 @@ def settings_of(
             *read_bursts(options.bursts),
             rows=traffic.rows if program is None else None,
             program=program,
+            urgent_below=urgent_of(options, traffic),
             **read_loop(options),
         ),
         Buffering(
@@ -93,6 +95,18 @@ def settings_of(
     ]
 
 
+def urgent_of(options: argparse.Namespace, pattern: Pattern) -> int:
+    """Return the share of urgent messages in units of 2^-32; 0 where there are no priorities."""
+    if not options.priority:
+        return 0
+    if not pattern.name.startswith("mix:"):
+        raise UsageError(
+            "--priority lets messages of a mix's first pattern go before those of the second: give "
+            "--pattern mix:P@SHARE+Q."
+        )
+    return int(pattern.params[2])
+
+
 def read_crossbar(given: str | int) -> str | int:
     """Return the flits that leave an input port in a step: a word, or a number."""
     return int(given) if is_whole(str(given)) else given
@@ -117,6 +131,7 @@ def read_queue(given: str | int) -> tuple[int, int]:
 ALONE = {
     "pattern": "uniform",
     "rate": "0.02..0.2/10",
+    "priority": False,
     "replies": None,
     "batch": None,
     "bursts": None,

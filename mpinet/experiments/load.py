@@ -122,15 +122,20 @@ class Setting:
         if self.buffering.buffers == 0:
             return no_classes(self.topology.params)
         own = self._own_classes
-        unfit = self.vcs_named and self.buffering.vcs % own.count
+        unfit = self.vcs_named and self.buffering.vcs % (own.count * self.ranks_of_messages)
         if unfit and self.classes is None and own.name in FREE:
             return no_classes(self.topology.params)
         return own
 
+    @property
+    def ranks_of_messages(self) -> int:
+        """How many ranks messages have, each with virtual channels of its own."""
+        return 1 + self.generation.has_priority
+
     @cached_property
     def router(self) -> Buffering:
         """Buffers and switches, with the number of virtual channels that the classes need."""
-        count = self.channel_classes.count
+        count = self.channel_classes.count * self.ranks_of_messages
         if self.vcs_named or self.buffering.buffers == 0:
             return self.buffering
         return replace(self.buffering, vcs=count * -(-self.buffering.vcs // count))

@@ -20,16 +20,13 @@ from mpinet.compiled import Rule, inlined, open_part, rule
 from mpinet.draws import below, draw32, scaled, shuffled
 from mpinet.errors import MpinetError, UsageError
 from mpinet.machine.timed.program import Program
-from mpinet.machine.traffic.layout import SPOT_STREAM, TARGET_STREAM
+from mpinet.machine.traffic.layout import MIX_STREAM, SPOT_STREAM, TARGET_STREAM
 from mpinet.networks import open as open_topology
 from mpinet.networks.classic.dragonfly import Dragonfly
 from mpinet.networks.shortest import neighbor_table
 from mpinet.networks.topology import Topology
 from mpinet.programs.userlines import csv_lines, processor_named, read_pairs
 from mpinet.programs.worst import worst_permutation
-
-MIX_STREAM = 23
-"""Stream of the draws by which a mix takes the first of its patterns."""
 
 GROUP_STREAM, PLACE_STREAM = 24, 25
 """Streams of the draws of the seeds that a product's patterns see."""

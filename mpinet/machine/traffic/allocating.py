@@ -15,11 +15,15 @@ from mpinet.machine.traffic.layout import (
     ROTATING,
     WAVEFRONT,
 )
+from mpinet.machine.traffic.places import is_ordinary
 
 BY_AGE, BY_LANE, BY_CHANNEL, BY_INPUT, BY_OUTPUT = range(5)
 """Orders of bids: by the policy's keys; by how far a bid is behind the lane whose turn it is at its
 output, behind the virtual channel whose turn it is at its input, then the same for the input at the
 output, and for the output at the input."""
+
+LATER = 2
+"""`Bid.granted` of an ordinary message while urgent ones are granted."""
 
 ASKED, PICKED = range(2)
 """Stages of a bid in `Bid.next`, in policies of two phases."""
@@ -29,7 +33,7 @@ ASKED, PICKED = range(2)
 def allocate(first, last, granted, slot, now, rules, state, bidding, scratch, leads):
     """Grant bids of a node; return the number of grants so far."""
     bids, chosen, outputs = bidding.bids, bidding.chosen, state.outputs
-    ports, policy = rules.ports, rules.policy
+    ports = rules.ports
     limit(slot, now, rules, state, scratch, leads)
     for b in range(first, last):
         each = bids[b]
@@ -37,6 +41,22 @@ def allocate(first, last, granted, slot, now, rules, state, bidding, scratch, le
         if rules.keeps and outputs[slot * (ports + 1) + each.out].keeper == each.lane:
             each.granted, chosen[granted] = 1, b
             granted += 1
+    if rules.priority:
+        for b in range(first, last):
+            if bids[b].granted == 0 and is_ordinary(np.int64(bids[b].lane), rules):
+                bids[b].granted = LATER
+        granted = by_policy(first, last, granted, slot, now, rules, state, bidding, scratch, leads)
+        for b in range(first, last):
+            if bids[b].granted != 1:
+                bids[b].granted = LATER - bids[b].granted
+    return by_policy(first, last, granted, slot, now, rules, state, bidding, scratch, leads)
+
+
+@routine
+def by_policy(first, last, granted, slot, now, rules, state, bidding, scratch, leads):
+    """Grant bids that are not to be granted later; return the number of grants so far."""
+    bids, chosen, outputs = bidding.bids, bidding.chosen, state.outputs
+    ports, policy = rules.ports, rules.policy
     given = (rules, state, bidding, scratch, leads)
     begun = granted
     if policy <= FIFO:

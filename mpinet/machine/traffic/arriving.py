@@ -83,7 +83,7 @@ def join(m, slot, header, routes, rules, state, books, ledger):
         enter(state.nodes[slot], message, rules, ledger)
     elif rules.switching == SAF:
         last = ledger.now
-    finish(message, last, out == STUCK, rules, books.latencies, books.batches, ledger)
+    finish(message, last, out == STUCK, rules, books, ledger)
     give_back(m, state.free, ledger)
 
 

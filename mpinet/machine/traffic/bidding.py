@@ -107,9 +107,10 @@ def free_channel(lane, message, in_network, first, channels, rules, escape, ente
     if rules.switching == SAF and in_network and lane.filled < message.length:
         return np.int64(NONE)
     if ADAPTIVE:
-        need = needed(
-            message.length, rules.buffer, rules.switching != WORMHOLE, lane.group < escape
-        )
+        group = np.int64(lane.group)
+        if DETAILED:
+            group %= rules.classes
+        need = needed(message.length, rules.buffer, rules.switching != WORMHOLE, group < escape)
     elif rules.switching != WORMHOLE:
         # The next buffer must take the whole message, so that it never stands in two channels.
         need = message.length

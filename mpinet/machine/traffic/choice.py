@@ -51,8 +51,8 @@ def needed(length, buffer, whole, escaping):
 
 @part
 def chosen_way(
-    choose, node, header, params, ways, seen, needs_other, needs_escape, escape, there, slot, rules,
-    state,
+    choose, node, header, params, ways, seen, needs_other, needs_escape, escape, first_group, there,
+    slot, rules, state,
 ):  # fmt: skip
     """Return the candidate to take, whether the head waits instead, and the error (0: none).
 
@@ -71,7 +71,7 @@ def chosen_way(
             lowest = i
         room[i] = 0
         need = needs_escape if group < escape else needs_other
-        first = slot * rules.lanes + port * rules.vcs + group * per_class
+        first = slot * rules.lanes + port * rules.vcs + (first_group + group) * per_class
         for c in range(first, first + per_class):
             channel = channels[c]
             if there and channel.holder == NONE and channel.credit >= need:

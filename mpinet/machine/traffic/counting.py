@@ -5,7 +5,8 @@ import numpy as np
 from mpinet.compiled import part
 from mpinet.draws import draw32
 from mpinet.machine.hop import SEAL_MASK
-from mpinet.machine.traffic.layout import NONE, ROUND
+from mpinet.machine.traffic.layout import DETAILED, NONE, ROUND
+from mpinet.machine.traffic.sources import is_urgent
 
 
 @part
@@ -39,7 +40,7 @@ def enter(node, message, rules, ledger):
 
 
 @part
-def finish(message, step, lost, rules, latencies, batches, ledger):
+def finish(message, step, lost, rules, books, ledger):
     """Count a message whose last flit is taken in `step`, and add it to the latencies.
 
     `lost` says that the routing knew no way, so that a dead end drained it.
@@ -52,6 +53,8 @@ def finish(message, step, lost, rules, latencies, batches, ledger):
             asked = (message.number >> 1) // rules.nodes
     elif rules.long_flits > 0:
         kind = np.int64(message.length == rules.long_flits)
+    if DETAILED and rules.priority:
+        kind += not is_urgent(rules.seed, message.source, born, rules.urgent_below)
     measured = rules.warmup <= asked < rules.window_end
     if measured:
         ledger.open -= 1
@@ -69,8 +72,11 @@ def finish(message, step, lost, rules, latencies, batches, ledger):
     if rules.warmup <= step < rules.window_end:
         ledger.accepted += 1
         ledger.accepted_flits += message.length
+        if DETAILED and rules.priority:
+            books.shares[kind, 1] += message.length
     if not measured:
         return
+    latencies, batches = books.latencies, books.batches
     ledger.delivered += 1
     ledger.inside_sum += step - message.entered
     ledger.hops_sum += message.hops

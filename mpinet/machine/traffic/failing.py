@@ -17,7 +17,7 @@ from mpinet.errors import UsageError
 from mpinet.machine import hop
 from mpinet.machine.faults import Faults
 from mpinet.machine.machine import Machine
-from mpinet.machine.traffic.generation import length_of
+from mpinet.machine.traffic.generation import following, length_of
 from mpinet.machine.traffic.layout import (
     DRAINED,
     NONE,
@@ -30,7 +30,7 @@ from mpinet.machine.traffic.layout import (
 )
 from mpinet.machine.traffic.places import clear, is_set
 from mpinet.machine.traffic.saved import message_behind
-from mpinet.machine.traffic.sources import following_birth, is_among
+from mpinet.machine.traffic.sources import is_among
 from mpinet.networks.routing import Routing
 
 NUMBER, BORN, LENGTH = range(3)
@@ -119,7 +119,7 @@ class Failing:
         every = np.unique(every.reshape(-1, 3), axis=0)
         if self._machine.transport.rank == 0:
             _count(rules, every, ledger)
-        drain(rules, state, self._flags(down, 0))
+        drain(rules, state, self._flags(down, 0), self._routing.adaptive)
         numbers = np.ascontiguousarray(every[:, NUMBER])
         most = int(state.lanes["filled"].sum() + wires.counts["flits"].sum())
         credits = np.empty((most, 2), np.int64)
@@ -240,13 +240,16 @@ def note_fronts(rules: Rules, state: State, wires: Wires, now: int, fronts: Ints
 
 
 @kernel
-def drain(rules: Rules, state: State, down: Ints) -> None:
-    """Let heads that wait for a channel that has died be drained, as where none is known."""
+def drain(rules: Rules, state: State, down: Ints, adaptive: bool) -> None:
+    """Let heads that wait for a channel that has died be drained, or, with a choice, ask again."""
     lanes, ports = state.lanes, rules.ports
     for row in range(lanes.size):
         lane = lanes[row]
-        waits = lane.sent == 0 and 0 <= lane.out < ports
-        if waits and down[row // rules.lanes * ports + lane.out] > 0:
+        if lane.sent > 0:
+            continue
+        if adaptive:
+            lane.vc = NONE
+        elif 0 <= lane.out < ports and down[row // rules.lanes * ports + lane.out] > 0:
             lane.out, lane.group = ports, DRAINED
 
 
@@ -338,10 +341,7 @@ def silence(slots: Ints, rules: Rules, trace: Table, state: State, ledger: Ledge
                 length = length_of(node, born, rules)
                 node.taken += 1
                 if node.queued > 0:
-                    node.first_born = following_birth(
-                        born, np.int64(node.dice), rules.generating, rules.bursty, rules.seed,
-                        node.number, rules.on_below, rules.off_below,
-                    )  # fmt: skip
+                    node.first_born = following(node, born, False, rules)
             ledger.cut += 1
             ledger.cut_flits += length
             ledger.backlog -= length

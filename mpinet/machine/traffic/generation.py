@@ -5,10 +5,17 @@ import numpy as np
 from mpinet.compiled import part, phase
 from mpinet.machine.traffic.arriving import join
 from mpinet.machine.traffic.counting import book_birth
-from mpinet.machine.traffic.layout import FIFO, NONE, UNDECIDED, UNLIMITED
+from mpinet.machine.traffic.layout import DETAILED, FIFO, NONE, UNDECIDED, UNLIMITED
 from mpinet.machine.traffic.places import clear, give_back, is_set, set_bit, taken_from
 from mpinet.machine.traffic.queues import joined, without_first
-from mpinet.machine.traffic.sources import comes, flits_of, following_birth, is_among, turned
+from mpinet.machine.traffic.sources import (
+    comes,
+    flits_of,
+    following_birth,
+    is_among,
+    is_urgent,
+    turned,
+)
 
 
 @part
@@ -22,7 +29,7 @@ def withdraw(rules, state, ledger):
         node, base = nodes[slot], slot * rules.lanes
         ledger.withdrawn += node.waiting
         ledger.source_queue_max = max(ledger.source_queue_max, np.int64(node.waiting))
-        node.queued = node.waiting = 0
+        node.queued = node.urgent = node.waiting = 0
         if rules.replying:
             m = np.int64(node.posted)
             while m != NONE:
@@ -92,9 +99,20 @@ def generate(routes, rules, sources, state, books, scratch, ledger):
                 and (batch == 0 or node.made < batch)
                 and comes(np.int64(node.dice), t, generating)
             ):
-                book_birth(length_of(node, t, rules), rules, ledger)
+                length = length_of(node, t, rules)
+                book_birth(length, rules, ledger)
                 births = 1
                 node.made += batch > 0
+                if DETAILED and rules.priority:
+                    urgent = is_urgent(seed, node.number, t, rules.urgent_below)
+                    if rules.warmup <= t < rules.window_end:
+                        books.shares[1 - urgent, 0] += length
+                    if urgent:
+                        if node.urgent == 0:
+                            node.urgent_born = t
+                        node.urgent += 1
+                        node.waiting += 1
+                        births = 0
         if births:
             if node.queued == 0:
                 node.first_born = t
@@ -102,11 +120,15 @@ def generate(routes, rules, sources, state, books, scratch, ledger):
             node.waiting += births
         k = 0
         while UNLIMITED or k < vcs:
-            reply = False
+            reply = urgent = False
+            if DETAILED and rules.priority and k < vcs // 2:
+                urgent = node.urgent > 0
+                if not urgent:
+                    k = vcs // 2
             if replying:
                 reply = node.posted != NONE and messages[node.posted].born <= t
             # A source with so many requests under way waits for a reply.
-            if not reply and (node.queued == 0 or 0 < outstanding <= node.unanswered):
+            if not (reply or urgent) and (node.queued == 0 or 0 < outstanding <= node.unanswered):
                 break
             at = network_lanes + k
             k += 1
@@ -121,7 +143,7 @@ def generate(routes, rules, sources, state, books, scratch, ledger):
             else:
                 m = taken_from(state.free, ledger)
                 message = messages[m]
-                draw_message(node, message, trace, target_of, pattern, rules)
+                draw_message(node, message, trace, target_of, pattern, urgent, rules)
                 if replying:
                     message.number *= 2
                     node.unanswered += 1
@@ -147,9 +169,12 @@ def length_of(node, step, rules):
 
 
 @part
-def draw_message(node, message, trace, target_of, pattern, rules):
-    """Fill in a message record with the first message that waits at a source."""
-    node.queued -= 1
+def draw_message(node, message, trace, target_of, pattern, urgent, rules):
+    """Fill in a message record with the first message, or urgent one, that waits at a source."""
+    if DETAILED and urgent:
+        node.urgent -= 1
+    else:
+        node.queued -= 1
     if rules.traced:
         row = node.next_taken
         node.next_taken += 1
@@ -157,17 +182,33 @@ def draw_message(node, message, trace, target_of, pattern, rules):
         message.number = trace[row, 3]
     else:
         born = np.int64(node.first_born)
+        if DETAILED and urgent:
+            born = np.int64(node.urgent_born)
         message.born = born
         message.target = target_of(node.number, rules.seed, np.int64(node.taken), born, pattern)
         message.length = length_of(node, born, rules)
         message.number = born * rules.nodes + node.number
         node.taken += 1
-        if node.queued > 0:
-            node.first_born = following_birth(
-                born, np.int64(node.dice), rules.generating, rules.bursty, rules.seed,
-                node.number, rules.on_below, rules.off_below,
-            )  # fmt: skip
+        if DETAILED and urgent:
+            if node.urgent > 0:
+                node.urgent_born = following(node, born, True, rules)
+        elif node.queued > 0:
+            node.first_born = following(node, born, False, rules)
     message.source, message.hops = node.number, 0
+
+
+@part
+def following(node, born, urgent, rules):
+    """Step of birth of the next message after that of step `born`, of the same rank."""
+    while True:
+        born = following_birth(
+            born, np.int64(node.dice), rules.generating, rules.bursty, rules.seed, node.number,
+            rules.on_below, rules.off_below,
+        )  # fmt: skip
+        if not DETAILED or not rules.priority:
+            return born
+        if is_urgent(rules.seed, node.number, born, rules.urgent_below) == urgent:
+            return born
 
 
 @part

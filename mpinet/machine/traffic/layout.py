@@ -53,6 +53,9 @@ channel, and the highest the steps under way. Behind a head's word follows its m
 GENERATE_STREAM, TARGET_STREAM, FLITS_STREAM, SPOT_STREAM, BURST_STREAM = range(16, 21)
 """Streams of the random draws."""
 
+MIX_STREAM = 23
+"""Stream of the draws by which a mix takes the first of its patterns."""
+
 MESSAGE_WORDS = 7
 """Words of a message behind its head's word: fields up to `Message.hops`, without the header."""
 
@@ -136,6 +139,9 @@ class Rules(Record):
     batch: int
     phases: int
     programmed: bool  # whether messages are those of a program (`operations.play`)
+    # Where `DETAILED` is true: whether messages of a mix's first pattern are urgent, and its share.
+    priority: bool
+    urgent_below: int
 
 
 class Ledger(Record):
@@ -229,6 +235,9 @@ class Node(Record):
     unanswered: Annotated[Short, KEPT]
     posted: Short
     posted_last: Short
+    # With priorities `queued` are ordinary messages; urgent ones, and when the first was born.
+    urgent: Annotated[Short, KEPT]
+    urgent_born: Annotated[Short, KEPT]
 
 
 class Lane(Record):
@@ -491,7 +500,8 @@ class Books(NamedTuple):
     `loads` has flits by channel; `latencies` are histograms by steps, one for each kind of message
     (and of round trips); `begun` has the step in which each phase began; `batches` holds number and
     sum of the latencies of each part of the window, by birth (`Window.edges`); `noted` has, of a
-    program, the tails of a step: the node's slot, `SENT` or `CAME`, and the message's number.
+    program, the tails of a step: the node's slot, `SENT` or `CAME`, and the message's number;
+    `shares` has, of urgent messages and of the others, the flits generated and accepted.
     """
 
     loads: Counts
@@ -499,6 +509,7 @@ class Books(NamedTuple):
     begun: Ints
     batches: Table
     noted: Table
+    shares: Table
 
 
 class Crossing(NamedTuple):

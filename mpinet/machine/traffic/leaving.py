@@ -39,7 +39,7 @@ def leave(rules, state, wires, bidding, books, crossing, ledger):
         state.occupied, state.due, state.headers, bidding.bids, bidding.chosen, books.loads,
         crossing.words, crossing.owners,
     )  # fmt: skip
-    latencies, batches, noted = books.latencies, books.batches, books.noted
+    noted = books.noted
     row = ledger.now % rules.delay
     flits, credits, counts, sides = wires.flits, wires.credits, wires.counts, state.sides
     wire, flight, way_back = counts[row], rules.delay, rules.delay
@@ -115,7 +115,7 @@ def leave(rules, state, wires, bidding, books, crossing, ledger):
             if DETAILED:
                 counts[row].flits = made
         elif tail:
-            finish(message, t, lane.group == DRAINED, rules, latencies, batches, ledger)
+            finish(message, t, lane.group == DRAINED, rules, books, ledger)
         if tail:
             if rules.programmed:
                 note_tail(slot, at >= network_lanes, out == ports, message, lane, noted, ledger)

@@ -29,7 +29,11 @@ MOST_PHASES = 10_000
 MOST_INTERVALS = 10_000
 """Most intervals of a window; of a longer one the first so many."""
 
-KINDS = {"lengths": ("short", "long"), "replies": ("request", "reply", "round_trip")}
+KINDS = {
+    "lengths": ("short", "long"),
+    "replies": ("request", "reply", "round_trip"),
+    "priority": ("urgent", "ordinary"),
+}
 """Names of what latencies are counted apart for, in the order of the rows that hold them."""
 
 
@@ -200,6 +204,9 @@ class Generation:
         Phases; one begins when all messages of the one before it are done.
     program : Program, optional
         A program instead: what processors send, receive and calculate, in flits and steps.
+    urgent_below : int
+        Share, in units of 2^-32, of a mix's first pattern, whose messages go before the others; 0:
+        there are no priorities.
     """
 
     target: Rule
@@ -217,6 +224,7 @@ class Generation:
     batch: int = 0
     phases: int = 1
     program: Program | None = None
+    urgent_below: int = 0
 
     def __post_init__(self) -> None:
         if not 0 <= self.rate <= 1:
@@ -244,9 +252,16 @@ class Generation:
     @property
     def kinds(self) -> tuple[str, ...]:
         """Names of the kinds of messages whose latencies are counted apart; empty: one kind."""
+        if self.has_priority:
+            return KINDS["priority"]
         if self.reply_flits:
             return KINDS["replies"]
         return KINDS["lengths"] if self.long_flits else ()
+
+    @property
+    def has_priority(self) -> bool:
+        """Messages are urgent, or they are not."""
+        return self.urgent_below > 0
 
     @property
     def is_closed(self) -> bool:

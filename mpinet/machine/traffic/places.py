@@ -25,6 +25,12 @@ def clear(occupied, slot, at, words):
 
 
 @part
+def is_ordinary(at, rules):
+    """Tell if a lane is in the second half of its port's, which urgent messages do not take."""
+    return at % rules.vcs >= rules.vcs // 2
+
+
+@part
 def taken_from(free, ledger):
     """Take a free row for a new message, and return it."""
     ledger.free -= 1

@@ -92,7 +92,7 @@ class Played:
     def _state(self, first: Ints, came: int) -> own.Play:
         """Allocate operations, processors and lists, for `came` messages that may come."""
         part, rules = self.part, self._rules
-        operations, followers, _ = connected(part)
+        made = connected(part)
         actors = own.Actor.array(len(first))
         actors["first"], actors["ready"], actors["coming"] = first, NONE, NONE
         begins = np.zeros(len(first), np.int64)
@@ -101,7 +101,7 @@ class Played:
         entries = timed.Entry.array(1 << max(4, (2 * lists).bit_length()))
         entries["slot"] = NONE
         return own.Play(
-            operations, followers, actors, begins,
+            made.operations, made.followers, actors, begins,
             np.zeros(len(first) * int(rules.cpus), np.int64), own.Arrived.array(came + 1),
             np.zeros((came + 1, 2 * int(rules.lists)), np.int64), entries, self._nodes, self.trace,
         )  # fmt: skip

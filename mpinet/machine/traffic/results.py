@@ -10,7 +10,7 @@ import numpy as np
 
 from mpinet.base.arrays import Ints
 from mpinet.machine.hop import SEAL_MASK
-from mpinet.machine.traffic.parameters import TENTHS
+from mpinet.machine.traffic.parameters import KINDS, TENTHS
 from mpinet.machine.traffic.run import OpenLoop
 
 STUDENT = 2.262157
@@ -69,6 +69,8 @@ def results(run: OpenLoop) -> dict[str, Any]:
     found |= _latency(np.trim_zeros(latencies[: len(MESSAGES)].sum(axis=0), "b"))
     if run.generation.kinds:
         found["latency_by_kind"] = by_kind(run.generation.kinds, latencies)
+    if run.generation.has_priority:
+        found["rates_by_kind"] = _rates(run)
     if run.generation.batch:
         found["phase_steps"] = _phase_steps(run)
     if run.failing is not None:
@@ -108,6 +110,21 @@ def by_kind(kinds: Sequence[str], histograms: Ints) -> dict[str, dict[str, Any]]
         }
         found[name] = {"delivered": count, "mean": shown["sum"] / max(1, count), **shown}
     return found
+
+
+def _rates(run: OpenLoop) -> dict[str, dict[str, Any]]:
+    """Return flits generated and accepted, of urgent messages and of the others (collective)."""
+    shares = run.machine.transport.sum(run.books.shares).tolist()
+    each = run.machine.topology.hosts * measured_steps(run)
+    return {
+        kind: {
+            "generated_flits": generated,
+            "accepted_flits": accepted,
+            "offered": generated / each,
+            "throughput": accepted / each,
+        }
+        for kind, (generated, accepted) in zip(KINDS["priority"], shares, strict=True)
+    }
 
 
 def _phase_steps(run: OpenLoop) -> list[int]:

@@ -104,6 +104,7 @@ def counts(ledger: Ledger, books: Books) -> Fields:
         "latencies": Total(np.ascontiguousarray(books.latencies.T)),
         "begun": frames.Same(books.begun),
         "tenths": Total(books.batches),
+        "shares": Total(books.shares),
     }
 
 
@@ -115,6 +116,7 @@ def restore_counts(ledger: Ledger, books: Books, found: Mapping[str, Any]) -> Bo
         setattr(ledger, name, total)
     ledger.seal &= SEAL_MASK
     books.batches[:] = found["tenths"]
+    books.shares[:] = found["shares"]
     books.begun[:] = found["begun"]
     return books._replace(latencies=np.ascontiguousarray(found["latencies"].T))
 

@@ -8,7 +8,7 @@ from mpinet.compiled import part
 from mpinet.draws import draw32, thrown
 from mpinet.machine.faults import is_dead
 from mpinet.machine.hop import next_port
-from mpinet.machine.traffic.layout import BURST_STREAM, FLITS_STREAM
+from mpinet.machine.traffic.layout import BURST_STREAM, FLITS_STREAM, MIX_STREAM
 
 
 @part
@@ -38,6 +38,12 @@ def following_birth(born, dice, generating, bursty, seed, node, on_below, off_be
                 continue
         if thrown(dice, step) < generating:
             return step
+
+
+@part
+def is_urgent(seed, node, step, below):
+    """Tell if the message that a processor generates in a step is of a mix's first pattern."""
+    return draw32(seed, node, step, MIX_STREAM) < below
 
 
 @part

@@ -81,7 +81,7 @@ class Tables:
         self.failing: Failing | None = None
         self.classes = classes
         self.limited = buffering.buffers > 0
-        self.detailed = buffering.is_detailed or classes.name == BUBBLE
+        self.detailed = buffering.is_detailed or classes.name == BUBBLE or generation.has_priority
         self._require_fitting()
         if self.faults.changes:
             self._require_passing()
@@ -107,7 +107,9 @@ class Tables:
     def _require_fitting(self) -> None:
         """Refuse options that contradict each other, and machines that are too large."""
         buffering, generation = self.buffering, self.generation
-        name, count = self.classes.name, self.classes.count
+        name, count = self.classes.name, self.classes.count * (1 + generation.has_priority)
+        if generation.has_priority:
+            self._require_priority()
         if self.routing.adaptive and not self.machine.topology.links:
             raise UsageError(
                 f"{self.machine.topology.name} has busses: routing {self.routing.name} chooses "
@@ -120,9 +122,10 @@ class Tables:
             )
         if self.limited and buffering.vcs % count:
             whose = f"Routing {self.routing.name}" if name == "own" else name
+            each = ", with priorities two of each" if generation.has_priority else ""
             raise UsageError(
-                f"{whose} has {count} classes, and each takes as many virtual channels: --vcs must "
-                f"be a multiple of {count}, not {buffering.vcs}."
+                f"{whose} has {self.classes.count} classes{each}, and each takes as many virtual "
+                f"channels: --vcs must be a multiple of {count}, not {buffering.vcs}."
             )
         if generation.is_closed:
             self._require_closed()
@@ -168,6 +171,16 @@ class Tables:
             raise UsageError(
                 f"With --classes bubble a message enters where there is room for two: give "
                 f"--buffers {2 * generation.longest} or more, not {buffering.buffers}."
+            )
+
+    def _require_priority(self) -> None:
+        """Refuse what does not go with priorities."""
+        if not self.limited or not self.machine.topology.links:
+            raise UsageError("--priority is for links, not busses, and for --buffers 1 or more.")
+        if self.generation.reply_flits or self.generation.long_flits or self.faults.changes:
+            raise UsageError(
+                "--priority goes with messages of one length, without --replies and without faults "
+                "at steps."
             )
 
     def _require_passing(self) -> None:
@@ -292,6 +305,12 @@ class Tables:
             made = int(births.max(initial=0))
         return self._crossing_links + made
 
+    def _per_class(self, vcs: int) -> int:
+        """Virtual channels of a class, of urgent or of ordinary messages if there are both."""
+        if not self.limited:
+            return 1
+        return vcs // (self.classes.count * (1 + self.generation.has_priority))
+
     def _make_rules(self) -> None:
         """Write the constants of the run into the record that kernels read."""
         buffering, generation, window = self.buffering, self.generation, self.window
@@ -313,7 +332,7 @@ class Tables:
             "ranks": transport.size,
             "margin": self._room,
             "vcs": vcs,
-            "vcs_of_class": vcs // self.classes.count if self.limited else 1,
+            "vcs_of_class": self._per_class(vcs),
             "classes": self.classes.count,
             "lanes": lanes,
             "words": -(-lanes // layout.LANES_PER_WORD),
@@ -354,6 +373,8 @@ class Tables:
             "batch": generation.batch,
             "phases": generation.phases,
             "programmed": generation.program is not None,
+            "priority": generation.has_priority,
+            "urgent_below": generation.urgent_below,
         }.items():
             setattr(rules, name, value)
 
@@ -400,6 +421,7 @@ class Tables:
             np.zeros(self.generation.phases, np.int64),
             np.zeros((window.parts, 2), np.int64),
             np.empty((2 * len(self._bidding.bids) if self.played else 0, 3), np.int64),
+            np.zeros((2, 2), np.int64),
         )
         vcs = self.buffering.vcs if self.limited else 0
         message = 1 + layout.MESSAGE_WORDS + self.routing.words

@@ -11,6 +11,7 @@ from mpinet.machine.traffic.choice import chosen_way, needed, offered
 from mpinet.machine.traffic.counting import complain
 from mpinet.machine.traffic.layout import (
     ADAPTIVE,
+    DETAILED,
     DRAINED,
     ELSEWHERE,
     ENDLESS,
@@ -22,6 +23,7 @@ from mpinet.machine.traffic.layout import (
     WORMHOLE,
     Routes,
 )
+from mpinet.machine.traffic.places import is_ordinary
 from mpinet.machine.traffic.sources import way_on
 from mpinet.networks.adaptive import CLASS, PORT
 from mpinet.networks.routing import STUCK
@@ -46,14 +48,19 @@ def ask(m, lane, at, slot, header, ways, seen, routes, rules, state, ledger):
     message, ports = state.messages[m], rules.ports
     node = state.nodes[slot].number
     in_port = in_group = np.int64(NONE)
+    # Ordinary messages have classes of their own behind those of urgent ones.
+    first_group = np.int64(0)
+    if DETAILED and rules.priority and is_ordinary(at, rules):
+        first_group += rules.classes
     if at < ports * rules.vcs:
         lane.came = message.came
         in_port = at // rules.vcs
-        in_group = (at - in_port * rules.vcs) // rules.vcs_of_class
+        in_group = (at - in_port * rules.vcs) // rules.vcs_of_class - first_group
     if ADAPTIVE:
         return choose_way(
-            m, lane, in_port, in_group, slot, header, ways, seen, routes, rules, state, ledger
-        )
+            m, lane, in_port, in_group, first_group, slot, header, ways, seen, routes, rules,
+            state, ledger,
+        )  # fmt: skip
     out = port_on(m, slot, header, routes, rules, state, ledger)
     group = np.int64(NONE)
     # The class breaks cycles of waiting: a head that crosses a dateline, for example, goes on in
@@ -62,6 +69,7 @@ def ask(m, lane, at, slot, header, ways, seen, routes, rules, state, ledger):
         group = routes.class_of(node, out, in_port, in_group, header, routes.class_params)
         if group < 0 or group >= rules.classes:
             complain(ledger, NO_CLASS, node, out, message.number)
+        group += first_group
     elif out == STUCK:
         group = np.int64(DRAINED)
     lane.out, lane.group = out if out >= 0 else ports, group
@@ -95,7 +103,7 @@ def port_on(m, slot, header, routes, rules, state, ledger):
 
 @part
 def choose_way(
-    m, lane, in_port, in_group, slot, header, ways, seen, routes, rules, state, ledger
+    m, lane, in_port, in_group, first_group, slot, header, ways, seen, routes, rules, state, ledger
 ):  # fmt: skip
     """Choose among the candidates of an adaptive routing; return whether the head waits.
 
@@ -123,11 +131,11 @@ def choose_way(
     way, waits, wrong = chosen_way(
         routes.choose, node, header, routes.params, ways[:many], seen[: rules.told + many],
         needed(length, rules.buffer, keeps, False), needed(length, rules.buffer, keeps, True),
-        routes.escape, there, slot, rules, state,
+        routes.escape, first_group, there, slot, rules, state,
     )  # fmt: skip
     if message.hops >= rules.hops_most:
         wrong = np.int64(ENDLESS)
-    lane.out, lane.group = ways[way, PORT], ways[way, CLASS]
+    lane.out, lane.group = ways[way, PORT], ways[way, CLASS] + first_group
     if wrong != 0:
         complain(ledger, wrong, node, ways[way, PORT], message.number)
     return waits

@@ -26,6 +26,7 @@ class Message:
     came: int = 0
     lost: bool = False
     cut: bool = False
+    urgent: bool = False
 
     def __getitem__(self, name):
         return getattr(self, name)
@@ -95,7 +96,10 @@ class Traffic:
         self.messages = [
             Message(number, *row) for number, row in rows if row[1] not in self.dead(row[0])[0]
         ]
+        for each in self.messages:
+            each.urgent = (each.born, each.source) in s.get("urgent", ())
         self.queues = [deque() for _ in range(grid.size)]
+        self.urgent = [deque() for _ in range(grid.size)]
         self.loads, self.moves, self.last_move = defaultdict(int), 0, -1
         self.queue_max = self.flits_max = 0
         self.backlogs = {}
@@ -165,6 +169,7 @@ class Traffic:
             "delivered": len(done),
             "undeliverable": sum(m.done >= 0 and m.lost and not m.cut for m in measured),
             **self.fates(),
+            **self.by_rank(measured, done, accepted),
             "latency_sum": sum(latencies),
             "latency_max": max(latencies, default=0),
             "latency_p50": latencies[(len(latencies) + 1) // 2 - 1] if latencies else 0,
@@ -181,6 +186,17 @@ class Traffic:
             "stuck_flits": stuck,
             "seal": sum(words) % 2**61,
         }  # fmt: skip
+
+    def by_rank(self, measured, done, accepted):
+        """Number, sum and 99th percentile of latencies, and accepted flits, of both ranks."""
+        found = {}
+        for name, urgent in (("urgent", True), ("ordinary", False)) if "urgent" in self.s else ():
+            took = sorted(m.done - m.born for m in done if m.urgent == urgent)
+            flits = [sum(m.length for m in each if m.urgent == urgent) for each in (
+                [m for m in measured if self.closed < 0 or m.born < self.closed], accepted
+            )]  # fmt: skip
+            found[name] = len(took), sum(took), took[-(-99 * len(took) // 100) - 1], *flits
+        return found
 
     def fates(self):
         """What became of all messages and of their flits, where something died at a step."""
@@ -211,7 +227,8 @@ class Limited(Traffic):
     def __init__(self, grid, trace, s):
         super().__init__(grid, trace, MORE | s)
         s, self.vcs, self.network = self.s, s["vcs"], grid.ports * s["vcs"]
-        self.per_class = self.vcs // grid.classes
+        self.ranks = 2 if "urgent" in s else 1
+        self.per_class = self.vcs // grid.classes // self.ranks
         self.lanes = [[Lane() for _ in range(self.network + self.vcs)] for _ in range(grid.size)]
         self.credits = defaultdict(lambda: s["buffer"])
         self.holders, self.kept, self.keepers = {}, {}, {}
@@ -226,6 +243,7 @@ class Limited(Traffic):
     def withdraw(self):
         for node, lanes in enumerate(self.lanes):
             self.queues[node].clear()
+            self.urgent[node].clear()
             for lane in lanes[self.network :]:
                 if lane.flits and lane.flits[0][1] == 0:
                     lane.flits.clear()
@@ -235,11 +253,13 @@ class Limited(Traffic):
     def run(self):
         while True:
             for message in self.begin():
-                self.queues[message.source].append(message)
+                (self.urgent if message.urgent else self.queues)[message.source].append(message)
             for node, lanes in enumerate(self.lanes):
-                for lane in lanes[self.network :]:
-                    if self.queues[node] and not lane.flits:
-                        message = self.queues[node].popleft()
+                for number, lane in enumerate(lanes[self.network :]):
+                    first = self.ranks == 2 and number < self.vcs // 2
+                    queue = self.urgent[node] if first else self.queues[node]
+                    if queue and not lane.flits:
+                        message = queue.popleft()
                         lane.flits.extend((message, i) for i in range(message.length))
                         lane.came.append(self.now + self.s["router_delay"])
                         lane.messages.append(message)
@@ -285,7 +305,8 @@ class Limited(Traffic):
         if message.target == node:
             return self.grid.ports, -1
         slot = number >= self.network
-        came_by = (-1, -1) if slot else (number // vcs, number % vcs // each)
+        behind = 0 if message.urgent or self.ranks == 1 else self.grid.classes
+        came_by = (-1, -1) if slot else (number // vcs, number % vcs // each - behind)
         ways = self.grid.ways(node, came_by, message, self.queued)
         once = self.grid.asked_once
         message.lost = once and message.lost
@@ -305,7 +326,7 @@ class Limited(Traffic):
             if s["bubble"] and not self.grid.goes_on(came_by, port, group):
                 need *= 2
             free = [
-                v for v in range(group * each, group * each + each)
+                v for v in range((behind + group) * each, (behind + group + 1) * each)
                 if (node, port, v) not in self.holders and self.credits[node, port, v] >= need
             ]  # fmt: skip
             if free:
@@ -407,6 +428,18 @@ class Limited(Traffic):
                 self.used_out[self.output(node, out)] += 1
         begun = [bid for bid in self.asked if self.kept.get((node, bid[1])) == bid[0]]
         self.asked = [bid for bid in self.asked if bid not in begun]
+        every = self.asked
+        for urgent in (True, False) if self.ranks == 2 else (None,):
+            self.earlier = list(self.chosen)
+            self.asked = [
+                bid for bid in every
+                if urgent is None or self.lanes[node][bid[0]].flits[0][0].urgent == urgent
+            ]  # fmt: skip
+            self.by_policy()
+        new = [(node, *bid, False) for bid in self.chosen]
+        return [(node, *bid, True) for bid in begun] + new
+
+    def by_policy(self):
         policy = self.s["policy"]
         by_rounds = {"inputfirst": self.inputs_first}
         by_rounds |= dict.fromkeys(("outputfirst", "islip"), self.outputs_first)
@@ -414,8 +447,6 @@ class Limited(Traffic):
             self.rounds(by_rounds[policy])
         else:
             {"rotating": self.in_turn, "wavefront": self.in_waves}.get(policy, self.in_order)()
-        new = [(node, *bid, False) for bid in self.chosen]
-        return [(node, *bid, True) for bid in begun] + new
 
     def room(self, out):
         """How many more bids an output may grant."""
@@ -463,7 +494,8 @@ class Limited(Traffic):
                 for bid in sorted(of, key=self.by_channel):
                     if self.allowed(bid):
                         self.take(bid)
-        self.move(self.turns, self.chosen, self.input, self.by_channel, lambda b: b[0] % self.vcs)
+        new = self.chosen[len(self.earlier) :]
+        self.move(self.turns, new, self.input, self.by_channel, lambda b: b[0] % self.vcs)
 
     def input(self, bid):
         return bid[0] // self.vcs
@@ -498,7 +530,7 @@ class Limited(Traffic):
             if turn == 0 or self.s["policy"] != "islip":
                 counted = len(self.chosen)
         for each in moves:
-            self.move(each[0], self.chosen[:counted], *each[1:])
+            self.move(each[0], self.chosen[len(self.earlier) : counted], *each[1:])
 
     def inputs_first(self):
         many, picked = self.grid.ports + 1, []

@@ -44,6 +44,19 @@ def test_wider_inputs_with_queues_and_better_matchings_carry_more():
     assert full(crossbar=2, output_queue=4) > full(output_queue=0)
 
 
+MIXED = "mix:neighbour@0.1+uniform"
+
+
+def test_urgent_messages_hardly_notice_an_overload_of_the_others():
+    (point,) = mpinet.load("mesh:4x4", pattern=MIXED, priority=True, rate=0.9).curves[0].points
+    alone = mpinet.load("mesh:4x4", pattern="neighbour", rate=0.09, vcs=1).curves[0].points[0]
+    urgent, ordinary = point.latency_by_kind["urgent"], point.latency_by_kind["ordinary"]
+    assert urgent["mean"] < 1.25 * alone.latency_mean < 0.2 * ordinary["mean"]
+    rates = point.rates_by_kind
+    assert rates["urgent"]["throughput"] == pytest.approx(0.09, rel=0.1)
+    assert sum(each["accepted_flits"] for each in rates.values()) == point.accepted_flits
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -69,6 +82,10 @@ def test_wider_inputs_with_queues_and_better_matchings_carry_more():
         ({"pattern": "groups:uniform@4+hotspot:9,5"}, "Node 9 is not in a group of 4"),
         ({"program": "allreduc:ring,1kB"}, "no collective 'allreduc'.* did you mean allreduce"),
         ({"program": "alltoall:linear,8", "place": "nofile"}, "snake, cycle or a file: cannot"),
+        ({"priority": True}, "give --pattern mix:P@SHARE"),
+        ({"priority": True, "pattern": MIXED, "replies": 1}, "messages of one length, without"),
+        ({"priority": True, "pattern": MIXED, "faults": "node:1@9"}, "without faults at steps"),
+        ({"priority": True, "pattern": MIXED, "vcs": 2}, "multiple of 4, not 2"),
         ({"iterations": 2}, "--iterations are rounds of --policy inputfirst, outputfirst, islip"),
         ({"classes": "bubble"}, "give --switching vct or saf"),
         ({"network": "mesh:4x4", "classes": "bubble"}, "has no classes 'bubble'"),

@@ -1,0 +1,75 @@
+"""Urgent messages of a mix go before the others, on virtual channels of their own."""
+
+import pytest
+from mpi.machine.adaptive_reference import Grid, Straight, draw, play_all
+from mpi.machine.openloop import open_loop
+from mpi.machine.test_open_loop_checkpoints import relayed
+
+import mpinet
+from mpinet.draws import below
+from mpinet.machine.traffic import run as runs
+from mpinet.machine.traffic.results import results
+
+SHARE, SEED = 0.3, 7
+
+SETTINGS = [
+    ("torus:3x3", None, {"vcs": 4, "buffer": 2}),
+    ("mesh:3x3", None, {"vcs": 4, "switching": "vct", "policy": "oldest", "size": 3}),
+    ("mesh:3x3", None, {"vcs": 2, "policy": "islip", "iterations": 2, "crossbar": "all"}),
+    ("torus:3x3", None, {"vcs": 4, "policy": "inputfirst", "router_delay": 1, "queue": 1}),
+    ("torus:3x3", "adaptive", {"vcs": 6, "policy": "rotating", "delay": 2}),
+]
+"""Networks of nine processors, routings (None: dimension order), and what differs."""
+
+USUAL = {"buffer": 4, "size": 2, "switching": "wormhole", "policy": "rotating", "rate": 0.4}
+WINDOW = {"warmup": 10, "measure": 60, "drain": 100}
+
+
+def played(network, routing, s):
+    """What plain Python makes of uniform messages, of which a share is urgent."""
+    size, s = 9, dict(s)
+    length, rate = s.pop("size"), s.pop("rate")
+    born = [(t, u) for t in range(170) for u in range(size) if draw(SEED, u, t, 16) < below(rate)]
+    rows = [[t, u, draw(SEED, u, t, 17) * size >> 32, length] for t, u in born]
+    urgent = {(t, u) for t, u in born if draw(SEED, u, t, 23) < below(SHARE)}
+    grid = (Grid if routing else Straight)(network)
+    return play_all(grid, rows, urgent=urgent, **s, **WINDOW)[0]
+
+
+def made(network, routing, s, mapping="blocks", **more):
+    """The run of mpinet."""
+    return open_loop(
+        mapping=mapping, network=network, routing=mpinet.open(network).routing(routing),
+        pattern=f"mix:uniform@{SHARE}+uniform", priority=True, seed=SEED,
+        classes="own" if routing else None, **s, **WINDOW, **more,
+    )  # fmt: skip
+
+
+def agree(found, known):
+    """Compare results, with what is told of each rank of messages."""
+    for kind in ("urgent", "ordinary"):
+        latencies, rates = found["latency_by_kind"][kind], found["rates_by_kind"][kind]
+        told = [latencies[name] for name in ("delivered", "sum", "p99")]
+        assert (*told, rates["generated_flits"], rates["accepted_flits"]) == known.pop(kind)
+    assert {name: found[name] for name in known} == known
+
+
+@pytest.mark.parametrize("number", range(len(SETTINGS)))
+def test_every_value_is_that_of_plain_python(number):
+    network, routing, changes = SETTINGS[number]
+    s = USUAL | changes
+    known = played(network, routing, s)
+    assert known["delivered"] > 40 and known["stuck_flits"] == 0
+    urgent, ordinary = known["urgent"], known["ordinary"]
+    assert urgent[1] / urgent[0] < 0.8 * ordinary[1] / ordinary[0]
+    agree(results(made(network, routing, s, ("blocks", "random")[number % 2]).run()), known)
+
+
+def test_a_run_that_is_cut_ends_the_same(monkeypatch):
+    monkeypatch.setattr(runs, "AT_ONCE", 1)
+    network, routing, changes = SETTINGS[3]
+    s = USUAL | changes
+    found = relayed((7, 33, 72), lambda ranks, mapping: made(
+        network, routing, s, mapping, transport=ranks
+    ))  # fmt: skip
+    agree(found, played(network, routing, s))
