@@ -101,7 +101,7 @@ class Played:
         entries = timed.Entry.array(1 << max(4, (2 * lists).bit_length()))
         entries["slot"] = NONE
         return own.Play(
-            made.operations, made.followers, actors, begins,
+            made.operations[: part.operations + 1], made.followers, actors, begins,
             np.zeros(len(first) * int(rules.cpus), np.int64), own.Arrived.array(came + 1),
             np.zeros((came + 1, 2 * int(rules.lists)), np.int64), entries, self._nodes, self.trace,
         )  # fmt: skip
