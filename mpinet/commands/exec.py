@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TextIO, TypedDict
 
 from mpinet.base.files import require_writable, whole_file
 from mpinet.commands.checkpoints import refuse_checkpoint
-from mpinet.commands.fields import Count, Hash, When
+from mpinet.commands.fields import Count, Fields, Hash, When
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.machinejob import MachineJob
 from mpinet.commands.opening import Network, routing_of, topology_of
@@ -63,6 +63,26 @@ if TYPE_CHECKING:
     from mpinet.mpi.source import Source
     from mpinet.mpi.world.accounts import Account
     from mpinet.mpi.world.orders import Followed, Orders
+
+
+def failures_of(topology: Topology, text: str | None) -> dict[int, int]:
+    """Read ``node:U@STEP,..``: the step before which a processor fails.
+
+    Raises
+    ------
+    UsageError
+        Something else stands there, or a switch.
+    """
+    found: dict[int, int] = {}
+    for word in filter(None, (text or "").split(",")):
+        where, _, step = word.partition(":")[2].rpartition("@")
+        if not word.startswith("node:") or not where or not step.isdecimal():
+            raise UsageError(f"--faults: {word!r} is not node:U@STEP.")
+        processor = topology.find(where)
+        if processor >= topology.hosts:
+            raise UsageError(f"--faults: {where} is a switch, which runs no script.")
+        found[processor] = int(step)
+    return found
 
 
 PROCESSOR = 1 << 13
@@ -121,6 +141,14 @@ USAGE = """--on TOPO [options] (SCRIPT.py | -m MODULE | -c CODE) [ARGS ..]
 (what follows SCRIPT.py, MODULE or CODE belongs to the script)"""
 
 
+class Failure(Fields):
+    """Processor that has failed."""
+
+    processor: Count
+    step: Count
+    known: Annotated[int, "the step after which others know; -1 if nobody does"]
+
+
 class ExecResult(Result):
     """Result of ``exec``."""
 
@@ -142,6 +170,7 @@ class ExecResult(Result):
     waiting: Annotated[list[ProcessorWait], METERED, "the ten that wait longest"]
     open_receives: Annotated[list[OpenReceive], When("with arrivals,")]
     orders: Annotated[Tried, When("with all arrivals,")]
+    failed: Annotated[list[Failure], When("with faults,")]
 
 
 @command(Views, Unsaved, Common, Ways, usage=USAGE)
@@ -162,6 +191,7 @@ def exec(
     place: Placed = "identity",
     loads: bool = False,
     spare: Annotated[int, Typed(metavar="N")] = 0,
+    faults: Annotated[str | None, Typed(metavar="node:U@STEP,..")] = None,
     **options: Unpack[OnMachine],
 ) -> ExecResult:
     """Run an mpi4py script, unchanged, on every processor (collective).
@@ -198,6 +228,8 @@ def exec(
         Whether to meter what loads the links, where messages queue, and who waits in which call.
     spare : int
         Processors, the last ones, that are left free for those whom the script spawns.
+    faults : str, optional
+        Processors that fail, each with the step before which its script is over; its links go on.
 
     Examples
     --------
@@ -237,13 +269,14 @@ def prepare(options: argparse.Namespace) -> Job:
             f"--spare leaves processors free: 0..{topology.hosts - 1} of {topology.hosts}, not "
             f"{options.spare}."
         )
+    failing = failures_of(topology, options.faults)
     source, arguments = _script(options)
     places = None
     if options.place != "identity":
         from mpinet.programs.messages.placing import places_of
 
         places = places_of(options.place, topology, topology.hosts, options.seed)
-    return Exec(options, topology, source, arguments, places)
+    return Exec(options, topology, source, arguments, places, failing)
 
 
 class Exec(MachineJob):
@@ -256,11 +289,13 @@ class Exec(MachineJob):
         source: Source,
         arguments: list[str],
         places: Ints | None,
+        failing: dict[int, int],
     ):
         super().__init__(options, topology)
         self._source = source
         self._arguments = arguments
         self._places = places
+        self._failing = failing
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Run it."""
@@ -326,6 +361,7 @@ class Exec(MachineJob):
             None if self._places is None else self._places.tolist(),
             options.loads,
             options.spare,
+            self._failing,
         )
 
     def _row(self, found: Outcome) -> Row:
@@ -356,6 +392,11 @@ class Exec(MachineJob):
         if found.conflicts:  # other runs have the documents that they had before there were windows
             row["conflicts"] = [_conflict(conflict) for conflict in found.conflicts]
         row |= found.hot or {}
+        if self._failing:
+            row["failed"] = [
+                dict(zip(("processor", "step", "known"), failure, strict=True))
+                for failure in found.failed
+            ]
         if self.options.arrivals is not None:
             row["open_receives"] = [
                 {
@@ -377,7 +418,7 @@ class Exec(MachineJob):
         """Return one row, with separate columns for each kind of call and each line."""
         kinds = by_name(result["kinds"], "call")
         calls = by_name(result["calls"], "file", "line", "call")
-        lists = ("conflicts", "open_receives", *HOT)
+        lists = ("conflicts", "failed", "open_receives", *HOT)
         lengths = {name: len(result[name]) for name in lists if name in result}
         return [result | {"kinds": kinds, "calls": calls} | lengths]
 

@@ -87,6 +87,9 @@ class Outcome:
         The script as a program of messages, if that was noted, on rank 0.
     hot : dict or None
         Where it is slow, if that was metered (`hot.hot`).
+    failed : sequence of (int, int, int)
+        Processors that have failed: after which step, and after which one that was known to others,
+        -1 if to nobody.
     """
 
     processors: int
@@ -100,6 +103,7 @@ class Outcome:
     drawn: list[Drawn]
     traced: Traced | None = None
     hot: dict[str, Any] | None = None
+    failed: Sequence[tuple[int, int, int]] = ()
 
     @property
     def kinds(self) -> list[Account]:
@@ -129,7 +133,15 @@ def outcome(world: World) -> Outcome:
     conflicts = _conflicts(shares, [row for *_, rows, _ in gathered_rows for row in rows])
     drawn = _drawn(shares, [row for *_, rows in gathered_rows for row in rows])
     counts = world.size, steps, hops, total, found, output
-    return Outcome(*counts, accounts, conflicts, drawn, traced(world, shares), hot(world, shares))
+    return Outcome(
+        *counts,
+        accounts,
+        conflicts,
+        drawn,
+        traced(world, shares),
+        hot(world, shares),
+        world.recovery.rows,
+    )
 
 
 def _conflicts(

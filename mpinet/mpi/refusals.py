@@ -12,8 +12,6 @@ WITHOUT = {
     "no representation of data in files but its own": "Register_datarep",
     "no processes of the system": "ProcessPoolExecutor",
     "no sockets": "Join",
-    "no processors that fail": "Ack_failed Agree Get_failed Iagree Ishrink Is_revoked Revoke "
-    "Shrink",
     "no pool of threads": "ThreadPoolExecutor pool server",
     "no objects of C": "_addressof _handleof",
 }

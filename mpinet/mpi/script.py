@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
@@ -50,6 +50,7 @@ def run_script(
     places: Sequence[int] | None = None,
     metered: bool = False,
     spare: int = 0,
+    faults: Mapping[int, int] | None = None,
 ) -> Outcome:
     """Run an mpi4py script on every processor (collective).
 
@@ -84,6 +85,8 @@ def run_script(
         Whether loads of links, queues and waits are metered.
     spare : int
         Processors, the last ones, that are left free for those whom the script spawns.
+    faults : mapping of int to int, optional
+        The step before which a processor fails.
 
     Raises
     ------
@@ -108,6 +111,7 @@ def run_script(
             places,
             metered,
             spare,
+            faults,
         )
         world.accounts.naming = Naming(whole)
         world.exits.told = told

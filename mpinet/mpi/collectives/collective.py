@@ -112,6 +112,7 @@ class Collective:
         Members call a communicator's collectives in one order, so that each can count them.
         """
         scope = comm._scope.part(COLLECTIVES)
+        running.mail.nothing(scope)
         here, calls = running.turns.current, running.world.collectives
         storage = here.storage()
         number = storage[scope.context] = storage.get(scope.context, 0) + 1

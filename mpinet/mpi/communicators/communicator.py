@@ -33,6 +33,7 @@ from mpinet.mpi.communicators.creation import (
     with_hints,
 )
 from mpinet.mpi.communicators.errhandlers import Errhandler, ErrorHandling
+from mpinet.mpi.communicators.fault_tolerance import FaultTolerance
 from mpinet.mpi.communicators.groups import Caller, Group
 from mpinet.mpi.communicators.inquiries import Inquiries
 from mpinet.mpi.communicators.intercommunicator import (
@@ -92,6 +93,7 @@ class Comm(
     Inquiries,
     Attributes,
     ErrorHandling,
+    FaultTolerance,
     Collectives,
     Numbered,
     REAL.Comm,  # type: ignore[misc]
@@ -528,6 +530,7 @@ class Intercomm(Leaders, InterCollectives, Comm):
 
 
 Joining._between = Intercomm
+FaultTolerance._kinds = Intracomm, Intercomm
 
 
 def known_as(context: int) -> Any:

@@ -61,7 +61,9 @@ class BufferMessages(Endpoint):
     ) -> None:
         """Receive into memory."""
         buffer = _incoming(buf, source)
-        message = None if source == PROC_NULL else running.mail.receive(self._scope, source, tag)
+        mail = running.mail
+        mail.nothing(self._scope)
+        message = None if source == PROC_NULL else mail.receive(self._scope, source, tag)
         if status is not None:
             fill(status, message)
         if message is not None and buffer is not None:

@@ -71,7 +71,9 @@ class ObjectMessages(Endpoint):
     ) -> Any:
         """Receive an object."""
         room = None if buf is None else _room_given(buf, source)
-        message = None if source == PROC_NULL else running.mail.receive(self._scope, source, tag)
+        mail = running.mail
+        mail.nothing(self._scope)
+        message = None if source == PROC_NULL else mail.receive(self._scope, source, tag)
         return loaded(message, room, status)
 
     @call

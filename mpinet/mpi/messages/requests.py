@@ -338,6 +338,7 @@ class Request(Numbered):
         """Tell if it is complete or not active, after the machine's next step at the latest."""
         event = self._event
         if event is not None and not event.done:
+            running.turns.doubt(event)
             running.turns.poll()
             return event.done
         return True

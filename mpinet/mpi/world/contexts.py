@@ -24,13 +24,13 @@ def constant_of(name: Hashable) -> Any:
     return WORLD if type(name) is tuple and name[0] == WORLD else name
 
 
-PAIRS, COLLECTIVES, NEIGHBORS, AGREEMENTS, GROUPS, LEADERS, ONE_SIDED = range(7)
+PAIRS, COLLECTIVES, NEIGHBORS, AGREEMENTS, GROUPS, LEADERS, ONE_SIDED, RECOVERY = range(8)
 """Parts of a context: for messages between two processors, of collectives, of neighbor collectives,
-of calls that make communicators of it (of all members, of a group, and of two groups' leaders), and
-for accesses to a window's memory.
+of calls that make communicators of it (of all members, of a group, and of two groups' leaders), for
+accesses to memory, and for what is said of failures. Messages of the last two act where they come.
 """
 
-PARTS = 7
+PARTS = 8
 
 ALL = -1
 """Holds the communicators that all processors have to the end."""
@@ -245,6 +245,11 @@ class Contexts:
     def shared(self, number: int) -> SharedState:
         """Return the state that this rank's processors share of a communicator of one of them."""
         return self._places[number]
+
+    def groups(self, number: int) -> tuple[RankTable, ...]:
+        """Return a communicator's group, of an intercommunicator both; none if nobody has it."""
+        place = self._places.get(number)
+        return () if place is None else place.groups
 
     def scope(self, number: int, processor: int) -> Scope:
         """Return the scope of a processor's messages with the others of a communicator."""

@@ -106,8 +106,10 @@ class Endpoint:
     def _post(self, source: int, tag: int) -> Receive | None:
         """Expect a message from a rank without waiting; None from `PROC_NULL`."""
         if source == PROC_NULL:
+            running.mail.nothing(self._scope)
             return None
         receive = Receive(running.turns.current, self._scope.envelope(source, tag))
+        running.mail.nothing(self._scope)
         running.mail.post(receive)
         return receive
 

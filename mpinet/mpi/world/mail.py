@@ -15,7 +15,7 @@ from typing import Any
 from mpinet.machine import Machine
 from mpinet.mpi.real import PROC_NULL, REAL, as_int
 from mpinet.mpi.world.accounts import Account
-from mpinet.mpi.world.contexts import ONE_SIDED, PARTS, Contexts, Scope
+from mpinet.mpi.world.contexts import ONE_SIDED, PARTS, RECOVERY, Contexts, Scope
 from mpinet.mpi.world.events import HAPPENED, Acknowledgement, Arrival, Event, Receive
 from mpinet.mpi.world.exits import Exits
 from mpinet.mpi.world.matching import Posted, Unexpected
@@ -50,11 +50,18 @@ class Mail:
         What has been sent since the machine's last step.
     to_self : int
         Messages since then that processors have sent to themselves: no progress of the machine.
+    require : callable or None
+        Raises an error where the running processor may not use a context, or reach another one;
+        None as long as nothing has failed.
+    on_notice : callable
+        Gets a processor, and what has come to it about failures.
     logged : bool
         Whether what is sent, received and computed is noted (`LoggedMail`).
     """
 
     logged = False
+    require: Callable[..., None] | None = None
+    on_notice: Callable[[int, Message], None]
 
     def __init__(self, turns: Turns, contexts: Contexts, exits: Exits, synchronous: bool):
         self.synchronous = synchronous
@@ -113,6 +120,7 @@ class Mail:
         """
         others = scope.others
         if target == PROC_NULL:
+            self.nothing(scope)
             return
         try:
             receiver = others.processor(target)
@@ -125,6 +133,8 @@ class Mail:
             return
         here = self._turns.current
         account: Account = here.account  # type: ignore[assignment]
+        if self.require is not None:
+            self.require(scope.context, receiver)
         message = scope.context, scope.group.rank_of(here.id), tag, data, ack
         if receiver == here.id:
             self.to_self += 1
@@ -214,6 +224,9 @@ class Mail:
 
     def _act(self, processor: int, message: Message) -> None:
         """Let a message act at a processor; one that is there before its window waits for it."""
+        if message[0] % PARTS == RECOVERY:
+            self.on_notice(processor, message)
+            return
         where = message[0], processor
         act = self._acts.get(where)
         if act is None:
@@ -222,6 +235,11 @@ class Mail:
             act(message)
 
     # ---- receives
+
+    def nothing(self, scope: Scope) -> None:
+        """Send nothing, to `PROC_NULL`, or receive nothing from there."""
+        if self.require is not None:
+            self.require(scope.context)
 
     def receive(self, scope: Scope, source: int, tag: int) -> Message:
         """Block the running processor until it has received a message.
@@ -240,6 +258,8 @@ class Mail:
         """
         here = self._turns.current
         envelope = scope.envelope(source, tag)
+        if self.require is not None:
+            self.require(scope.context)
         # One `Receive` serves all blocking receives of a processor, which has one at a time. A
         # fiber's is posted: messages come to its processor, which may itself block in a receive.
         receive = here.receiving
@@ -336,7 +356,7 @@ class Mail:
     def _deliver_any(self, slot: int, message: Message) -> None:
         """Deliver any message to what is in a slot: a processor that may have ended."""
         context, _, tag, _, _ = message
-        if context % PARTS == ONE_SIDED:
+        if context % PARTS >= ONE_SIDED:
             self._act(self._turns.numbers[slot] or 0, message)
             return
         processor = self._turns.processors[slot]

@@ -54,6 +54,8 @@ class Transit:
         What moves the keys.
     now : int
         Steps since the beginning.
+    counts : bool
+        Whether messages under way are counted by the step after which they set out.
     arrivals : Arrivals
         What messages have cost that arrived on this rank.
     """
@@ -77,6 +79,8 @@ class Transit:
         )
         self._packet = packet
         self.now = 0
+        self.counts = False
+        self._born: dict[int, int] = {}
         self._keys = 0
         self._bodies: dict[int, Message] = {}
         self._missing: dict[int, int] = {}
@@ -155,8 +159,19 @@ class Transit:
                 f"A processor sends {most} packets before it waits for anything, which is more "
                 f"than {AT_ONCE}; let them be larger by --packet."
             )
+        if self.counts:
+            self._count(payload[:, BORN], 1)
         total = machine.topology.size * most
         self.router.inject(sources, targets, sources * most + places, total, payload)
+
+    def _count(self, born: Ints, sign: int) -> None:
+        """Count messages that set out or have come."""
+        for step, number in zip(*np.unique(born, return_counts=True), strict=True):
+            self._born[int(step)] = self._born.get(int(step), 0) + sign * int(number)
+
+    def born_by(self, step: int) -> int:
+        """This rank's share of the messages under way that had set out by a step."""
+        return sum(number for born, number in self._born.items() if born < step)
 
     def _give_bodies(self, targets: Ints, keys: Ints, messages: list[Message]) -> None:
         """Bring every body to its receiver's rank (collective)."""
@@ -209,6 +224,8 @@ class Transit:
         if not np.array_equal(ended.nodes, payload[:, TARGET]):
             self._machine.transport.fail(self.router.delivered_elsewhere())
         self.arrivals.book(payload[:, ACCOUNT], ended.hops, payload[:, BORN], self.now)
+        if self.counts:
+            self._count(payload[:, BORN], -1)
         slots, keys = self._machine.slots(ended.nodes).tolist(), payload[:, KEY].tolist()
         if self._packet is not None:
             whole = [place for place, key in enumerate(keys) if self._completes(key)]

@@ -59,11 +59,15 @@ class Turns:
         Steps of the machine before this round.
     halted : bool
         Whether nobody gets a turn any more: the run has failed, and ends.
+    doubts : callable or None
+        Raises an error where an event cannot happen that a processor is about to wait for; None as
+        long as nothing has failed.
     privacy : Privacy
         What processors have of their own; there from the first turn on.
     """
 
     current: Processor
+    doubts: Callable[[Processor, Event], None] | None = None
     privacy: Privacy
 
     def __init__(self, numbers: Sequence[int | None], exits: Exits):
@@ -81,7 +85,8 @@ class Turns:
         self._exits = exits
         self._new: list[Processor] = []
         self._round: Iterator[Processor] = iter(())
-        self._fibers: set[Fiber] = set()
+        self._fibers: dict[Fiber, None] = {}
+        self._breaking: dict[Processor, Exception] = {}
         self._scheduler = self.current = Processor(-1, -1)
         self._scheduler.thread = getcurrent()
 
@@ -106,6 +111,50 @@ class Turns:
         processor.thread = self._thread(processor, program)
         self.running += 1
         self._new.append(processor)
+
+    def fail(self, number: int) -> None:
+        """Let a processor, if this rank has it, and all that it does beside, be over at once."""
+        slot = self.numbers.index(number) if number in self.numbers else -1
+        processor = self.processors[slot] if slot >= 0 else None
+        if processor is None:
+            return
+        self.processors[slot] = None
+        self.running -= 1
+        beside = [fiber for fiber in self._fibers if fiber.processor is processor]
+        for one in (processor, *beside):
+            self._fibers.pop(one, None)  # type: ignore[call-overload]
+            self.current = one
+            if one.thread:
+                one.thread.throw(GreenletExit)
+        self.current = self._scheduler
+        gone = {processor, *beside}
+        for line in (self.ready, self.polling, self._new):
+            line[:] = [one for one in line if one not in gone]
+
+    def doubt(self, event: Event) -> None:
+        """Raise an error if the running processor would wait for an event in vain."""
+        if self.doubts is not None and not event.done:
+            self.doubts(self.current, event)
+
+    def break_off(self, reason: Callable[[Processor, Event], Exception | None]) -> None:
+        """Let those who wait for what cannot happen go on, with the error that says so.
+
+        Parameters
+        ----------
+        reason : callable
+            Gives the error of a processor and an event; None: it may happen yet.
+        """
+        for one in [*self.processors, *self._fibers]:
+            awaited = None if one is None else one.awaited
+            if one is None or awaited is None:
+                continue
+            for event in awaited if isinstance(awaited, tuple) else (awaited,):
+                error = reason(one, event)
+                if error is not None:
+                    self._breaking[one] = error
+                    one.awaited = None
+                    self.ready.append(one)
+                    break
 
     # ---- rounds
 
@@ -177,6 +226,9 @@ class Turns:
             What it waits for, one of them; None: it is made ready by other means.
         """
         here, privacy, modules = self.current, self.privacy, sys.modules
+        if self.doubts is not None and awaited is not None:
+            for event in awaited if isinstance(awaited, tuple) else (awaited,):
+                self.doubt(event)
         here.awaited = awaited
         here.since = self.now
         if here.main is not None:  # it may have become another one, as by `runpy`
@@ -197,6 +249,10 @@ class Turns:
         if following.own is not None:
             following.own.enter(privacy.settings)
         following.thread.switch()
+        if self._breaking:
+            error = self._breaking.pop(here, None)
+            if error is not None:
+                raise error
 
     @contextmanager
     def aside(self) -> Iterator[None]:
@@ -258,11 +314,11 @@ class Turns:
                 completion.error = error
             except BaseException as error:
                 self._exits.fail(fiber, error, self.now)
-            self._fibers.discard(fiber)
+            self._fibers.pop(fiber, None)
             self.happened(completion)
 
         fiber.thread = greenlet(live, self._scheduler.thread)
-        self._fibers.add(fiber)
+        self._fibers[fiber] = None
         self._new.append(fiber)
         return completion
 

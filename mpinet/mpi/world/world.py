@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TextIO
 
 from mpinet.machine import Machine
@@ -28,6 +28,7 @@ from mpinet.mpi.world.mismatch import Calls
 from mpinet.mpi.world.onesided import OneSided
 from mpinet.mpi.world.orders import Orders
 from mpinet.mpi.world.processor import Processor
+from mpinet.mpi.world.recovery import Recovery
 from mpinet.mpi.world.shaken import ShakenMail
 from mpinet.mpi.world.threads import Threads
 from mpinet.mpi.world.transit import Transit
@@ -71,6 +72,8 @@ class Totals(NamedTuple):
         What has to be decided when nobody goes on.
     computing : int
         Threads that may yet call.
+    old : int
+        Messages that keep processors from knowing of a failure.
     """
 
     sent: int
@@ -84,6 +87,7 @@ class Totals(NamedTuple):
     filed: int
     undecided: int
     computing: int
+    old: int
 
 
 class World:
@@ -114,6 +118,8 @@ class World:
         Whether loads of links, queues and waits are metered.
     spare : int
         Processors that are left free for those whom scripts spawn.
+    faults : mapping of int to int, optional
+        The step before which a processor fails.
 
     Attributes
     ----------
@@ -127,6 +133,8 @@ class World:
         Messages under way.
     desk : Desk
         Keeps processors left free, and names of ports.
+    recovery : Recovery
+        Failed processors, and who goes on without them.
     one_sided : OneSided
         Locks and conflicts of windows.
     filing : Filing
@@ -148,6 +156,7 @@ class World:
         places: Sequence[int] | None = None,
         metered: bool = False,
         spare: int = 0,
+        faults: Mapping[int, int] | None = None,
     ):
         self.machine = machine
         self.size = size = machine.topology.hosts
@@ -169,6 +178,8 @@ class World:
         calls = machine.trace.calls if machine.trace else None
         self.waits = Waits(calls) if metered else None
         self.recorded = self.waits or calls
+        whole = self.turns, self.mail, self.contexts, self.transit
+        self.recovery = Recovery(*whole, faults or {})
         self.clock = Clock(self.turns, self.mail, self.transit)
         self.threads = Threads(self.turns, self.exits, self.accounts)
         self.filing = Filing(machine, self.turns)
@@ -223,11 +234,13 @@ class World:
         Returns whether anything is left to do, the same on all ranks.
         """
         self.threads.begin_calls()
+        self.recovery.begin_round()
         self.turns.run_until_all_block()
         with self._foundation.restored():
             # The round's only agreement: all ranks see these totals, and so take the same branch.
             total = Totals(*self.machine.sum(*self._own_totals()))
             self.mail.to_self = self.clock.asked = 0
+            self.recovery.settle(total.old)
             if total.unsettled:
                 self.exits.settle()  # prints; raises the lowest processor's failure
             self.turns.next_round()
@@ -250,6 +263,7 @@ class World:
             filed=len(self.filing.wanted),
             undecided=self.mail.undecided,
             computing=self.threads.computing,
+            old=self.recovery.old,
         )
 
     def _step(self, total: Totals) -> bool:
@@ -272,6 +286,8 @@ class World:
     def _nothing_moves(self, total: Totals) -> bool:
         """Tell what it is that no message is under way: idle time, polls, a deadlock or the end."""
         turns = self.turns
+        if total.running and self.recovery.learns:
+            return True
         if total.undecided and not total.to_self:
             self.mail.decide(self.machine)
             return True
@@ -288,6 +304,9 @@ class World:
         polls = in_vain * total.polling * POLLS_A_ROUND
         starved = in_vain > PATIENCE or polls > POLLS_IN_VAIN
         if total.running and (starved or not total.polling):
+            if self.recovery.idle():
+                turns.rounds_in_vain = 0
+                return True
             here = [processor for processor in turns.processors if processor is not None]
             now = self.transit.now
             deadlock.name_holders(self.machine, self.contexts, self.one_sided, here)

@@ -1,0 +1,124 @@
+"""Going on without those who have failed: a communicator's calls for fault tolerance."""
+
+# ruff: noqa: N802  (mpi4py's names)
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any, ClassVar
+
+from mpinet.mpi.communicators.creation import bind, null_comm
+from mpinet.mpi.communicators.groups import Group, fixed
+from mpinet.mpi.messages.requests import Request
+from mpinet.mpi.real import REAL, as_int
+from mpinet.mpi.world.calls import asking, call, running
+from mpinet.mpi.world.endpoint import Endpoint
+from mpinet.mpi.world.ranks import RankTable, rank_table
+from mpinet.mpi.world.recovery import Recovery, live
+
+INTEGER = 4
+"""Bytes of a flag."""
+
+
+class FaultTolerance(Endpoint):
+    """Calls about failed members, as `mpi4py.MPI.Comm` has them."""
+
+    __slots__ = ()
+
+    _kinds: ClassVar[tuple[type[Any], type[Any]]]
+
+    @call
+    def Revoke(self) -> None:
+        """Let all members' calls on it fail, but those about failures."""
+        _recovery().revoke(self._context)
+
+    def Is_revoked(self) -> bool:
+        """Tell if it is revoked, as far as the caller knows."""
+        return _recovery().is_revoked(self._context)
+
+    def Get_failed(self) -> Group:
+        """Return the members whose failure is known."""
+        return Group._choosing(_recovery().failed(self._context))
+
+    def Ack_failed(self, num_to_ack: int | None = None) -> int:
+        """Acknowledge the first failures, all if no number is given; how many are by now."""
+        recovery, context = _recovery(), self._context
+        failed = recovery.failed(context)
+        most = len(failed) if num_to_ack is None else as_int(num_to_ack)
+        acknowledged = recovery.acknowledged(asking("Ack_failed"), context)
+        acknowledged.update(failed[: max(0, most)])
+        return len(acknowledged)
+
+    @call
+    def Agree(self, flag: int) -> int:
+        """Return the bits that all members set who have not failed.
+
+        Raises
+        ------
+        Exception
+            ``ERR_PROC_FAILED``: a failure is not acknowledged by all; all members are told so.
+        """
+        return self._agreed_on(as_int(flag))
+
+    @call
+    def Iagree(self, flag: Any) -> Request:
+        """Begin to agree on the bits in a flag, which is then the result."""
+        memory = REAL.buffer.frombuffer(flag)
+        if memory.nbytes != INTEGER:
+            raise ValueError(f"flag: expecting {INTEGER} bytes, got {memory.nbytes}")
+        wanted = int.from_bytes(memory.tobytes(), "little", signed=True)
+
+        def work() -> None:
+            memory[0:INTEGER] = self._agreed_on(wanted).to_bytes(INTEGER, "little", signed=True)
+
+        return Request.of_fiber(work)
+
+    @call
+    def Shrink(self) -> Any:
+        """A communicator of the members that have not failed."""
+        made, shrink = self._shrinking()
+        shrink()
+        return made
+
+    @call
+    def Ishrink(self) -> tuple[Any, Request]:
+        """Begin to make a communicator of the members that have not failed."""
+        made, shrink = self._shrinking()
+        return made, Request.of_fiber(shrink)
+
+    def _agreed_on(self, flag: int) -> int:
+        decision = _recovery().agree(self._context, flag)
+        if set(decision.processors) - set(decision.acknowledged):
+            raise REAL.Exception(REAL.ERR_PROC_FAILED)
+        return decision.flag
+
+    def _shrinking(self) -> tuple[Any, Callable[[], None]]:
+        """A null communicator, and what binds it to the members that have not failed."""
+        kept = running.turns.current.storage()
+        key = Recovery, FaultTolerance, self._context
+        number = kept[key] = kept.get(key, 0) + 1
+        name: Hashable = "shrunk", self._name_of_context, number, 0
+        made = null_comm(self._kinds[self._others is not self._group])
+        shared = running.world.contexts.groups(self._context)
+
+        def shrink() -> None:
+            decision = _recovery().agree(self._context, -1)
+
+            def groups() -> tuple[RankTable, ...]:
+                return tuple(
+                    rank_table(live(fixed(group).members, decision.processors)) for group in shared
+                )
+
+            bind(made, name, groups)
+
+        return made, shrink
+
+    @property
+    def _name_of_context(self) -> Any:
+        """The same for all members."""
+        raise NotImplementedError
+
+
+def _recovery() -> Recovery:
+    recovery: Recovery = running.world.recovery
+    return recovery
