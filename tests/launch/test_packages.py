@@ -1,0 +1,94 @@
+"""Published packages, unmodified: scripts that use them print the same as under a real mpirun."""
+
+import os
+import subprocess
+from functools import cache
+from pathlib import Path
+from sysconfig import get_python_version
+
+import pytest
+from launch.conftest import CHECKOUT
+from launch.sources import PYTHON
+
+DRIVERS = Path(__file__).parent / "drivers/packages"
+
+PACKAGES = {
+    "schwimmbad_pool": "schwimmbad multiprocess dill",
+    "emcee_sampler": "emcee schwimmbad multiprocess dill",
+    "zeus_sampler": "zeus-mcmc schwimmbad multiprocess dill tqdm",
+    "master_slave": "mpi-master-slave",
+    "distributed_list": "mpi-list",
+    "pyske_lists": "pyske",
+    "distwq_queue": "distwq",
+    "dlp_split": "dlp-mpi tqdm",
+    "pymgrit_dahlquist": "pymgrit",
+    "mpipool_executor": "mpipool tblib errorhandler dill",
+    "adaptive_runner": "adaptive sortedcontainers sortedcollections cloudpickle loky",
+    "ptmcmc_sampler": "ptmcmcsampler",
+    "mpipartition_cube": "mpipartition",
+    "h5py_files": "h5py",
+    "pysdc_controller": "pysdc qmat",
+    "libensemble_uniform": "libensemble tomli gest-api pydantic pydantic-core psutil "
+    "annotated-types typing-inspection",
+    "numba_mpi_sum": "numba-mpi psutil",
+}
+"""What is installed for each script; what these need beside it is installed with the tests."""
+
+DIFFERENT = {
+    "libensemble_uniform": "'NoneType' object has no attribute 'rsets_free'",
+    "numba_mpi_sum": "MPI._addressof is not part of the emulated MPI",
+}
+"""The scripts that fail here, each with what it says: docs/reference/mpi4py-programs.md has why."""
+
+
+@cache
+def settings(packages: str) -> dict[str, str]:
+    """The environment in which packages are installed, in a folder of their own."""
+    base = CHECKOUT / ".venv/share/packages" / packages.replace(" ", "+")
+    library = base / f"lib/python{get_python_version()}/site-packages"
+    if not library.is_dir():
+        words = ["-m", "pip", "install", "--quiet", "--no-deps", "--target", library]
+        subprocess.run([PYTHON, *words, *packages.split()], check=True, timeout=600)
+    one = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "MKL", "OPENBLAS")}
+    # A user's folder counts as installed: what does not reach mpi4py is loaded once.
+    here = {"PYTHONPATH": str(library), "PYTHONUSERBASE": str(base), "PYTHONWARNINGS": "ignore"}
+    return os.environ | here | one
+
+
+def printed(name: str, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """What a script has printed."""
+    return subprocess.run(
+        [CHECKOUT / "launch/run", "-n", *words, DRIVERS / f"{name}.py"],
+        cwd=folder,
+        env=settings(PACKAGES[name]),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+
+
+def emulated(name: str, folder: Path, ranks: int = 1) -> subprocess.CompletedProcess[str]:
+    """What it has printed on four emulated processors."""
+    return printed(name, folder, str(ranks), "mpinet", "exec", "--on", "hypercube:2")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", PACKAGES.keys() - DIFFERENT.keys())
+def test_a_script_that_uses_a_package_prints_the_same_lines(name, tmp_path):
+    real = printed(name, tmp_path, "4", str(PYTHON))
+    assert real.returncode == 0 and real.stdout, real.stderr
+    for ranks in (1, 2):
+        here = emulated(name, tmp_path, ranks)
+        assert here.returncode == 0, here.stderr
+        lines, heading, _ = here.stdout.partition(f"{name}.py on hypercube:2\n")
+        assert heading and sorted(lines.splitlines()) == sorted(real.stdout.splitlines())
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", DIFFERENT)
+def test_a_script_that_fails_says_why(name, tmp_path):
+    real = printed(name, tmp_path, "4", str(PYTHON))
+    assert real.returncode == 0 and real.stdout, real.stderr
+    here = emulated(name, tmp_path)
+    assert here.returncode != 0 and DIFFERENT[name] in here.stderr

@@ -1,0 +1,42 @@
+"""mpi4py's own suite: what passes under a real mpirun passes here, but for what is refused."""
+
+import pytest
+
+from launch import suite
+
+REFUSED = {
+    "test_p2p_obj": "testCommLock",
+    "test_p2p_buf_part": "",
+    "test_ctypes": "",
+    "test_doc": "",
+    "test_handle": "",
+    "test_objmodel": "",
+    "test_package": "",
+    "test_ulfm": "",
+    "test_util_pool": "",
+}
+"""Tests that may fail, by module: those that have these letters in their names."""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("size", suite.SIZES)
+def test_what_passes_under_mpirun_passes_here(size):
+    names = suite.modules()
+    suite.measure([size], names)
+    suite.write()
+    found = {name: suite.lacking(size, name) for name in names}
+    assert sum(len(passed) for passed, _ in found.values()) > 1500
+    assert not {
+        test
+        for name, (_, lacks) in found.items()
+        for test in lacks
+        if not (name in REFUSED and REFUSED[name] in test)
+    }
+
+
+def test_the_worst_of_a_test_on_all_ranks_counts():
+    found = {"a": "passes", "b": "skips"}
+    suite.worst(found, {"a": "fails", "b": "passes", "c": "skips"})
+    assert found == {"a": "fails", "b": "passes", "c": "skips"}
+    suite.worst(found, {"a": "passes", "c": "begins"})
+    assert found == {"a": "fails", "b": "passes", "c": "begins"}
