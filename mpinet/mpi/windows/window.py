@@ -87,6 +87,9 @@ class Win(Labels, Attributes, ErrorHandling, Synchronization, Numbered, np.ndarr
     __hash__ = None
     __repr__ = object.__repr__
     __str__ = object.__str__
+    # An array's would compare and copy memory; without the latter `copy` does what pickle does.
+    __lt__ = __le__ = __gt__ = __ge__ = vars(object)["__lt__"]
+    __copy__ = __deepcopy__ = None  # type: ignore[assignment]
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         return serialized(self, "" if self else "WIN_NULL")

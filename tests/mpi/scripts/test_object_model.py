@@ -20,9 +20,14 @@ def allowed(ask, one):
     return True
 
 
-@pytest.mark.parametrize("ask", [hash, weakref.ref])
+def order(one):
+    """Ask whether it is less than itself."""
+    return one < one
+
+
+@pytest.mark.parametrize("ask", [hash, weakref.ref, order])
 @pytest.mark.parametrize("name", CONSTANTS)
-def test_constants_can_be_hashed_and_referred_to_weakly_as_the_real_ones(ask, name):
+def test_constants_can_be_hashed_ordered_and_referred_to_weakly_as_the_real_ones(ask, name):
     assert allowed(ask, CONSTANTS[name]) == allowed(ask, getattr(REAL, name))
 
 
@@ -74,6 +79,17 @@ def test_objects_that_c_knows_nothing_of_have_no_address_in_it(tmp_path):
     told = "MPI.{} is not part of the emulated MPI: the machine has no objects of C."
     expected = [told.format(name) for name in ("_addressof", "_handleof") for _ in range(5)]
     assert said == {rank: [*expected, (True, True)] for rank in range(2)}
+
+
+def test_null_objects_are_their_own_copies(tmp_path):
+    script = """
+        import copy
+        nulls = [vars(MPI)[name] for name in dir(MPI) if name.endswith("_NULL")]
+        same = [copy.copy(one) is copy.deepcopy(one) is one for one in nulls]
+        say([len(nulls), all(same)])
+    """
+    count = sum(name.endswith("_NULL") for name in dir(REAL))
+    assert played(tmp_path, "complete:1", script)[0] == {0: [[count, True]]}
 
 
 def test_null_objects_say_what_the_real_ones_say(tmp_path):
