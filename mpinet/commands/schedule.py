@@ -79,7 +79,7 @@ class Running(OnMachine, Reading, total=False):
     """Machine."""
 
 
-ScheduleFile = Annotated[File, Typed("Schedule: CSV, NPZ, MSCCL-XML, ForestColl XML or GOAL.")]
+ScheduleFile = Annotated[File, Typed("Schedule: CSV, NPZ, MSCCL-XML, MSCCL++, ForestColl or GOAL.")]
 Where = Annotated[Network, Typed(words=("--on",), dest="topology")]
 
 
@@ -92,7 +92,9 @@ Written = Annotated[T, When("of ``export``")]
 class ScheduleResult(Result):
     """Result of ``schedule run``, ``schedule check`` and ``schedule export``."""
 
-    format: Literal["mpinet", "MSCCL", "ForestColl", "GOAL", "csv", "npz", "msccl", "goal"]
+    format: Literal[
+        "mpinet", "MSCCL", "MSCCL++", "ForestColl", "GOAL", "csv", "npz", "msccl", "mscclpp", "goal"
+    ]
     collective: Annotated[str | None, "null where nobody says it"]
     rows: Count
     steps: Count
@@ -175,7 +177,7 @@ def export(
     items: int = 1,
     switches: Switches = "forward",
     ports: Ports = "one",
-    format: Literal["csv", "npz", "msccl", "goal"] | None = None,
+    format: Literal["csv", "npz", "msccl", "mscclpp", "goal"] | None = None,
     bytes: Annotated[int | str | None, Typed(metavar="BYTES")] = None,
 ) -> ScheduleResult:
     """Write the schedule of a collective, by rank 0 (collective).
@@ -185,14 +187,14 @@ def export(
     collective : str
         Collective whose schedule is written.
     out : str
-        File to write: .csv, .npz, .xml (MSCCL) or .goal.
+        File to write: .csv, .npz, .xml (MSCCL), .json (MSCCL++) or .goal.
     algorithm : str, optional
         Algorithm, as for the collective's command.
     root : int or str
         Processor where the collective begins or ends, if it has one.
     items : int
         Items in a pipeline: of the root, of each processor, or to be combined.
-    format : {'csv', 'npz', 'msccl', 'goal'}, optional
+    format : {'csv', 'npz', 'msccl', 'mscclpp', 'goal'}, optional
         Format of the file; default: by its ending.
     bytes : int or str, optional
         Bytes of a chunk, such as 64kB, in a GOAL file; default: 8.
@@ -301,7 +303,7 @@ class RunSchedule(MachineJob):
     def show(self, result: Row) -> str:
         """Format the counts, or for ``check`` a line per check."""
         name = result["collective"]
-        if result["format"] in ("MSCCL", "ForestColl"):
+        if result["format"] in ("MSCCL", "MSCCL++", "ForestColl"):
             name = NAMES.get(name, name)
         heading = (
             f"{name or 'messages'} on {self.topology} by {result['file']} ({result['format']})"
@@ -347,7 +349,7 @@ def _prepare_export(options: argparse.Namespace, topology: Topology) -> Job:
         needed += topology.hosts**2 * BITS_A_PAIR // 8
     require_memory(needed, f"A schedule of {options.collective} on {topology.name}")
     format = options.format or ENDINGS[file.suffix]
-    if not topology.links and format in ("msccl", "goal"):
+    if not topology.links and format in ("msccl", "mscclpp", "goal"):
         raise UsageError(
             f"{topology.name} has busses, and no {format.upper()} file says what goes over which: "
             "write .csv or .npz."
@@ -430,5 +432,5 @@ class ExportSchedule(Job):
         root = self._root if options.collective in ("broadcast", "reduce") else None
         machine = Machine(self._network, model, Alone())
         whole = options.collective, options.items, root, options.algorithm, options.switches
-        found = plan(machine, *whole, parts=self._format != "msccl")
+        found = plan(machine, *whole, parts=self._format not in ("msccl", "mscclpp"))
         return found.algorithm, found.table

@@ -158,15 +158,3 @@ def test_what_the_executor_does_not_take_is_not_written(words, sentence, tmp_pat
     assert Session(["schedule", "export", *words.split(), "--out", f"{file}"]).run() == 2
     assert sentence in capsys.readouterr().err
     assert not file.exists()
-
-
-def test_a_plan_of_msccl_plus_plus_is_named_in_its_refusal(tmp_path, capsys):
-    file = tmp_path / "plan.json"
-    for text, said in (
-        ('{"name": "a", "collective": "allreduce", "gpus": []}', "an execution plan of MSCCL++"),
-        (' {"rows": []}', "a JSON document"),
-    ):
-        file.write_text(text)
-        assert Session(["schedule", "check", f"{file}", "--on", "ring:4"]).run() == 2
-        err = capsys.readouterr().err
-        assert f"plan.json, line 1: this is {said}, which is not read" in err

@@ -117,7 +117,7 @@ def read_msccl(document: Element, reading: ReadingOptions) -> Timetable:
     _join(program, document)
     steps, order = timed(program.tasks, reading)
     purpose = (name, gpus, per, root)
-    rows = _follow(program, order, steps, purpose, number_of(algorithm, "inplace", 0) == 1)
+    rows = follow(program, order, steps, purpose, number_of(algorithm, "inplace", 0) == 1)
     step, sender, receiver, chunk, add = np.array(rows, np.int64).reshape(-1, 5).T.copy()
     sums = add.astype(bool) if name in SUMS else None
     return Timetable(name, gpus, step, sender, receiver, chunk, per, root, add=sums)
@@ -205,7 +205,7 @@ def _join(program: Program, document: Element) -> None:
                 program.tasks.after(program.begun[here], program.last[number, other, at])
 
 
-def _follow(
+def follow(
     program: Program,
     order: list[int],
     steps: list[int],
@@ -220,15 +220,7 @@ def _follow(
     rows = {}
 
     def home(place: Place) -> Place:
-        """Return where a place really is: with one buffer for both, in terms of the output."""
-        if not in_place or place.buffer not in "io" or name == "exchange":
-            return place
-        own = place.gpu * per
-        if name in ("gossip", "gather") and place.buffer == "i":
-            return Place(place.gpu, "o", own + place.offset)
-        if name in ("reducescatter", "scatter") and place.buffer == "o":
-            return Place(place.gpu, "i", own + place.offset)
-        return Place(place.gpu, "i" if name in ("reducescatter", "scatter") else "o", place.offset)
+        return real_place(place, name, per, in_place)
 
     buffers = {home(place): piece for place, piece in buffers.items()}
 
@@ -275,6 +267,18 @@ def _follow(
                 steps[send], program.tasks.sender[send], gpu, came.chunk, int(adds)
             )  # fmt: skip
     return [rows[task] for task in sorted(rows)]
+
+
+def real_place(place: Place, name: str, per: int, in_place: bool) -> Place:
+    """Return where a place really is: with one buffer for both, in terms of the output."""
+    if not in_place or place.buffer not in "io" or name == "exchange":
+        return place
+    own = place.gpu * per
+    if name in ("gossip", "gather") and place.buffer == "i":
+        return Place(place.gpu, "o", own + place.offset)
+    if name in ("reducescatter", "scatter") and place.buffer == "o":
+        return Place(place.gpu, "i", own + place.offset)
+    return Place(place.gpu, "i" if name in ("reducescatter", "scatter") else "o", place.offset)
 
 
 def _inputs(name: str, gpus: int, per: int, root: int | None) -> dict[Place, Piece]:

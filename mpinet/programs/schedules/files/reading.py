@@ -23,6 +23,7 @@ from mpinet.programs.schedules.files.forestcoll import read_forestcoll
 from mpinet.programs.schedules.files.goal import read_goal
 from mpinet.programs.schedules.files.markup import parse_xml
 from mpinet.programs.schedules.files.msccl import read_msccl
+from mpinet.programs.schedules.files.mscclpp import read_plan
 from mpinet.programs.schedules.files.schedulefile import (
     MOST_ROWS,
     MOST_STEPS,
@@ -97,12 +98,8 @@ def _read(name: str, data: bytes, reading: ReadingOptions) -> ScheduleFile:
         text = data.decode()
     except UnicodeDecodeError:
         raise UsageError("line 1: this is no text, no XML and no .npz.") from None
-    if text.lstrip().startswith("{"):
-        whose = "an execution plan of MSCCL++" if '"gpus"' in text else "a JSON document"
-        raise UsageError(
-            f"line 1: this is {whose}, which is not read: give .csv, .npz, MSCCL-XML, ForestColl's "
-            "XML or GOAL."
-        )
+    if text.lstrip().startswith(("{", "[")):
+        return ScheduleFile(name, "MSCCL++", read_plan(text, reading))
     table, lines = _read_csv(text, reading)
     return ScheduleFile(name, "mpinet", table, lines)
 

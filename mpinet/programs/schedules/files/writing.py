@@ -1,4 +1,4 @@
-"""Writing schedule files: CSV, NPZ, MSCCL-XML and GOAL."""
+"""Writing schedule files: CSV, NPZ, MSCCL-XML, plans of MSCCL++ and GOAL."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import numpy as np
 from mpinet.errors import UsageError
 from mpinet.programs.schedules.chunks import OWNED, count_chunks
 from mpinet.programs.schedules.files.msccl import NAMES
+from mpinet.programs.schedules.files.mscclpp import as_plan
 from mpinet.programs.schedules.timetable import (
     COLUMNS,
     EXTRA,
@@ -310,9 +311,12 @@ FORMATS: dict[str, Callable[[Timetable, int], bytes]] = {
     "csv": lambda table, _: as_csv(table),
     "npz": lambda table, _: as_npz(table),
     "msccl": lambda table, _: as_msccl(table),
+    "mscclpp": lambda table, _: as_plan(table),
     "goal": as_goal,
 }
 """Formats that a schedule can be written in, given a chunk's bytes, which GOAL alone tells."""
 
-ENDINGS = {".csv": "csv", ".npz": "npz", ".xml": "msccl", ".goal": "goal"}
+ENDINGS = {
+    ".csv": "csv", ".npz": "npz", ".xml": "msccl", ".json": "mscclpp", ".goal": "goal",
+}  # fmt: skip
 """The formats that files' endings stand for."""

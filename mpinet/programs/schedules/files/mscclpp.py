@@ -1,0 +1,512 @@
+"""Execution plans of MSCCL++ (JSON): thread blocks that put, get, copy, reduce, signal and wait."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from mpinet.base.numerals import quoted
+from mpinet.errors import UsageError
+from mpinet.programs.schedules.chunks import SUMS, count_chunks
+from mpinet.programs.schedules.files.msccl import (
+    MOST_COUNT,
+    NAMES,
+    Act,
+    Place,
+    Program,
+    follow,
+    real_place,
+)
+from mpinet.programs.schedules.files.schedulefile import ReadingOptions, require_purpose
+from mpinet.programs.schedules.files.timing import timed
+from mpinet.programs.schedules.timetable import Timetable
+
+PUTS = ("put", "pws", "pwsf", "ppkt", "rppkt")
+COPIES = ("copy", "cpkt", "upkt")
+REDUCES = ("re", "repkt", "recpkt", "res", "respkt", "recspkt", "rre", "rres")
+SIGNALS, WAITS = ("signal", "rlxsignal", "pws", "pwsf"), ("wait", "rlxwait")
+PACKETS_READ = ("upkt", "rppkt", "repkt", "recpkt", "respkt", "recspkt")
+PACKETS_SENT = ("ppkt", "rppkt", "cpkt", "respkt", "recspkt")
+NOTHING = ("nop", "flush")
+"""What the operations are, by their names."""
+
+KNOWN = (*PUTS, "get", *COPIES, *REDUCES, *SIGNALS[:2], *WAITS, "barrier", *NOTHING)
+"""All of them."""
+
+BUFFERS = ("i", "o", "s")
+
+MOST_CLOCKS = 2**27
+"""Bytes that the search for races takes at most; it is left out beyond."""
+
+
+@dataclass
+class Plan:
+    """A plan as tasks.
+
+    Attributes
+    ----------
+    program : Program
+        The tasks and their acts.
+    owners : list of int
+        The thread block of each task, numbered over all GPUs.
+    before : list of list of int
+        The tasks that each one waits for.
+    signals, waits : dict
+        The tasks of each (from, to, kind of channel, number), in order.
+    written, taken : dict
+        The tasks that send packets to a place, and that take them from there.
+    """
+
+    program: Program = field(default_factory=Program)
+    owners: list[int] = field(default_factory=list)
+    before: list[list[int]] = field(default_factory=list)
+    signals: dict[Any, list[int]] = field(default_factory=lambda: defaultdict(list))
+    waits: dict[Any, list[int]] = field(default_factory=lambda: defaultdict(list))
+    written: dict[Place, list[int]] = field(default_factory=lambda: defaultdict(list))
+    taken: dict[Place, list[int]] = field(default_factory=lambda: defaultdict(list))
+
+    def add(self, block: Block, act: Act, ends: tuple[int, int] = (-1, -1)) -> int:
+        """Add a task of a thread block, which waits for the one before."""
+        task = self.program.add(block.where, act, ends)
+        self.owners.append(block.number)
+        self.before.append([])
+        if block.last >= 0:
+            self.after(task, block.last)
+        block.last = task
+        return task
+
+    def after(self, task: int, earlier: int) -> None:
+        """Let a task wait until another one is done."""
+        self.program.tasks.after(task, earlier)
+        self.before[task].append(earlier)
+
+
+@dataclass
+class Block:
+    """A thread block while it is read: its GPU, its tables, and its last task."""
+
+    gpu: int
+    number: int
+    channels: dict[str, list[int]]
+    remotes: dict[str, list[tuple[int, str]]]
+    where: str = ""
+    last: int = -1
+
+
+def read_plan(text: str, reading: ReadingOptions) -> Timetable:
+    """The timetable of a plan; what goes over a link is timed in the order of GPUs and blocks.
+
+    Raises
+    ------
+    UsageError
+        The text is no such plan, waits for ever, or lets two thread blocks race.
+    """
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        line = getattr(error, "lineno", 1)
+        raise UsageError(f"line {line}: this is no JSON.") from None
+    gpus = document.get("gpus") if isinstance(document, dict) else None
+    if not isinstance(gpus, list) or not gpus:
+        raise UsageError("line 1: this JSON has no list of gpus, as a plan of MSCCL++ has.")
+    purpose = _purpose(document, gpus, reading)
+    plan, connected = Plan(), [_connected(gpu, len(gpus)) for gpu in gpus]
+    barriers: dict[Any, list[int]] = defaultdict(list)
+    number = 0
+    for rank, gpu in enumerate(gpus):
+        for at, block in enumerate(_list(gpu, "threadblocks", f"gpus[{rank}]")):
+            here = f"gpus[{rank}].threadblocks[{at}]"
+            made = Block(rank, number, *_tables(gpu, block, here))
+            for place, op in enumerate(_list(block, "ops", here)):
+                made.where = f"{here}.ops[{place}]: GPU {rank}"
+                _read(plan, made, op, connected, barriers)
+            number += 1
+    _join(plan, barriers)
+    steps, order = timed(plan.program.tasks, reading)
+    in_place = document.get("inplace") is True
+    rows = follow(plan.program, order, steps, purpose, in_place)
+    name, hosts, per, root = purpose
+    _require_no_race(plan, order, number, lambda at: real_place(at, name, per, in_place))
+    step, sender, receiver, chunk, add = np.array(rows, np.int64).reshape(-1, 5).T.copy()
+    sums = add.astype(bool) if name in SUMS else None
+    return Timetable(name, hosts, step, sender, receiver, chunk, per, root, add=sums)
+
+
+def _purpose(
+    document: dict[str, Any], gpus: list[Any], reading: ReadingOptions
+) -> tuple[str, int, int, int | None]:
+    """Return collective, GPUs, chunks of a unit, and root."""
+    said = document.get("collective")
+    name = NAMES.get(said) if isinstance(said, str) else None
+    name = name or reading.collective
+    if name is None:
+        raise UsageError(
+            f"header: the collective {quoted(str(said))} is none of {', '.join(NAMES)}: say with "
+            "--collective which one it is."
+        )
+    inputs = _whole(gpus[0], "input_chunks", "gpus[0]")
+    many = name in ("reducescatter", "exchange", "scatter")
+    per = inputs // len(gpus) if many else inputs
+    return require_purpose(name, len(gpus), reading.chunks or max(per, 1), reading.root)
+
+
+def _list(given: Any, key: str, where: str) -> list[Any]:
+    found = given.get(key, []) if isinstance(given, dict) else None
+    if not isinstance(found, list):
+        raise UsageError(f"{where}: {key} is a list.")
+    return found
+
+
+def _whole(given: Any, key: str, where: str, most: int = MOST_COUNT) -> int:
+    value = given.get(key) if isinstance(given, dict) else None
+    if type(value) is not int or not 0 <= value <= most:
+        raise UsageError(f"{where}: {key} is a whole number 0..{most}, not {quoted(str(value))}.")
+    return value
+
+
+def _connected(gpu: Any, gpus: int) -> dict[str, list[int]]:
+    """Return the peers of a GPU's channels, by kind."""
+    found: dict[str, list[int]] = defaultdict(list)
+    for channel in _list(gpu, "channels", "gpus"):
+        kind = channel.get("channel_type") if isinstance(channel, dict) else None
+        if kind not in ("memory", "port"):
+            raise UsageError(
+                f"channels of type {quoted(str(kind))} are not read: what a switch sends to many, "
+                "or adds (NVLS), is no message between two GPUs."
+            )
+        for peer in _list(channel, "connected_to", "channels"):
+            if type(peer) is not int or not 0 <= peer < gpus:
+                raise UsageError(
+                    f"channels: there are GPUs 0..{gpus - 1}, not {quoted(str(peer))}."
+                )
+            found[kind].append(peer)
+    return found
+
+
+def _tables(
+    gpu: Any, block: Any, where: str
+) -> tuple[dict[str, list[int]], dict[str, list[tuple[int, str]]]]:
+    """Return what a thread block calls its channels and remote buffers, by kind of channel."""
+    channels: dict[str, list[int]] = defaultdict(list)
+    for each in _list(block, "channels", where):
+        channels[str(each.get("channel_type"))] += _list(each, "channel_ids", where)
+    buffers = _list(gpu, "remote_buffers", where)
+    remotes: dict[str, list[tuple[int, str]]] = defaultdict(list)
+    for each in _list(block, "remote_buffer_refs", where):
+        for number in _list(each, "remote_buffer_ids", where):
+            if type(number) is not int or not 0 <= number < len(buffers):
+                raise UsageError(f"{where}: there is no remote buffer {quoted(str(number))}.")
+            there = buffers[number]
+            pair = _whole(there, "rank", where), str(there.get("type"))
+            remotes[str(each.get("access_channel_type"))].append(pair)
+    return channels, remotes
+
+
+def _places(block: Block, buffer: Any, kind: str) -> list[Place]:
+    """Return the places of an operand, here or on another GPU."""
+    first, size = _whole(buffer, "index", block.where), _whole(buffer, "size", block.where)
+    gpu, name = block.gpu, buffer.get("type")
+    if "buffer_id" in buffer:
+        number, known = _whole(buffer, "buffer_id", block.where), block.remotes.get(kind, [])
+        if number >= len(known):
+            raise UsageError(f"{block.where} names remote buffer {number}, and has {len(known)}.")
+        gpu, name = known[number]
+    if name not in BUFFERS:
+        raise UsageError(f"{block.where} names no buffer i, o or s.")
+    return [Place(gpu, name, first + turn) for turn in range(size)]
+
+
+def _read(
+    plan: Plan,
+    block: Block,
+    op: Any,
+    connected: list[dict[str, list[int]]],
+    barriers: dict[Any, list[int]],
+) -> None:
+    """Add the tasks of an operation."""
+    name = op.get("name") if isinstance(op, dict) else None
+    if isinstance(op, dict) and "tbg_info" in op:
+        raise UsageError(
+            f"{block.where}: thread blocks that share a chunk (tbg_info) are not read."
+        )
+    kind = str(op.get("channel_type")) if isinstance(op, dict) else ""
+    sources = [_places(block, each, kind) for each in _list(op, "src_buff", block.where)]
+    targets = [_places(block, each, kind) for each in _list(op, "dst_buff", block.where)]
+    if len({len(each) for each in (*sources, *targets)}) > 1:
+        raise UsageError(f"{block.where}: {name} has operands of different sizes.")
+    if name == "barrier":
+        key = block.gpu, _whole(op, "barrier_id", block.where)
+        _at_barrier(plan, block, key, barriers)
+    elif name in (*PUTS, *COPIES, "get"):
+        for source, target in zip(sources, targets, strict=False):
+            for one, other in zip(source, target, strict=True):
+                _moved(plan, block, one, other, str(name))
+    elif name in REDUCES:
+        for at in range(len(sources[0]) if sources else 0):
+            operands = [source[at] for source in sources]
+            _reduced(plan, block, operands, [target[at] for target in targets], str(name))
+    elif name not in (*SIGNALS, *WAITS, *NOTHING):
+        raise UsageError(
+            f"{block.where}: the operation {quoted(str(name))} is not read; those are "
+            f"{', '.join(KNOWN)}."
+        )
+    if name in (*SIGNALS, *WAITS):
+        for turn in _list(op, "channel_ids", block.where):
+            own = block.channels.get(kind, [])
+            if type(turn) is not int or not 0 <= turn < len(own):
+                raise UsageError(f"{block.where} names a channel that it has not.")
+            peers = connected[block.gpu][kind]
+            number = own[turn]
+            if type(number) is not int or not 0 <= number < len(peers):
+                raise UsageError(f"{block.where} names channel {number} of {len(peers)}.")
+            peer, alike = peers[number], peers[:number].count(peers[number])
+            task = plan.add(block, Act("wait", None, None))
+            if name in SIGNALS:
+                plan.signals[block.gpu, peer, kind, alike].append(task)
+            else:
+                plan.waits[peer, block.gpu, kind, alike].append(task)
+
+
+def _at_barrier(
+    plan: Plan, block: Block, key: tuple[int, int], barriers: dict[Any, list[int]]
+) -> None:
+    """Come to a barrier: the k-th time meets the k-th time of the other blocks."""
+    met = (tasks for (*other, _), tasks in barriers.items() if tuple(other) == key)
+    turn = sum(block.number in {plan.owners[task] for task in tasks} for tasks in met)
+    barriers[(*key, turn)].append(plan.add(block, Act("wait", None, None)))
+    plan.add(block, Act("wait", None, None))
+
+
+def _moved(plan: Plan, block: Block, source: Place, target: Place, name: str) -> int:
+    """Copy a chunk from one place to another, over a link if they are on two GPUs."""
+    if name in PACKETS_READ:
+        wait = plan.add(block, Act("wait", None, None))
+        plan.taken[source].append(wait)
+    if source.gpu == target.gpu:
+        done = plan.add(block, Act("copy", source, target))
+    else:
+        sent = plan.add(block, Act("send", source, None), (source.gpu, target.gpu))
+        done = plan.add(block, Act("receive", None, target, partner=sent))
+    if name in PACKETS_SENT:
+        plan.written[target].append(done)
+    return done
+
+
+def _reduced(
+    plan: Plan, block: Block, sources: list[Place], targets: list[Place], name: str
+) -> None:
+    """Add up chunks, write the sum here, and send it on."""
+    if len(sources) < 2 or not targets:
+        raise UsageError(f"{block.where}: {name} adds two or more, and writes one at least.")
+    for source in sources[1:] if name in PACKETS_READ else ():
+        plan.taken[source].append(plan.add(block, Act("wait", None, None)))
+    total = Place(block.gpu, "t", len(plan.owners))
+    plan.add(block, Act("copy", sources[0], total))
+    for source in sources[1:]:
+        if source.gpu == block.gpu:
+            plan.add(block, Act("reduce", source, total))
+            continue
+        sent = plan.add(block, Act("send", source, None), (source.gpu, block.gpu))
+        plan.add(block, Act("receive", total, total, adds=True, partner=sent))
+    for target in targets:
+        _moved(
+            plan,
+            block,
+            total,
+            target,
+            "ppkt" if name in PACKETS_SENT and target.gpu != block.gpu else "put",
+        )
+
+
+def _join(plan: Plan, barriers: dict[Any, list[int]]) -> None:
+    """The k-th wait meets the k-th signal; the k-th taking of a place's packets, their sending."""
+    for key, waits in plan.waits.items():
+        signals = plan.signals.get(key, [])
+        if len(waits) > len(signals):
+            where = plan.program.tasks.where[waits[len(signals)]]
+            raise UsageError(
+                f"{where} waits for ever: GPU {key[0]} signals {len(signals)} times on its channel."
+            )
+        for wait, signal in zip(waits, signals, strict=False):
+            plan.after(wait, signal)
+    for place, reads in plan.taken.items():
+        sends = plan.written.get(place, [])
+        if len(reads) > len(sends):
+            where = plan.program.tasks.where[reads[len(sends)]]
+            raise UsageError(
+                f"{where} waits for ever: {len(sends)} packets come to {place.buffer}"
+                f"[{place.offset}]."
+            )
+        for read, send in zip(reads, sends, strict=False):
+            plan.after(read, send)
+    for met in barriers.values():
+        for come in met:
+            for other in met:
+                if other != come:
+                    plan.after(come + 1, other)
+
+
+def _accesses(act: Act) -> list[tuple[Place, bool]]:
+    """Return the places that an act reads or writes (True)."""
+    found = []
+    if act.source is not None and act.kind != "wait":
+        found.append((act.source, False))
+    if act.target is not None:
+        found.append((act.target, True))
+    return [(place, writes) for place, writes in found if place.buffer != "t"]
+
+
+def _require_no_race(
+    plan: Plan, order: list[int], blocks: int, home: Callable[[Place], Place]
+) -> None:
+    """Raise `UsageError` where two thread blocks use a place, one writes, and nothing orders them.
+
+    A clock counts, for each task, the tasks of every block that are done before it begins.
+    """
+    tasks = len(order)
+    if tasks * blocks * 4 > MOST_CLOCKS:
+        return
+    clocks = np.zeros((tasks, blocks), np.int32)
+    turn, own = np.zeros(tasks, np.int64), Counter[int]()
+    users: dict[Place, list[tuple[int, bool]]] = defaultdict(list)
+    for task in order:
+        block = plan.owners[task]
+        for earlier in plan.before[task]:
+            np.maximum(clocks[task], clocks[earlier], out=clocks[task])
+        own[block] += 1
+        turn[task] = clocks[task, block] = own[block]
+        for named, writes in _accesses(plan.program.acts[task]):
+            place = home(named)
+            for other, wrote in users[place]:
+                ordered = clocks[task, plan.owners[other]] >= turn[other]
+                if (writes or wrote) and not ordered:
+                    raise UsageError(_race(plan, task, other, place))
+            users[place].append((task, writes))
+
+
+def _race(plan: Plan, task: int, other: int, place: Place) -> str:
+    one, two = (plan.program.tasks.where[each].partition(":")[0] for each in (other, task))
+    return (
+        f"{one} and {two} both use {place.buffer}[{place.offset}] of GPU {place.gpu}, one of them "
+        "writes there, and no signal, packet or barrier says which goes first."
+    )
+
+
+def as_plan(table: Timetable) -> bytes:
+    """Write a plan: in each step GPUs get what comes, wait until all have read, and put it down.
+
+    Each GPU has one thread block. In a step it signals to those that it sends to that its chunks
+    are ready, gets what comes into its scratch buffer, signals back, waits until its own have been
+    read, and then copies or adds: so that no chunk changes while another GPU reads it.
+
+    Raises
+    ------
+    UsageError
+        The collective has no name there that this writes, or parts of sums are sent.
+    """
+    names = {ours: theirs for theirs, ours in NAMES.items() if theirs in EXPORTED}
+    if table.collective not in names:
+        raise UsageError(f"A plan of MSCCL++ is written for {', '.join(sorted(names))}.")
+    if table.since is not None and (table.since >= 0).any():
+        raise UsageError("A plan of MSCCL++ has no parts of sums: give another --algorithm.")
+    if max(table.sender.max(initial=0), table.receiver.max(initial=0)) >= table.processors:
+        raise UsageError("MSCCL++ knows no switches, and in this schedule some send or receive.")
+    table = table.ordered()
+    add = np.zeros(len(table), bool) if table.add is None else table.add
+    columns = (table.step, table.sender, table.receiver, table.chunk, add)
+    steps: dict[int, list[tuple[int, int, int, bool]]] = defaultdict(list)
+    for step, *row in zip(*(column.tolist() for column in columns), strict=True):
+        steps[step].append((row[0], row[1], row[2], row[3]))
+    total = count_chunks(table.collective, table.processors, table.chunks)
+    inputs = table.chunks if table.collective == "gossip" else total
+    outputs = table.chunks if table.collective == "reducescatter" else total
+    document = {
+        "name": f"mpinet-{names[table.collective]}",
+        "collective": names[table.collective],
+        "protocol": "Simple",
+        "inplace": True,
+        "reuse_resources": False,
+        "num_threads_per_block": 1024,
+        "use_double_scratch_buffer": False,
+        "buffer_alignment": 16,
+        "min_message_size": 0,
+        "max_message_size": 2**64 - 1,
+        "gpus": [
+            {"id": gpu, "input_chunks": inputs, "output_chunks": outputs}
+            | _gpu(gpu, steps, "o" if table.collective == "gossip" else "i")
+            for gpu in range(table.processors)
+        ],
+    }
+    return (json.dumps(document, indent=1) + "\n").encode()
+
+
+EXPORTED = ("allgather", "allreduce", "reducescatter", "broadcast")
+"""Collectives whose plans are written."""
+
+
+def _gpu(gpu: int, steps: dict[int, list[tuple[int, int, int, bool]]], main: str) -> dict[str, Any]:
+    """Return a GPU's channels, buffers and thread block."""
+    rows = [row for step in steps.values() for row in step if gpu in row[:2]]
+    peers = sorted({end for row in rows for end in row[:2]} - {gpu})
+    sources = sorted({sender for sender, receiver, *_ in rows if receiver == gpu})
+    ops: list[dict[str, Any]] = []
+
+    def meet(kind: str, ends: set[int]) -> None:
+        turns = [peers.index(end) for end in sorted(ends)]
+        if turns:
+            ops.append({"name": kind, "channel_ids": turns, "channel_type": "memory"})
+
+    def piece(kind: str, index: int) -> dict[str, Any]:
+        return {"type": kind, "index": index, "size": 1}
+
+    most = 0
+    for step in sorted(steps):
+        come = [row for row in steps[step] if row[1] == gpu]
+        senders = {sender for sender, *_ in come}
+        receivers = {receiver for sender, receiver, *_ in steps[step] if sender == gpu}
+        most = max(most, len(come))
+        meet("signal", receivers)
+        meet("wait", senders)
+        ops.append({"name": "nop"})
+        for place, (sender, _, chunk, _) in enumerate(come):
+            there = {"buffer_id": sources.index(sender), "index": chunk, "size": 1}
+            own: dict[str, Any] = {
+                "name": "get",
+                "src_buff": [there],
+                "dst_buff": [piece("s", place)],
+            }
+            own |= {"channel_ids": [peers.index(sender)], "channel_type": "memory"}
+            ops.append(own)
+        ops.append({"name": "nop"})
+        meet("signal", senders)
+        meet("wait", receivers)
+        ops.append({"name": "nop"})
+        for place, (*_, chunk, adds) in enumerate(come):
+            got, home = piece("s", place), piece(main, chunk)
+            name, sums = ("re", {"reduce_op": "sum"}) if adds else ("copy", {})
+            both = {"src_buff": [home, got] if adds else [got], "dst_buff": [home]}
+            ops.append({"name": name, **both, **sums})
+        ops.append({"name": "nop"})
+    remote = [
+        {"rank": sender, "type": main, "access_channel_types": ["memory"]} for sender in sources
+    ]
+    refs = [{"access_channel_type": "memory", "remote_buffer_ids": [*range(len(sources))]}]
+    return {
+        "scratch_chunks": most,
+        "threadblocks": [
+            {
+                "id": 0,
+                "ops": ops,
+                "channels": [{"channel_type": "memory", "channel_ids": [*range(len(peers))]}],
+                "remote_buffer_refs": refs,
+            }
+        ],
+        "channels": [{"channel_type": "memory", "connected_to": peers}],
+        "remote_buffers": remote,
+        "semaphores": [],
+    }
