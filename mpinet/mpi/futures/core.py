@@ -6,15 +6,17 @@ for a worker, sends the task and receives the result, on the account of the line
 
 from __future__ import annotations
 
+import os
 import sys
 from concurrent.futures import BrokenExecutor, Future
 from types import ModuleType
 from typing import Any
 
-from mpinet.mpi.communicators.communicator import Intracomm, whole
+from mpinet.mpi.communicators.communicator import Comm, Intracomm, own, whole
 from mpinet.mpi.communicators.creation import new_comm
 from mpinet.mpi.futures.crew import Crew, serve
 from mpinet.mpi.futures.pending import Pending
+from mpinet.mpi.world.atexit_hooks import call_at_end
 from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.failure import script_line
 from mpinet.mpi.world.ranks import rank_table
@@ -26,9 +28,15 @@ They also name the contexts of the pool of all processors."""
 
 ALONE = (
     "MPIPoolExecutor has no workers here: run the script by mpinet exec --on TOPO "
-    "-m mpi4py.futures SCRIPT.py, where processor 0 runs it and all others work, or use "
-    "MPICommExecutor."
+    "-m mpi4py.futures SCRIPT.py, where processor 0 runs it and all others work, leave processors "
+    "free for them by --spare N, or use MPICommExecutor."
 )
+
+WORK = "from mpinet.mpi.futures.core import work; work()"
+"""Code that workers run which an executor has spawned."""
+
+MOST_WORKERS = "MPI4PY_FUTURES_MAX_WORKERS"
+"""Environment variable for the most workers of an executor that is given no number."""
 
 
 class Core(ModuleType):
@@ -155,9 +163,25 @@ class SharedPoolCtx:
 def worker_pool(executor: Any) -> Pool:
     """The pool of an executor that has been given no communicator."""
     crew = running.turns.current.storage().get(SHARED)
-    if crew is None:
+    if crew is not None:
+        return Pool(executor, crew, False)
+    free = len(running.world.contexts.spare)
+    if not free or "service" in executor._options:
         raise NotImplementedError(ALONE)
-    return Pool(executor, crew, False)
+    wanted = executor._options.get("max_workers") or os.environ.get(MOST_WORKERS) or free
+    call_at_end(executor.shutdown)
+    with Booked("bootup"):
+        workers = own().Spawn(sys.executable, ["-c", WORK], min(int(wanted), free))
+    return Pool(executor, Crew(workers, False), True)
+
+
+def work() -> None:
+    """Work for the processor that has spawned the running one, until it says that it is over."""
+    master = Comm.Get_parent()
+    running.turns.current.storage()[WORKERS] = whole()
+    with Booked("worker"):
+        serve(master, 0)
+    master.Disconnect()
 
 
 def comm_executor(executor: Any, comm: Any, root: int) -> None:

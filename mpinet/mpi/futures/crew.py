@@ -29,7 +29,7 @@ class Crew:
 
     Parameters
     ----------
-    comm : Intracomm
+    comm : Intracomm or Intercomm
         Master and workers.
     has_script : bool
         Whether the workers run the master's script anyway.
@@ -45,7 +45,8 @@ class Crew:
     def __init__(self, comm: Any, has_script: bool):
         self._comm = comm
         self.context: int = comm._context
-        self._workers = [rank for rank in range(comm.size) if rank != comm.rank]
+        others = range(comm.remote_size) if comm.is_inter else range(comm.size)
+        self._workers = [rank for rank in others if comm.is_inter or rank != comm.rank]
         self.size = len(self._workers)
         self._idle = list(self._workers)
         self._waiting: deque[Ending] = deque()

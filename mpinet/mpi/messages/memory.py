@@ -62,8 +62,8 @@ class BufferMessages(Endpoint):
         """Receive into memory."""
         buffer = _incoming(buf, source)
         mail = running.mail
-        mail.nothing(self._scope)
-        message = None if source == PROC_NULL else mail.receive(self._scope, source, tag)
+        is_nobody = source == PROC_NULL
+        message = mail.nothing(self._scope) if is_nobody else mail.receive(self._scope, source, tag)
         if status is not None:
             fill(status, message)
         if message is not None and buffer is not None:

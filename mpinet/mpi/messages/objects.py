@@ -72,8 +72,8 @@ class ObjectMessages(Endpoint):
         """Receive an object."""
         room = None if buf is None else _room_given(buf, source)
         mail = running.mail
-        mail.nothing(self._scope)
-        message = None if source == PROC_NULL else mail.receive(self._scope, source, tag)
+        is_nobody = source == PROC_NULL
+        message = mail.nothing(self._scope) if is_nobody else mail.receive(self._scope, source, tag)
         return loaded(message, room, status)
 
     @call

@@ -32,6 +32,11 @@ def call_last(main: dict[str, Any]) -> None:
         function(*arguments, **named)
 
 
+def call_at_end(function: Callable[[], Any]) -> None:
+    """Let something be called at the end of the running processor's script."""
+    vars(sys.modules["__main__"]).setdefault(KEPT, []).append((function, (), {}))
+
+
 def release_objects(main: ModuleType | None) -> None:
     """Let go of a script's objects, the last first, so that their ``__del__`` is its processor's.
 

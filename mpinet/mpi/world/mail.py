@@ -236,10 +236,11 @@ class Mail:
 
     # ---- receives
 
-    def nothing(self, scope: Scope) -> None:
-        """Send nothing, to `PROC_NULL`, or receive nothing from there."""
+    def nothing(self, scope: Scope) -> Message | None:
+        """Send nothing, to `PROC_NULL`, or receive nothing from there: None."""
         if self.require is not None:
             self.require(scope.context)
+        return None
 
     def receive(self, scope: Scope, source: int, tag: int) -> Message:
         """Block the running processor until it has received a message.

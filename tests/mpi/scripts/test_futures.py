@@ -40,6 +40,26 @@ def test_members_of_a_communicator_work_for_one_of_them(tmp_path):
     assert outcome.unreceived == 0
 
 
+def test_an_executor_spawns_workers_onto_processors_left_free(tmp_path):
+    script = (
+        POOL.replace("MPICommExecutor", "MPIPoolExecutor")
+        + """
+    if __name__ == "__main__" and rank < 2:
+        for workers in (1, 2):  # the second takes back what the first has given
+            with MPIPoolExecutor(max_workers=workers) as pool:
+                say((pool.num_workers, [square for square, _ in pool.map(task, range(4))]))
+        last = MPIPoolExecutor(max_workers=1)  # ends with the script
+        say(last.submit(task, 9).result())
+    """
+    )
+    said, outcome = played(tmp_path, "hypercube:3", script, spare=4)
+    squares = [number * number for number in range(4)]
+    assert [said[rank] for rank in range(8)] == [
+        [(1, squares), (2, squares), (81, 0)] if rank < 2 else [] for rank in range(8)
+    ]
+    assert outcome.unreceived == 0
+
+
 def test_a_task_that_waits_for_nobody_is_a_deadlock_with_both_lines(tmp_path):
     script = """
     from mpi4py.futures import MPICommExecutor
