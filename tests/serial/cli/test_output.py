@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from mpinet.cli.session import Session
+
 PROGRAMS = r"""
 import os, sys
 
@@ -67,6 +69,12 @@ def mpinet(*words: str | bytes | Path, **settings: object) -> subprocess.Complet
     settings = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **settings}
     command = [sys.executable, "-m", "mpinet", *words]
     return subprocess.run(command, text=True, errors="replace", timeout=300, **settings)
+
+
+def here(capfd: pytest.CaptureFixture[str], *words: str) -> subprocess.CompletedProcess[str]:
+    """Run a command in this process, where no stream or limit of its own is the fact."""
+    status = Session(list(words)).run()
+    return subprocess.CompletedProcess(words, status, *capfd.readouterr())
 
 
 def at_most(size: int) -> dict[str, object]:
@@ -142,8 +150,10 @@ def test_values_larger_than_a_file_may_be_are_told(programs: Path) -> None:
         "verify gbsn --journal {}",
     ],
 )
-def test_a_file_name_that_is_too_long_is_refused(command: str) -> None:
-    done = mpinet(*command.format("a" * 300).split())
+def test_a_file_name_that_is_too_long_is_refused(
+    command: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    done = here(capfd, *command.format("a" * 300).split())
     assert done.returncode == 2
     assert a_sentence(done.stderr)
 
@@ -183,16 +193,18 @@ def test_a_script_prints_surrogates_as_escapes() -> None:
     assert done.stdout.startswith("\\ud800\n\\ud800\n")
 
 
-def test_a_number_too_long_for_decimals_is_told_in_hexadecimals(programs: Path) -> None:
-    done = mpinet("run", f"{programs}:long_number", "--on", "ring:3", "--json")
+def test_a_number_too_long_for_decimals_is_told_in_hexadecimals(
+    programs: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    done = here(capfd, "run", f"{programs}:long_number", "--on", "ring:3", "--json")
     assert json.loads(done.stdout)["result"]["values"][2] == hex(10**5000 + 2)
 
 
 @pytest.mark.parametrize(("program", "reason"), [("endless", "itself"), ("mute", "no words")])
 def test_a_value_that_cannot_be_told_is_a_sentence(
-    programs: Path, program: str, reason: str
+    programs: Path, program: str, reason: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    done = mpinet("run", f"{programs}:{program}", "--on", "ring:3")
+    done = here(capfd, "run", f"{programs}:{program}", "--on", "ring:3")
     assert done.returncode == 1
     assert a_sentence(done.stderr)
     assert reason in done.stderr
@@ -205,11 +217,13 @@ def test_a_program_that_ends_abruptly_is_named(programs: Path) -> None:
     assert "mpinet/process" not in done.stderr
 
 
-def test_without_a_command_the_help_is_shown() -> None:
-    assert mpinet().stdout == mpinet("--help").stdout
+def test_without_a_command_the_help_is_shown(capfd: pytest.CaptureFixture[str]) -> None:
+    shown = here(capfd).stdout
+    assert shown == here(capfd, "--help").stdout
+    assert "mpinet help" in shown
 
 
-def test_a_command_that_is_almost_right_is_suggested() -> None:
-    done = mpinet("rout", "ring:8")
+def test_a_command_that_is_almost_right_is_suggested(capfd: pytest.CaptureFixture[str]) -> None:
+    done = here(capfd, "rout", "ring:8")
     assert done.returncode == 2
     assert "did you mean route?" in done.stderr
