@@ -47,15 +47,39 @@ def write_files(page, folder):
 ANEW = {"exec", "launch", "load", "resume", "verify"}
 """Commands that start processes, or that are to find nothing of other commands in theirs."""
 
+PLAIN = re.compile(r"(mpinet [^<>;&|$]*?)(?: > ?([\w.-]+))?")
+"""A command that needs no shell, and the file that its output goes to."""
+
+
+def plain(commands):
+    """The commands between && as matches of `PLAIN`; none where a shell or a process is needed."""
+    found = [PLAIN.fullmatch(command) for command in commands.split(" && ")]
+    return found if all(each and each[1].split()[1] not in ANEW for each in found) else []
+
+
+def run_here(commands, folder, capfd):
+    """Run plain commands one after the other while they succeed: status, output, complaints."""
+    status, out, said = 0, "", ""
+    for command in commands:
+        status = Session(shlex.split(command[1])[1:]).run()
+        shown, told = capfd.readouterr()
+        said += told
+        if command[2]:
+            (folder / command[2]).write_text(shown)
+        else:
+            out += shown
+        if status:
+            break
+    return status, out, said
+
 
 @pytest.mark.parametrize(("page", "command", "output"), SHOWN)
 def test_a_command_prints_what_the_page_shows(page, command, output, tmp_path, monkeypatch, capfd):
     write_files(page, tmp_path)
     monkeypatch.chdir(tmp_path)
     words, _, rest = command.partition(" | ")
-    if re.fullmatch(r"mpinet [^<>;&|$]*", words) and words.split()[1] not in ANEW:
-        status = Session(shlex.split(words)[1:]).run()
-        out, said = capfd.readouterr()
+    if commands := plain(words):
+        status, out, said = run_here(commands, tmp_path, capfd)
         out = filtered(out, rest) if rest else out
     else:
         done = subprocess.run(command.replace("launch/run", str(CHECKOUT / "launch/run")), **SHELL)
@@ -63,6 +87,17 @@ def test_a_command_prints_what_the_page_shows(page, command, output, tmp_path, m
     refused = output.startswith("mpinet: ")
     assert (said if refused else out) == output, said
     assert (status != 0) == refused
+
+
+def test_commands_run_here_as_a_shell_runs_them(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    shown = "mpinet show ring:4 --json > a.json && mpinet show ring:x && mpinet show ring:5"
+    status, out, said = run_here(plain(shown), tmp_path, capfd)
+    assert (status, out) == (2, "") and said.startswith("mpinet: ")
+    assert '"size": 4' in (tmp_path / "a.json").read_text()
+    for needs_more in ("mpinet show ring:4; ls", "mpinet show $N", "mpinet show a && ls", "exec"):
+        assert plain(needs_more) == []
+    assert plain("mpinet show ring:4 && mpinet launch -n 2 flood ring:4") == []
 
 
 def filtered(text, command):
