@@ -205,7 +205,7 @@ LEAST_CHILD = 117
 SAMPLED_PARENTS = 128
 """Nodes that are asked for their parent in a tree."""
 
-AT_ROOT = {"scatter": (77, 79), "gather": (97, 62)}
+AT_ROOT = {"scatter": (77, 100), "gather": (97, 75)}
 """On the root's rank, bytes a processor while items go, and an item: their queue, or what came."""
 
 
