@@ -76,6 +76,10 @@ class Program:
         found: Ints = np.repeat(np.arange(self.processors), np.diff(self.first))
         return found
 
+    def owners_of(self, rows: Ints) -> Ints:
+        """Return the processors of some operations, by their rows."""
+        return np.searchsorted(self.first, rows, "right") - 1
+
     @property
     def largest(self) -> int:
         """Bytes of its largest message; 0 without any."""

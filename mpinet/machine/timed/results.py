@@ -105,7 +105,7 @@ def stuck_of(run: Playing, operations: Array, sends: str = "") -> tuple[int, lis
     count = int(run.machine.transport.sum(np.array([len(rows)], np.int64))[0])
     if not count:
         return 0, []
-    slots = np.searchsorted(program.first, rows, "right") - 1
+    slots = program.owners_of(rows)
     owners = nodes[run.slots[slots]]
     order = np.lexsort((rows, owners))[:SHOWN_STUCK]
     mine = [
@@ -127,7 +127,7 @@ def _waits_for(run: Playing, operations: Array, row: int, sends: str) -> tuple[i
     kind = layout.KINDS[int(program.kind[row])]
     line = int(program.lines[row])
     if operation["missing"] > 0:
-        slot = int(np.searchsorted(program.first, row, "right") - 1)
+        slot = int(program.owners_of(row))
         first = int(program.first[slot])
         needs = program.needs[program.needs_first[row] : program.needs_first[row + 1]]
         for need in needs.tolist():
@@ -150,7 +150,7 @@ def other_end(run: Playing, row: int) -> int:
     """Return the line of the first operation of the peer that could be the other end; 0: none."""
     part, program = run.part, run.program
     peer, tag = int(part.peer[row]), int(part.tag[row])
-    slot = int(np.searchsorted(part.first, row, "right") - 1)
+    slot = int(part.owners_of(row))
     mine = int(run.machine.nodes[run.slots[slot]])
     if peer == layout.ANY:
         return 0

@@ -152,7 +152,7 @@ def _messages(run: TimedRun) -> Ints:
     messages = state.messages[alive]
     travels, ends = messages["state"] == TRAVELS, messages["state"] == ENDS
     at = np.where(travels, messages["node"], messages["target"]).astype(np.int64)
-    owner = np.searchsorted(part.first, messages["index"][ends], "right") - 1
+    owner = part.owners_of(messages["index"][ends])
     at[ends] = run.machine.nodes[run.slots[owner]]
     words = _stacked(messages, MESSAGE)
     words[ends, INDEX_WORD - 1] -= part.first[owner]

@@ -132,7 +132,7 @@ class Played:
         program, events = self.program, np.zeros((len(noted), 4), np.int64)
         noted = noted[np.argsort(noted[:, 2], kind="stable")]
         rows = noted[:, 2] % int(self._rules.total)
-        owners = np.searchsorted(program.first, rows, "right") - 1
+        owners = program.owners_of(rows)
         firsts = self._play.actors["first"][noted[:, 0]].astype(np.int64)
         events[:, : own.WHICH] = noted[:, : own.WHICH]
         came = noted[:, own.WHAT] == CAME

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -136,6 +137,7 @@ def _traffic(program: Program) -> tuple[Ints, Ints, Ints]:
     return senders[apart], receivers[apart], program.amount[chosen][apart]
 
 
+@lru_cache(maxsize=1)
 def _distances(topology: Topology) -> Ints:
     """Return the hops between all processors, shape (hosts, hosts)."""
     return hops_from_hosts(topology, Adjacency.of(topology))[:, : topology.hosts]
