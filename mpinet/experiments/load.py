@@ -129,7 +129,7 @@ class Setting:
 
     @property
     def ranks_of_messages(self) -> int:
-        """How many ranks messages have, each with virtual channels of its own."""
+        """Number of ranks that messages have, each with virtual channels of its own."""
         return 1 + self.generation.has_priority
 
     @cached_property
