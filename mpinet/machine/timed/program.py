@@ -76,9 +76,10 @@ class Program:
         found: Ints = np.repeat(np.arange(self.processors), np.diff(self.first))
         return found
 
-    def owners_of(self, rows: Ints) -> Ints:
-        """Return the processors of some operations, by their rows."""
-        return np.searchsorted(self.first, rows, "right") - 1
+    def owners_of(self, rows: Ints | int) -> Ints:
+        """Return the processors of some operations, by their rows; of one, a number."""
+        found: Ints = np.searchsorted(self.first, rows, "right") - 1
+        return found
 
     @property
     def largest(self) -> int:
