@@ -25,24 +25,24 @@ def mpi4py_sources() -> Path:
     )
     folder = ENVIRONMENT / "share" / f"mpi4py-{version}"
     if not folder.is_dir():
-        fetch(version, folder)
+        fetch("mpi4py", version, folder)
     return folder
 
 
-def fetch(version: str, folder: Path) -> None:
-    """Fetch the sources and put them in place; several may do so at a time."""
+def fetch(package: str, version: str, folder: Path) -> None:
+    """Fetch a package's sources and put them in place; several may do so at a time."""
     folder.parent.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent) as aside:
-        words = ["-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", "mpi4py"]
+        words = ["-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", package]
         done = subprocess.run(
-            [PYTHON, *words, f"mpi4py=={version}", "--dest", aside],
+            [PYTHON, *words, f"{package}=={version}", "--dest", aside],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
             timeout=FETCHING,
         )
         assert done.returncode == 0, (
-            f"mpi4py's sources could not be fetched: these tests need them in {folder}.\n"
+            f"{package}'s sources could not be fetched: these tests need them in {folder}.\n"
             + done.stderr
         )
         with tarfile.open(next(Path(aside).glob("*.tar.gz"))) as archive:

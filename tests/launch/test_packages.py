@@ -1,6 +1,7 @@
 """Published packages, unmodified: scripts that use them print the same as under a real mpirun."""
 
 import os
+import re
 import subprocess
 from functools import cache
 from pathlib import Path
@@ -8,7 +9,7 @@ from sysconfig import get_python_version
 
 import pytest
 from launch.conftest import CHECKOUT
-from launch.sources import PYTHON
+from launch.sources import ENVIRONMENT, PYTHON, fetch
 
 DRIVERS = Path(__file__).parent / "drivers/packages"
 
@@ -92,3 +93,42 @@ def test_a_script_that_fails_says_why(name, tmp_path):
     assert real.returncode == 0 and real.stdout, real.stderr
     here = emulated(name, tmp_path)
     assert here.returncode != 0 and DIFFERENT[name] in here.stderr
+
+
+SUITES = {"mpi-list": 23, "pyske": 202}
+"""Packages whose own tests run under MPI, and how many they are."""
+
+
+def suite_of(package: str) -> Path:
+    """The folder of a package's tests."""
+    if package == "pyske":
+        return Path(settings("pyske")["PYTHONPATH"]) / "pyske/test"
+    folder = ENVIRONMENT / "share/mpi_list-0.4.0"
+    if not folder.is_dir():
+        fetch("mpi-list", "0.4.0", folder)
+    return folder / "tests"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("package", SUITES)
+def test_a_packages_own_tests_come_to_the_same_under_the_plugin(package, tmp_path):
+    """A test that fails on some rank under mpiexec fails here: pyske has one."""
+    tests = ["-o", "addopts=", "-rf", "-p", "no:cacheprovider", str(suite_of(package))]
+
+    def failed(*words: str) -> tuple[set[str], str]:
+        done = subprocess.run(
+            [*words, *tests],
+            cwd=tmp_path,
+            env=settings(package) | {"NO_COLOR": "1"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=600,
+        )
+        return set(re.findall(r"^FAILED \S*::(\S+)", done.stdout, re.MULTILINE)), done.stdout
+
+    pytests = [str(PYTHON), "-m", "pytest"]
+    real, told = failed(str(CHECKOUT / "launch/run"), "-n", "4", *pytests, "-p", "no:mpinet")
+    here, said = failed(*pytests, "--mpinet", "4")
+    assert here == real, said + told
+    assert f"{SUITES[package] - len(here)} passed" in said
