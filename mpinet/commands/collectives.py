@@ -99,8 +99,8 @@ def gossip(
         few steps, as does ``paths`` (through switches that forward, all ports).
     items : int
         Items of every processor, sent in a pipeline where there are more than one:
-        ``rarest`` or ``paths`` (all ports), ``matching`` or ``cycle`` (one port); default: the
-        fewest steps.
+        ``rarest``, ``paths`` or ``trees`` (all ports), ``matching`` or ``cycle`` (one port);
+        default: the fewest steps.
 
     Examples
     --------
@@ -299,8 +299,8 @@ def reducescatter(
     topology : str or Topology
         Network of links or busses.
     algorithm : str, optional
-        Algorithm: ``rarest`` (all ports), ``matching`` or ``cycle`` (one port), ``paths`` (through
-        switches that forward); default: the fewest steps.
+        Algorithm: ``rarest`` or ``trees`` (all ports), ``matching`` or ``cycle`` (one port),
+        ``paths`` (through switches that forward); default: the fewest steps.
     items : int
         Items that are combined at each processor.
 

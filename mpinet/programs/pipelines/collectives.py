@@ -250,7 +250,7 @@ def _along(machine: Machine, along: Exchanged, items: int) -> Timetable:
 
 def _combines(topology: Topology, table: Timetable, way: Spread) -> Flags:
     """Tell if the receiver of each row of a reduction combines what comes with what it has."""
-    return (table.receiver < topology.hosts) | (way.algorithm != PATHS)
+    return (table.receiver < topology.hosts) | (way.algorithm not in (PATHS, TREES))
 
 
 def shares(topology: Topology, items: int) -> Ints:
@@ -286,10 +286,12 @@ def _there_and_back(
     best: tuple[Spread, Spread] | None = None
     names = [algorithm] if algorithm else offered(topology, model, True, switches)
     for name in names:
-        sources = np.zeros(items, np.int64) if name == TREES else shares(topology, items)
+        through = topology.links and topology.size > topology.hosts and name in (PATHS, TREES)
+        one = name == TREES and not through
+        sources = np.zeros(items, np.int64) if one else shares(topology, items)
         back = forth = spread(topology, arcs, model, sources, half, name, True, switches)
-        if not topology.links or name == PATHS:
-            forth = spread(topology, arcs, model, sources, 0, None if name == PATHS else name)
+        if not topology.links or through:
+            forth = spread(topology, arcs, model, sources, 0, None if through else name)
         if best is None or back.steps + forth.steps < sum(way.steps for way in best):
             best = back, forth
         if back.steps <= half:

@@ -21,10 +21,10 @@ def fetch(
     hosts: int,
     size: int,
     sources: Ints,
-    group: Ints,
     one_port: bool,
     alone: bool,
     longest: int,
+    group: Ints,
     seed: int,
     rows: Table,
 ) -> int:

@@ -86,10 +86,10 @@ def path_rows(
         cells = (longest + 1) * (len(arcs) + items * (arcs.size - hosts))
         if max(cells, deliveries * longest) > MOST_CELLS:
             break
-        given = (arcs.ends, hosts, arcs.size, sources, groups(arcs), one_port, alone, longest)
+        given = (arcs.ends, hosts, arcs.size, sources, one_port, alone, longest)
         room = np.empty((deliveries * longest, 3), np.int64)
         starts = min(STARTS, MOST_AGAIN // looks)
-        best = best_rows(partial(_fetched, given, room), room, starts, bound)
+        best = best_rows(partial(_fetched, given, groups(arcs), room), room, starts, bound)
         longest *= 2
     if rooted and (not len(best) or best[-1, 0] > bound):
         sent = _sent(arcs, sources, bound, one_port)
@@ -119,9 +119,9 @@ def groups(arcs: Arcs) -> Ints:
     return group.ravel()
 
 
-def _fetched(given: tuple[Any, ...], rows: Table, seed: int) -> int:
-    """Write a start's rows, by step; how many there are."""
-    count = int(fetch(*given, seed, rows))
+def _fetched(given: tuple[Any, ...], group: Ints, rows: Table, seed: int) -> int:
+    """Write a start's rows, by step; how many there are. Every other one knows no groups."""
+    count = int(fetch(*given, group * (seed % 2 == 0), seed, rows))
     rows[:count] = rows[np.lexsort((rows[:count, 1], rows[:count, 0]))]
     return count
 

@@ -1,11 +1,11 @@
 """Items from where they are to all processors: which way takes the fewest steps.
 
-``rarest`` (all ports): everybody takes from its neighbours what fewest have. ``trees`` (all ports,
-one root): down arc-disjoint trees, as many as there can be. ``matching`` (one port): in every step
-a largest matching of those who can tell something new. ``cycle`` (one port): along a Hamiltonian
-cycle. Over busses the first and the third let each bus carry what most of its members lack.
-``paths``: from processor to processor through switches that forward and do nothing else, for what
-is turned round. Every rank finds the same schedule.
+``rarest`` (all ports): everybody takes from its neighbours what fewest have. ``trees`` (all ports):
+down trees that together fill the links, as many as there can be. ``matching`` (one port): in every
+step a largest matching of those who can tell something new. ``cycle`` (one port): along a
+Hamiltonian cycle. Over busses the first and the third let each bus carry what most of its members
+lack. ``paths``: from processor to processor through switches that forward and do nothing else, as
+in what is turned round. Every rank finds the same schedule.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from mpinet.programs.busgossip import rows_over_busses
 from mpinet.programs.matchedgossip import matched_rows, needed_rows
 from mpinet.programs.pipelines import dimensions
 from mpinet.programs.pipelines.arcs import Arcs
+from mpinet.programs.pipelines.forest import forest_rows, is_packed, packed_trees
 from mpinet.programs.pipelines.paths import path_rows
 from mpinet.programs.pipelines.rates import looks_of_ways, ways_to_all
 from mpinet.programs.pipelines.trees import MOST_LOOKS, disjoint_trees, looks_of_trees, tree_rows
@@ -84,7 +85,7 @@ def offered(
     `switches` says of what is turned round what its switches do.
     """
     if only_forwards(topology, switches):
-        return [PATHS]
+        return [PATHS] if model.send == 1 else [PATHS, TREES]
     if only_forwards(topology, FORWARD) and switches == COMBINE:
         return [*dict.fromkeys([*offered(topology, model, rooted), PATHS])]
     if not topology.links:
@@ -92,7 +93,7 @@ def offered(
     if model.send == 1:
         return [CYCLE, MATCHING] if topology.cycle() is not None else [MATCHING]
     through = [PATHS] if only_forwards(topology, FORWARD) else []
-    return [RAREST, TREES, *through] if rooted else [RAREST, *through]
+    return [RAREST, *through, TREES]
 
 
 def require_spread(
@@ -190,6 +191,8 @@ def spread(
     for name in names:
         if name == PATHS:
             found = _paths(arcs, sources, bound, model.send == 1, switches is not None)
+        elif name == TREES and (not rooted or arcs.hosts < arcs.size):
+            found = _forest(arcs, sources, bound, switches is not None)
         elif topology.links:
             found = _WAYS[name](topology, arcs, sources, bound)
         else:
@@ -248,17 +251,22 @@ def _paths(arcs: Arcs, sources: Ints, bound: int, one_port: bool, alone: bool) -
     return None if found is None else Spread(PATHS, *found)
 
 
+def _forest(arcs: Arcs, sources: Ints, bound: int, alone: bool) -> Spread | None:
+    """Down trees from all processors that have items, past the switches between them."""
+    if not is_packed(arcs, sources):
+        return None
+    return Spread(TREES, *forest_rows(arcs, packed_trees(arcs, sources), sources, bound, alone))
+
+
 def _trees(topology: Topology, arcs: Arcs, sources: Ints, bound: int) -> Spread | None:
-    """Down arc-disjoint trees; switches that send nothing on get nothing."""
+    """Down arc-disjoint trees of one root."""
     root = int(sources[0])
     degree = int(arcs.out_degrees[root])
     if max(looks_of_ways(arcs, root), looks_of_trees(arcs, degree)) > MOST_LOOKS:
         return None
     ways = ways_to_all(arcs, root)
     number = int(ways.min())
-    rows, ports = tree_rows(arcs, root, disjoint_trees(arcs, root, number), len(sources))
-    needed = needed_rows(rows, topology, sources)
-    return Spread(TREES, rows[needed], ports[needed])
+    return Spread(TREES, *tree_rows(arcs, root, disjoint_trees(arcs, root, number), len(sources)))
 
 
 def _cycle(topology: Topology, arcs: Arcs, sources: Ints, bound: int) -> Spread | None:

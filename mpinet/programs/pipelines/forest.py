@@ -1,0 +1,221 @@
+"""Items sent down trees that together fill the links, each step by step behind the others.
+
+The trees are those of `mpinet.programs.pipelines.packing`. An item that passes switches on its way
+from one processor to another waits in none of them. What has the longest way before it goes first.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from mpinet.base.arrays import Ints, Table
+from mpinet.compiled import kernel
+from mpinet.draws import draw32
+from mpinet.programs.pipelines.arcs import Arcs
+from mpinet.programs.pipelines.packing import Forest, pack
+from mpinet.programs.starts import best_rows
+
+STARTS = 8
+"""Timetables with other draws; the best counts."""
+
+MOST_LOOKS = 2**22
+"""Looks at pairs of nodes that packing takes for one tree each, at most."""
+
+MOST_ROWS = 2**20
+"""Messages that are put in order."""
+
+
+def is_packed(arcs: Arcs, sources: Ints) -> bool:
+    """Tell if the network is so small that trees are packed for these items."""
+    roots, switches = len(np.unique(sources)), arcs.size - arcs.hosts
+    looks = (roots + switches) * arcs.hosts * arcs.size**2
+    return looks <= MOST_LOOKS and len(sources) * arcs.hosts <= MOST_ROWS
+
+
+class Sends(NamedTuple):
+    """Messages between processors, by item and receiver.
+
+    Attributes
+    ----------
+    parent : ndarray of int64, shape (items, hosts)
+        Who sends each item to each processor; -1 at the root.
+    way : ndarray of int64, shape (items, hosts)
+        Way by which it comes.
+    turn : ndarray of int64, shape (items,)
+        When each item's turn is among those of its tree, in 64ths of a step.
+    begin, wires : ndarray of int64, shape (ways + 1,) and (w,)
+        Pairs of nodes that way k leads over: ``wires[begin[k] : begin[k + 1]]``.
+    """
+
+    parent: Table
+    way: Table
+    turn: Ints
+    begin: Ints
+    wires: Ints
+
+
+def packed_trees(arcs: Arcs, sources: Ints) -> Forest:
+    """Pack trees for items, which processors have first."""
+    wide = np.zeros((arcs.size, arcs.size), np.int64)
+    np.add.at(wide, (arcs.ends.tail, arcs.ends.head), 1)
+    return pack(wide, np.bincount(sources, minlength=arcs.hosts))
+
+
+def forest_rows(
+    arcs: Arcs, forest: Forest, sources: Ints, bound: int, alone: bool
+) -> tuple[Ints, Ints]:
+    """Send items down trees in few steps.
+
+    Parameters
+    ----------
+    arcs : Arcs
+        Of the network.
+    forest : Forest
+        Trees for all items.
+    sources : ndarray of int64, shape (items,)
+        The processor that has each item first.
+    bound : int
+        Steps that nothing beats: there the search ends.
+    alone : bool
+        Whether an item is not to come to a switch twice in a step.
+
+    Returns
+    -------
+    rows : ndarray of int64, shape (k, 4)
+        Step, sender, receiver and item, by step.
+    ports : ndarray of int64, shape (k,)
+        The senders' ports.
+    """
+    order = np.lexsort((arcs.ends.head, arcs.ends.tail))
+    pairs = arcs.ends.tail[order] * arcs.size + arcs.ends.head[order]
+    wires, first = np.unique(pairs, return_index=True)
+    wide = np.diff(np.append(first, len(pairs)))
+    sends = sends_of(forest, sources, {pair: at for at, pair in enumerate(wires.tolist())}, arcs)
+    into = wires % arcs.size - arcs.hosts if alone else np.full(len(wires), -1)
+    rows = np.empty((int(np.diff(sends.begin)[sends.way].sum()), 4), np.int64)
+
+    def take(seed: int) -> int:
+        count = int(take_turns(*sends, wide, into, arcs.size - arcs.hosts, seed, rows))
+        rows[:count] = rows[np.argsort(rows[:count, 0], kind="stable")]
+        return count
+
+    best = best_rows(take, rows, STARTS, bound)
+    at = order[first[best[:, 1]] + best[:, 2]]
+    table = np.stack([best[:, 0], arcs.ends.tail[at], arcs.ends.head[at], best[:, 3]], axis=1)
+    return np.ascontiguousarray(table), arcs.port[at]
+
+
+def sends_of(forest: Forest, sources: Ints, numbers: dict[int, int], arcs: Arcs) -> Sends:
+    """Give each item a tree, and each of its messages a way; `numbers` are those of the wires."""
+    hosts = arcs.hosts
+    parent = np.full((len(sources), hosts), -1)
+    way = np.zeros((len(sources), hosts), np.int64)
+    turn = np.zeros(len(sources), np.int64)
+    listed, begin = list[int](), [0, 0]  # way 0 is that of the root, to itself
+    places: dict[tuple[int, ...], int] = {}
+    left = {ends: [*parts] for ends, parts in forest.ways.items()}
+    by_root = [np.flatnonzero(sources == root) for root in range(hosts)]
+    for root, number, above in zip(forest.roots, forest.numbers, forest.parents, strict=True):
+        items, by_root[root] = np.split(by_root[root], [number])
+        parent[items] = above
+        turn[items] = np.arange(number) * (64 * forest.steps) // number
+        for head in np.flatnonzero(above >= 0).tolist():
+            parts, done = left[int(above[head]), head], 0
+            while done < number:
+                most, nodes = parts.pop()
+                some = min(most, int(number) - done)
+                if most > some:
+                    parts.append((most - some, nodes))
+                if nodes not in places:
+                    places[nodes] = len(begin) - 1
+                    listed += [numbers[tail * arcs.size + to] for tail, to in pairwise(nodes)]
+                    begin.append(len(listed))
+                way[items[done : done + some], head] = places[nodes]
+                done += some
+    return Sends(parent, way, turn, np.array(begin), np.array(listed))
+
+
+@kernel
+def take_turns(
+    parent: Table,
+    way: Table,
+    turn: Ints,
+    begin: Ints,
+    wires: Ints,
+    wide: Ints,
+    into: Ints,
+    switches: int,
+    seed: int,
+    rows: Table,
+) -> int:
+    """Write rows (step, wire, which of its links, item); how many there are.
+
+    In every step the sends go whose items have come. Those of a tree take turns over all the steps
+    that its links carry something in; some starts let go first what has a long way before it.
+    """
+    items, hosts = parent.shape
+    height, keys = np.zeros((items, hosts), np.int64), np.empty(items * hosts, np.int64)
+    span, left = 1, 0
+    for item in range(items):
+        for head in range(hosts):
+            node, steps = head, 0
+            while parent[item, node] >= 0:
+                at = way[item, node]
+                steps += begin[at + 1] - begin[at]
+                height[item, node] = max(height[item, node], steps)
+                node = parent[item, node]
+    for item in range(items):
+        for head in range(hosts):
+            noise = draw32(int(seed), int(item), int(head), 12) & 0xFFF
+            soon = turn[item] - (seed % 4) * 32 * height[item, head]
+            last = int(parent[item, head] < 0) << 60  # roots wait for nothing
+            keys[item * hosts + head] = last + soon * 64 + noise
+            left += parent[item, head] >= 0
+            at = way[item, head]
+            span = max(span, begin[at + 1] - begin[at])
+    waiting = np.argsort(keys)[:left]
+    come = np.full((items, hosts), -1)
+    for item in range(items):
+        for head in range(hosts):
+            if parent[item, head] < 0:
+                come[item, head] = 0
+    used = np.zeros((span, wide.size), np.int64)
+    passing = np.zeros((span, switches, items), np.bool_)
+    count, step = 0, 0
+    while left > 0:
+        step += 1
+        still = 0
+        for place in range(left):
+            send = waiting[place]
+            item, head = send // hosts, send % hosts
+            since = come[item, parent[item, head]]
+            first, last = begin[way[item, head]], begin[way[item, head] + 1]
+            goes = since >= 0 and since < step
+            for at in range(first, last if goes else first):
+                wire, now = wires[at], (step + at - first) % span
+                if used[now, wire] == wide[wire]:
+                    goes = False
+                    break
+                if into[wire] >= 0 and passing[now, into[wire], item]:
+                    goes = False
+                    break
+            if not goes:
+                waiting[still] = send
+                still += 1
+                continue
+            for at in range(first, last):
+                wire, now = wires[at], (step + at - first) % span
+                rows[count, 0], rows[count, 1] = step + at - first, wire
+                rows[count, 2], rows[count, 3] = used[now, wire], item
+                count += 1
+                used[now, wire] += 1
+                if into[wire] >= 0:
+                    passing[now, into[wire], item] = True
+            come[item, head] = step + last - first - 1
+        left = still
+        used[step % span, :] = 0
+        passing[step % span, :, :] = False
+    return count

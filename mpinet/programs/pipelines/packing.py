@@ -1,0 +1,303 @@
+"""Trees that carry items to all processors at the rate that nothing beats, through switches, too.
+
+Links may carry so many messages in all. Items of many roots can come to everybody if every set of
+nodes without some processor lets out as many as are in it (Edmonds 1973), and the fewest steps
+after which links have carried enough are found by maximum flows. Switches then go, one after the
+other: a link into one and a link out of it become one link, as far as every such set keeps enough
+(Mader 1978; Bang-Jensen, Frank and Jackson 1995). Between processors alone trees are grown, each
+for as many items as can go the same way (ForestColl, Zhao and others 2024).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mpinet.base.arrays import Ints, Table
+from mpinet.compiled import inlined, kernel
+
+Ways = dict[tuple[int, int], list[tuple[int, tuple[int, ...]]]]
+"""Nodes on the way from one processor to another, ends included, with how many items go there."""
+
+
+@dataclass(frozen=True, eq=False)
+class Forest:
+    """Trees for the items of all roots.
+
+    Attributes
+    ----------
+    steps : int
+        Steps after which links have carried enough: no fewer are possible.
+    roots, numbers : ndarray of int64, shape (t,)
+        The root of each tree, and how many items go down it.
+    parents : ndarray of int64, shape (t, hosts)
+        From which processor each one gets them; -1 at the root.
+    ways : dict
+        As `Ways`: each pair of processors has enough for all trees.
+    """
+
+    steps: int
+    roots: Ints
+    numbers: Ints
+    parents: Table
+    ways: Ways
+
+
+def pack(wide: Table, weights: Ints) -> Forest:
+    """Pack trees.
+
+    Parameters
+    ----------
+    wide : ndarray of int64, shape (N, N)
+        Messages that can go from one node to another in a step; into each node as many as out.
+    weights : ndarray of int64, shape (hosts,)
+        Items of each processor; the first nodes are processors. There are two or more.
+
+    Examples
+    --------
+    >>> ring = np.roll(np.eye(6, dtype=np.int64), 1, 0) + np.roll(np.eye(6, dtype=np.int64), -1, 0)
+    >>> found = pack(ring, np.full(6, 2))
+    >>> found.steps, int(found.numbers.sum())
+    (5, 12)
+    """
+    steps = fewest_loads(wide, weights)
+    free = wide * steps
+    ways = remove_switches(free, weights)
+    hosts = len(weights)
+    longer = np.ones((hosts, hosts), np.int64)
+    for (tail, head), parts in ways.items():
+        longer[tail, head] = min(len(way) - 1 for _, way in parts)
+    room = 4 * hosts
+    while True:
+        roots, numbers = np.empty(room, np.int64), np.empty(room, np.int64)
+        parents = np.empty((room, hosts), np.int64)
+        between = np.ascontiguousarray(free[:hosts, :hosts])
+        count = grow(between, longer, weights.copy(), roots, numbers, parents)
+        if count >= 0:
+            return Forest(steps, roots[:count], numbers[:count], parents[:count], ways)
+        room *= 2
+
+
+def fewest_loads(wide: Table, weights: Ints) -> int:
+    """Steps after which links have carried all items to all processors, if no item has to wait."""
+    few, enough = 0, int(weights.sum())
+    while enough - few > 1:
+        steps = (few + enough) // 2
+        if shortfall(wide * steps, weights, 1):
+            few = steps
+        else:
+            enough = steps
+    return enough
+
+
+def remove_switches(free: Table, weights: Ints) -> Ways:
+    """Lead links past switches, those of the highest numbers first; `free` is written.
+
+    First a switch shares out what comes from each of its neighbours, as evenly as can be, so that
+    trees become shallow; what is left then goes wherever it can.
+    """
+    ways: Ways = {}
+    for tail, head in zip(*(ends.tolist() for ends in np.nonzero(free)), strict=True):
+        ways[tail, head] = [(int(free[tail, head]), (tail, head))]
+    for switch in range(len(free) - 1, len(weights) - 1, -1):
+        into, out, every = free[:, switch].copy(), free[switch].copy(), int(free[switch].sum())
+        for evenly in (True, False):
+            for tail in np.flatnonzero(into).tolist():
+                heads = np.flatnonzero(out)
+                heads = np.roll(heads, -int(np.searchsorted(heads, tail, side="right"))).tolist()
+                for head in heads:
+                    most = min(int(free[tail, switch]), int(free[switch, head]))
+                    if evenly:
+                        most = min(most, -(-int(into[tail] * out[head]) // every))
+                    if most == 0 or tail == head:
+                        continue
+                    number = split_off(free, weights, tail, switch, head, most)
+                    if number:
+                        _join(ways, tail, switch, head, number)
+        free[:, switch] = free[switch] = 0
+    return {ends: parts for ends, parts in ways.items() if max(ends) < len(weights)}
+
+
+def _join(ways: Ways, tail: int, switch: int, head: int, number: int) -> None:
+    """Make so many ways that end at a switch, and as many that begin there, ways past it."""
+    joined = ways.setdefault((tail, head), [])
+    while number:
+        (some, into), (others, out) = ways[tail, switch].pop(), ways[switch, head].pop()
+        least = min(some, others, number)
+        if some > least:
+            ways[tail, switch].append((some - least, into))
+        if others > least:
+            ways[switch, head].append((others - least, out))
+        joined.append((least, into + out[1:]))
+        number -= least
+
+
+@kernel
+def split_off(free: Table, weights: Ints, tail: int, switch: int, head: int, most: int) -> int:
+    """Lead as many messages as can be past a switch, at most so many; writes `free`.
+
+    A set that then lets out fewer than it has to has lost all of them: so many fewer can go.
+    """
+    free[tail, switch] -= most
+    free[switch, head] -= most
+    free[tail, head] += most
+    short = shortfall(free, weights, most)
+    free[tail, switch] += short
+    free[switch, head] += short
+    free[tail, head] -= short
+    return most - short
+
+
+@kernel
+def shortfall(free: Table, weights: Ints, most: int) -> int:
+    """Items of those of all roots that one processor cannot get, the largest number; up to most."""
+    size, hosts = len(free), len(weights)
+    left = np.zeros((size + 1, size + 1), np.int64)
+    needed, short = weights.sum(), 0
+    for target in range(hosts):
+        left[:size, :size] = free
+        left[size, :hosts] = weights
+        left[:, size] = 0
+        short = max(short, needed - largest_flow(left, size + 1, size, target, needed))
+        if short >= most:
+            return most
+    return short
+
+
+@inlined
+def largest_flow(left: Table, size: int, source: int, target: int, most: int) -> int:
+    """Messages from source to target, at most so many; `left` becomes what is free beside them."""
+    flow = min(most, left[source, target])
+    left[source, target] -= flow
+    # Ways of two links at once, then one way after the other by breadth first.
+    for node in range(size):
+        if node != source and node != target:
+            amount = min(most - flow, left[source, node], left[node, target])
+            left[source, node] -= amount
+            left[node, source] += amount
+            left[node, target] -= amount
+            left[target, node] += amount
+            flow += amount
+    came_by, queue = np.empty(size, np.int64), np.empty(size, np.int64)
+    while flow < most:
+        came_by[:] = -1
+        came_by[source], queue[0] = source, source
+        first, last = 0, 1
+        while first < last and came_by[target] < 0:
+            node = queue[first]
+            first += 1
+            for other in range(size):
+                if left[node, other] > 0 and came_by[other] < 0:
+                    came_by[other] = node
+                    queue[last] = other
+                    last += 1
+        if came_by[target] < 0:
+            break
+        amount, node = most - flow, target
+        while node != source:
+            amount = min(amount, left[came_by[node], node])
+            node = came_by[node]
+        node = target
+        while node != source:
+            left[came_by[node], node] -= amount
+            left[node, came_by[node]] += amount
+            node = came_by[node]
+        flow += amount
+    return flow
+
+
+@kernel
+def grow(
+    free: Table, longer: Table, waiting: Ints, roots: Ints, numbers: Ints, parents: Table
+) -> int:
+    """Write trees; how many there are, -1 where there is no room for all.
+
+    A tree takes the link that brings a processor soonest. As many items go down it as the rest can
+    spare: every set of processors that trees to come do not begin in needs a link for each of them.
+    Items that cannot take a link make a tree of their own, with what they share so far.
+    """
+    hosts, room = len(free), len(numbers)
+    depths = np.empty((room, hosts), np.int64)
+    tried = np.empty((hosts, hosts), np.bool_)
+    done, open_ = 0, 0  # trees that are whole; the next ones, as far as open_, have begun
+    for root in range(hosts):
+        if waiting[root] == 0:
+            continue
+        if done == room:
+            return -1
+        parents[done, :] = -2
+        parents[done, root], depths[done, root] = -1, 0
+        roots[done], numbers[done] = root, waiting[root]
+        waiting[root] = 0
+        open_ = done + 1
+        while done < open_:
+            tried[:] = False
+            missing = 0
+            for node in range(hosts):
+                missing += parents[done, node] == -2
+            while missing > 0:
+                tail, head, best = -1, -1, 0
+                for node in range(hosts):
+                    if parents[done, node] == -2:
+                        continue
+                    for other in range(hosts):
+                        if parents[done, other] != -2 or free[node, other] == 0:
+                            continue
+                        if tried[node, other]:
+                            continue
+                        depth = depths[done, node] + longer[node, other]
+                        key = (depth << 32) - free[node, other]
+                        if tail < 0 or key < best:
+                            tail, head, best = node, other, key
+                most = min(numbers[done], free[tail, head])
+                number = spare(free, waiting, numbers, parents, done, open_, tail, head, most)
+                if number == 0:
+                    tried[tail, head] = True
+                    continue
+                if number < numbers[done]:
+                    if open_ == room:
+                        return -1
+                    parents[open_], depths[open_] = parents[done], depths[done]
+                    roots[open_], numbers[open_] = root, numbers[done] - number
+                    numbers[done] = number
+                    open_ += 1
+                free[tail, head] -= number
+                parents[done, head] = tail
+                depths[done, head] = depths[done, tail] + longer[tail, head]
+                missing -= 1
+            done += 1
+    return done
+
+
+@inlined
+def spare(
+    free: Table,
+    waiting: Ints,
+    numbers: Ints,
+    parents: Table,
+    tree: int,
+    open_: int,
+    tail: int,
+    head: int,
+    most: int,
+) -> int:
+    """Items that can take a link for a tree, at most so many: the rest finds its ways without."""
+    hosts, others = len(waiting), open_ - tree - 1
+    size = hosts + others
+    left = np.zeros((size, size), np.int64)
+    left[:hosts, :hosts] = free
+    needed, every = most, most
+    for root in range(hosts):
+        every += waiting[root]
+        if root != tail:
+            left[tail, root] += waiting[root]
+    for other in range(others):
+        place, begun = hosts + other, tree + 1 + other
+        left[tail, place] = numbers[begun]
+        every += numbers[begun]
+        for node in range(hosts):
+            if parents[begun, node] != -2:
+                left[place, node] = 1 << 40
+    needed = every - most
+    return max(0, largest_flow(left, size, tail, head, every) - needed)
