@@ -105,14 +105,14 @@ def remove_switches(free: Table, weights: Ints) -> Ways:
         for evenly in (True, False):
             for tail in np.flatnonzero(into).tolist():
                 heads = np.flatnonzero(out)
-                heads = np.roll(heads, -int(np.searchsorted(heads, tail, side="right"))).tolist()
-                for head in heads:
+                behind = int(np.searchsorted(heads, tail, side="right"))
+                for head in np.roll(heads, -behind).tolist():
                     most = min(int(free[tail, switch]), int(free[switch, head]))
                     if evenly:
                         most = min(most, -(-int(into[tail] * out[head]) // every))
                     if most == 0 or tail == head:
                         continue
-                    number = split_off(free, weights, tail, switch, head, most)
+                    number = int(split_off(free, weights, tail, switch, head, most))
                     if number:
                         _join(ways, tail, switch, head, number)
         free[:, switch] = free[switch] = 0
