@@ -16,6 +16,7 @@ from mpinet.machine.traffic.layout import (
     UNLIMITED,
     WORMHOLE,
 )
+from mpinet.machine.traffic.places import add_all, clear, first_from, make_empty, set_bit
 
 
 @phase
@@ -29,9 +30,9 @@ def grant(many, rules, state, busses, bidding, scratch, ledger):
         return many
     outputs, lanes, messages, leads = state.outputs, state.lanes, state.messages, busses.leads
     ports, policy, switching = rules.ports, rules.policy, rules.switching
-    # By output the first bid for it; by output and input the last node (slot) in which it was
-    # taken. A node compares these stamps with its own slot, so that no node has to clear them.
-    asked, used_out, used_in = scratch.asked, scratch.used_out, scratch.used_in
+    # By output and input the last node (slot) in which it was taken. A node compares these stamps
+    # with its own slot, so that no node has to clear them.
+    used_out, used_in = scratch.used_out, scratch.used_in
     used_out[:] = NONE
     used_in[:] = NONE
     scratch.used_vcs[:] = NONE
@@ -57,8 +58,8 @@ def grant(many, rules, state, busses, bidding, scratch, ledger):
             )
         elif policy == ROTATING:
             granted = grant_in_turn(
-                first, last, granted, slot, asked, used_out, used_in, ledger.now % (ports + 1),
-                rules, bids, chosen, outputs, leads,
+                first, last, granted, slot, used_out, used_in, ledger.now % (ports + 1), rules,
+                bids, chosen, outputs, leads, scratch,
             )  # fmt: skip
         else:
             granted = grant_in_order(
@@ -120,53 +121,50 @@ def grant_alone(first, granted, slot, used_out, used_in, rules, bids, chosen, ou
 
 @part
 def grant_in_turn(
-    first, last, granted, slot, asked, used_out, used_in, turn, rules, bids, chosen, outputs, leads
+    first, last, granted, slot, used_out, used_in, turn, rules, bids, chosen, outputs, leads,
+    scratch,
 ):  # fmt: skip
     """Let each output grant the next lane in turn, starting at another output in every step.
 
     The rotating start matters where an input port sends one flit per step: the first output to
-    choose finds all inputs free.
+    choose finds all inputs free. Lanes are bits of words, so that the next in turn is found without
+    a look at every bid.
     """
-    ports, vcs, count = rules.ports, rules.vcs, rules.lanes
-    # Chain the bids for each output; backwards, so that chains ascend by lane.
-    for b in range(last - 1, first - 1, -1):
+    ports, vcs, words = rules.ports, rules.vcs, rules.words
+    asked, barred, whole, bid_of = scratch.asked, scratch.barred, scratch.whole, scratch.bid_of
+    make_empty(barred, 0, words)
+    if rules.switching != WORMHOLE and rules.one_input:
+        for port in range(ports + 1):
+            if used_in[port] == slot:
+                add_all(barred, 0, whole, port, words)
+    for b in range(first, last):
         each = bids[b]
-        if rules.switching == WORMHOLE:
-            each.granted = 0
-        if each.granted == 0:
-            each.next = asked[each.out]
-            asked[each.out] = b
+        if rules.switching == WORMHOLE or each.granted == 0:
+            bid_of[each.lane] = b
+            set_bit(asked, np.int64(each.out), np.int64(each.lane), words)
     for i in range(ports + 1):
         out = turn + i
         if out > ports:
             out -= ports + 1
-        if asked[out] == NONE:
+        if words == 1 and asked[out] == 0:
             continue
         output, to = outputs[slot * (ports + 1) + out], lead(leads, slot, out, ports)
         many = out == ports and not rules.one_eject
         while many or used_out[to] != slot:
-            nearest, best, b = count, np.int64(NONE), asked[out]
-            while b != NONE:
-                each = bids[b]
-                taken = rules.one_input and used_in[each.lane // vcs] == slot
-                if each.granted == 0 and not taken:
-                    distance = each.lane - output.pointer
-                    if distance < 0:
-                        distance += count
-                    if distance < nearest:
-                        nearest, best = distance, np.int64(b)
-                b = int(each.next)
-            if best == NONE:
+            lane = first_from(np.int64(output.pointer), asked, out, barred, words)
+            if lane == NONE:
                 break
-            each = bids[best]
-            each.granted = 1
-            used_out[to] = used_in[each.lane // vcs] = slot
+            clear(asked, out, lane, words)
+            port = lane // vcs
+            used_out[to] = used_in[port] = slot
+            if rules.one_input:
+                add_all(barred, 0, whole, port, words)
             if leads.size == 0 or out == ports:
                 # A port on a bus passes its turn on when it has won the bus: see `keep_winners`.
-                pass_turn(output, each.lane, count)
-            chosen[granted] = best
+                pass_turn(output, lane, rules.lanes)
+            chosen[granted] = bid_of[lane]
             granted += 1
-        asked[out] = NONE
+        make_empty(asked, out, words)
     return granted
 
 

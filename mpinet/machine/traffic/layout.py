@@ -478,16 +478,21 @@ class Bidding(NamedTuple):
 class Scratch(NamedTuple):
     """Scratch arrays of a step.
 
-    A header; an adaptive node's candidates; the first bid for each output; the node in which each
-    output, and each input, was last taken. For `allocating`: the room of a node's outputs and
+    A header; an adaptive node's candidates; the node in which each output, and each input, was last
+    taken. For the policy ``rotating``, in words as of `State.occupied`: the lanes that bid for each
+    output, those of inputs that are taken, those of each input; and the bid of each lane. For
+    `allocating`: the room of a node's outputs and
     inputs, the node in which a flit was last granted each virtual channel, and the picked ones.
     """
 
     header: Ints
     ways: Table
-    asked: Ints
     used_out: Ints
     used_in: Ints
+    asked: Ints
+    barred: Ints
+    whole: Ints
+    bid_of: Ints
     room_out: Ints
     room_in: Ints
     used_vcs: Ints

@@ -3,25 +3,73 @@
 import numpy as np
 
 from mpinet.compiled import part
-from mpinet.machine.traffic.layout import LANES_PER_WORD
+from mpinet.machine.traffic.layout import LANES_PER_WORD, NONE
+from mpinet.networks.arithmetic import lowest_one
 
 
 @part
-def is_set(occupied, slot, at, words):
-    """Tell if a lane is marked as occupied."""
-    return occupied[slot * words + at // LANES_PER_WORD] & 1 << at % LANES_PER_WORD != 0
+def bit_of(row, at, words):
+    """Return the place of a lane's word in rows of so many words, and its bit."""
+    # Nodes of at most `LANES_PER_WORD` lanes, by far the most, go without a division.
+    word = at // LANES_PER_WORD if words > 1 else 0
+    return row * words + word, 1 << at - word * LANES_PER_WORD
 
 
 @part
-def set_bit(occupied, slot, at, words):
-    """Mark a lane as occupied."""
-    occupied[slot * words + at // LANES_PER_WORD] |= 1 << at % LANES_PER_WORD
+def is_set(sets, row, at, words):
+    """Tell if a lane is in a set, such as a node's occupied ones."""
+    word, bit = bit_of(row, at, words)
+    return sets[word] & bit != 0
 
 
 @part
-def clear(occupied, slot, at, words):
-    """Mark a lane as empty."""
-    occupied[slot * words + at // LANES_PER_WORD] &= ~(1 << at % LANES_PER_WORD)
+def set_bit(sets, row, at, words):
+    """Add a lane to a set."""
+    word, bit = bit_of(row, at, words)
+    sets[word] |= bit
+
+
+@part
+def clear(sets, row, at, words):
+    """Take a lane out of a set."""
+    word, bit = bit_of(row, at, words)
+    sets[word] &= ~bit
+
+
+@part
+def make_empty(sets, row, words):
+    """Take all lanes out of a set."""
+    sets[row * words] = 0
+    for word in range(1, words):
+        sets[row * words + word] = 0
+
+
+@part
+def add_all(sets, row, others, other, words):
+    """Add the lanes of another set."""
+    sets[row * words] |= others[other * words]
+    for word in range(1, words):
+        sets[row * words + word] |= others[other * words + word]
+
+
+@part
+def first_from(lane, sets, row, barred, words):
+    """Return the first lane of a set, from a lane on and round to it, that is not barred.
+
+    `NONE` if all are.
+    """
+    if words == 1:
+        bits = sets[row] & ~barred[0]
+        ahead = bits & -(1 << lane)
+        return lowest_one(ahead if ahead != 0 else bits) if bits != 0 else np.int64(NONE)
+    word = lane // LANES_PER_WORD
+    bits = sets[row * words + word] & ~barred[word] & -(1 << lane - word * LANES_PER_WORD)
+    for _ in range(words + 1):
+        if bits != 0:
+            return word * LANES_PER_WORD + lowest_one(bits)
+        word = word + 1 if word + 1 < words else 0
+        bits = sets[row * words + word] & ~barred[word]
+    return np.int64(NONE)
 
 
 @part

@@ -35,6 +35,7 @@ from mpinet.machine.traffic.layout import (
     Wires,
 )
 from mpinet.machine.traffic.leaving import leave
+from mpinet.machine.traffic.places import set_bit
 from mpinet.machine.traffic.ways import called
 from mpinet.networks.adaptive import ALL_QUEUES
 
@@ -96,12 +97,18 @@ def advance(
 def make_scratch(routes, rules):
     """Allocate a step's scratch arrays, once per call: phases cannot allocate."""
     ways = np.empty((rules.ports * rules.classes if ADAPTIVE else 1, 2), np.int64)
+    whole = np.zeros((rules.ports + 1) * rules.words, np.int64)
+    for at in range(rules.lanes):
+        set_bit(whole, at // rules.vcs, at, rules.words)
     return Scratch(
         np.empty(routes.header_words, np.int64),
         ways,
-        np.full(rules.ports + 1, NONE, np.int64),
         np.empty(rules.ports + 1, np.int64),
         np.empty(rules.ports + 1, np.int64),
+        np.zeros(whole.size, np.int64),
+        np.empty(rules.words, np.int64),
+        whole,
+        np.empty(rules.lanes, np.int64),
         np.empty(rules.ports + 1, np.int64),
         np.empty(rules.ports + 1, np.int64),
         np.empty(rules.ports * rules.vcs, np.int64),
