@@ -20,8 +20,10 @@ from mpinet.networks.arithmetic import lowest_one
 
 
 @phase
-def bid(routes, rules, state, busses, bidding, scratch, ledger):
+def bid(begin, end, routes, rules, state, busses, bidding, scratch, ledger):
     """Phase 2: let every lane whose front flit can go bid for an output; return the bids' number.
+
+    The lanes are those of the nodes `begin` to `end`, without the last.
 
     The bids of a node lie side by side, by ascending lane: `grant` relies on both.
     """
@@ -34,7 +36,7 @@ def bid(routes, rules, state, busses, bidding, scratch, ledger):
     network_lanes, buffer, bussed = ports * vcs, rules.buffer, of_ports.size > 0
     header, ways, seen = scratch.header, scratch.ways, bidding.seen
     many = 0
-    for slot in range(nodes.size):
+    for slot in range(begin, end):
         number, base = nodes[slot].number, slot * count
         for word in range(words):
             bits = occupied[slot * words + word]

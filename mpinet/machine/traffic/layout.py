@@ -67,6 +67,10 @@ SENT, CAME = range(2)
 
 LANES_PER_WORD = 62
 
+TILE = 64
+"""Nodes that go through bids, grants and leaving together, so that their records stay in the cache
+from one to the next. On busses, where grants depend on other ranks, all nodes do."""
+
 KEPT = "kept"
 
 ADAPTIVE = Switch(False)

@@ -45,7 +45,8 @@ def leave(rules, state, wires, bidding, books, crossing, ledger):
     wire, flight, way_back = counts[row], rules.delay, rules.delay
     t, ports, vcs, network_lanes = ledger.now, rules.ports, rules.vcs, rules.ports * rules.vcs
     measuring = rules.warmup <= t < rules.window_end
-    made = returned = gone = moved = ledger.away = ledger.noted = 0
+    gone = moved = 0
+    made, returned = wire.flits, wire.credits
     for i in range(ledger.granted):
         each = bids[chosen[i]]
         slot, out, m = np.int64(each.slot), np.int64(each.out), np.int64(each.message)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from mpinet.base.arrays import Ints
+from mpinet.compiled import Kernel
 from mpinet.errors import RoutingError, UsageError
 from mpinet.machine import hop
 from mpinet.machine.state import Fields, Frame
@@ -18,6 +20,7 @@ from mpinet.machine.traffic.choice import tell_queues
 from mpinet.machine.traffic.conservation import account, check_channels, count_tails
 from mpinet.machine.traffic.deadlock import waiting_cycle
 from mpinet.machine.traffic.failing import Failing
+from mpinet.machine.traffic.plain import is_plain
 from mpinet.machine.traffic.played import Played
 from mpinet.machine.traffic.sharing import settle
 from mpinet.machine.traffic.step import (
@@ -25,6 +28,8 @@ from mpinet.machine.traffic.step import (
     advance_adaptive,
     advance_detailed,
     advance_detailed_adaptive,
+    advance_plain,
+    advance_plain_adaptive,
     advance_unlimited,
 )
 from mpinet.machine.traffic.tables import Tables
@@ -133,17 +138,23 @@ class OpenLoop(Tables):
         self._make_room(steps)
         if self.routing.sees == ALL_QUEUES and self.machine.transport.size > 1:
             self._tell_queues()
-        detailed = self.detailed
-        make_steps = advance_detailed if detailed else advance
-        if self.routing.adaptive:
-            make_steps = advance_detailed_adaptive if detailed else advance_adaptive
-        if not self.limited:
-            make_steps = advance_unlimited
-        make_steps(
+        self._make_steps(
             self._routes, self._rules, self._sources, self._state, self._wires, self._busses,
             self._bidding, self.books, self._crossing, self.ledger.record, steps,
         )  # fmt: skip
         self._require_right()
+
+    @cached_property
+    def _make_steps(self) -> Kernel:
+        """The kernel that makes steps of this run, with no more in it than the run needs."""
+        adaptive = self.routing.adaptive
+        if not self.limited:
+            return advance_unlimited
+        if self.detailed:
+            return advance_detailed_adaptive if adaptive else advance_detailed
+        if self.machine.topology.links and is_plain(self._rules):
+            return advance_plain_adaptive if adaptive else advance_plain
+        return advance_adaptive if adaptive else advance
 
     def _hear_tails(self, played: Played) -> None:
         """Let the program's operations know of the last step, unless one is half done."""

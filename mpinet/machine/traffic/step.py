@@ -22,6 +22,7 @@ from mpinet.machine.traffic.granting import claim, grant, keep_winners
 from mpinet.machine.traffic.layout import (
     ADAPTIVE,
     NONE,
+    TILE,
     Bidding,
     Books,
     Busses,
@@ -36,6 +37,7 @@ from mpinet.machine.traffic.layout import (
 )
 from mpinet.machine.traffic.leaving import leave
 from mpinet.machine.traffic.places import set_bit
+from mpinet.machine.traffic.plain import any_rules, plain_rules
 from mpinet.machine.traffic.ways import called
 from mpinet.networks.adaptive import ALL_QUEUES
 
@@ -61,9 +63,12 @@ def advance(
     the winners in `Bus.won` to finish that step.
     """
     bussed = busses.of_ports.size > 0
+    rules = any_rules(rules)
     calls = called(routes)
     targets = Sources(sources.target.call, sources.params, sources.trace)
     scratch = make_scratch(routes, rules)
+    many = max(1, state.nodes.size)
+    tile = many if bussed else TILE
     for _ in range(steps):
         if ledger.free < rules.margin:
             ledger.wants_room = 1
@@ -73,17 +78,21 @@ def advance(
             generate(calls, rules, targets, state, books, scratch, ledger)
             if ADAPTIVE and rules.sees == ALL_QUEUES and rules.ranks == 1:
                 look(rules, state, bidding.seen)
-            bids = bid(calls, rules, state, busses, bidding, scratch, ledger)
-            if ledger.wrong != 0:
-                return
-            ledger.granted = grant(bids, rules, state, busses, bidding, scratch, ledger)
-            # Members of a bus may be on other ranks: Python compares all claims between the calls.
-            if bussed:
-                claim(rules, state, busses, bidding, ledger)
-                return
-        else:
-            keep_winners(rules, state, busses, bidding, ledger)
-        leave(rules, state, wires, bidding, books, crossing, ledger)
+        ledger.away = ledger.noted = 0
+        for first in range(0, many, tile):
+            if ledger.claimed != 0:
+                keep_winners(rules, state, busses, bidding, ledger)
+            else:
+                end = min(first + tile, state.nodes.size)
+                bids = bid(first, end, calls, rules, state, busses, bidding, scratch, ledger)
+                if ledger.wrong != 0:
+                    return
+                ledger.granted = grant(bids, rules, state, busses, bidding, scratch, ledger)
+                # Members of a bus may be on other ranks: Python compares all claims between calls.
+                if bussed:
+                    claim(rules, state, busses, bidding, ledger)
+                    return
+            leave(rules, state, wires, bidding, books, crossing, ledger)
         note_end(rules, ledger)
         arrive(calls, rules, state, wires, books, scratch, ledger)
         # Of several ranks none can tell alone: there `OpenLoop` decides after the exchange.
@@ -164,11 +173,17 @@ def is_over(rules, ledger):
     return ledger.ended != 0 or (rules.programmed and ledger.quiet >= rules.quiet)
 
 
+advance_plain = advance.bind("advance_plain", any_rules=plain_rules)
+"""`advance` for plain runs; each of these is compiled at first use."""
+
 advance_adaptive = advance.bind("advance_adaptive", ADAPTIVE=True)
-"""`advance` for routings whose nodes choose among candidates; compiled at first use."""
+"""`advance` for routings whose nodes choose among candidates."""
+
+advance_plain_adaptive = advance_plain.bind("advance_plain_adaptive", ADAPTIVE=True)
+"""`advance_plain` for routings whose nodes choose."""
 
 advance_detailed = advance.bind("advance_detailed", DETAILED=True)
-"""`advance` for nodes whose ports differ, or have more than a link; compiled at first use."""
+"""`advance` for nodes whose ports differ, or have more than a link."""
 
 advance_detailed_adaptive = advance_detailed.bind("advance_detailed_adaptive", ADAPTIVE=True)
 """`advance_detailed` for routings whose nodes choose."""

@@ -405,7 +405,8 @@ class Tables:
         # What comes from other ranks and arrives at once is on no wire.
         wired = self.wired_ports - (self._crossing_links if delay == 1 else 0)
         self._wires = saved.wires(wired if limited else 0, delay, int(rules.vcs))
-        bids = every
+        tile = nodes if self._busses.of_ports.size else min(nodes, layout.TILE)
+        bids = tile * int(rules.lanes)
         seen = int(rules.told + rules.ports * rules.classes)
         require_memory(8 * seen, f"What routing {self.routing.name} sees")
         self._bidding = layout.Bidding(
@@ -420,7 +421,7 @@ class Tables:
             np.zeros((max(1, len(self.generation.kinds)), 1), np.int64),
             np.zeros(self.generation.phases, np.int64),
             np.zeros((window.parts, 2), np.int64),
-            np.empty((2 * len(self._bidding.bids) if self.played else 0, 3), np.int64),
+            np.empty((2 * len(self._state.lanes) if self.played else 0, 3), np.int64),
             np.zeros((2, 2), np.int64),
         )
         vcs = self.buffering.vcs if self.limited else 0

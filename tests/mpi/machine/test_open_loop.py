@@ -12,6 +12,8 @@ from mpinet import measure, rule
 from mpinet.errors import ConservationError, RoutingError, UsageError
 from mpinet.machine.machine import Machine
 from mpinet.machine.router import Router
+from mpinet.machine.traffic.results import results
+from mpinet.machine.traffic.step import advance, advance_plain
 from mpinet.measure.deadlock import counted_classes
 from mpinet.networks.routing import Routing, path, stateless
 
@@ -32,6 +34,15 @@ def test_every_value_is_the_one_of_the_reference(number, mapping):
     known = golden()[number]
     found = simulate(known["trace"], mapping, **known["setting"])
     assert {name: found[name] for name in known["result"]} == known["result"]
+
+
+@pytest.mark.parametrize(("changes", "kernel"), [({}, advance_plain), ({"burst": 4.0}, advance)])
+def test_a_plain_run_is_what_the_kernel_for_all_runs_makes_of_it(changes, kernel):
+    plain = {"policy": "rotating", "crossbar": "one", "network": "torus:4x4", "rate": 0.3}
+    run, general = open_loop(**plain, **changes), open_loop(**plain, **changes)
+    assert run._make_steps is kernel
+    general.__dict__["_make_steps"] = advance
+    assert results(run.run()) == results(general.run())
 
 
 def test_ranks_agree_on_open_messages_however_many_there_are() -> None:
