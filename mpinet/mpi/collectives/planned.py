@@ -29,7 +29,7 @@ class Planned:
     Parameters
     ----------
     plan : callable
-        The method. Its first word, a verb, begins the docstrings of all three calls.
+        The method.
     """
 
     def __init__(self, plan: Callable[..., Plan]):
@@ -53,19 +53,15 @@ class Planned:
             part, starts = planned.part(comm, prepared), count()
             return Prequest.repeating(lambda: beside(planned, part.again(next(starts))))
 
-        said = plan.__doc__ or ""
-        said = said[:1].lower() + said[1:]
-        setattr(owner, name, self._call(do, name, plan.__doc__))
-        setattr(owner, begun, self._call(begin, begun, f"Begin to {said}"))
-        setattr(owner, prepared, self._call(prepare, prepared, f"Prepare to {said}", INFO))
+        setattr(owner, name, self._call(do, name))
+        setattr(owner, begun, self._call(begin, begun))
+        setattr(owner, prepared, self._call(prepare, prepared, INFO))
 
-    def _call(
-        self, made: Callable[..., Any], name: str, said: str | None, *more: Parameter
-    ) -> Callable[..., Any]:
+    def _call(self, made: Callable[..., Any], name: str, *more: Parameter) -> Callable[..., Any]:
         """A call with the plan's parameters, and more, that does what has been made of the plan."""
         own = signature(self._plan)
         gives = made.__annotations__["return"]
-        made.__name__, made.__doc__ = name, said
+        made.__name__ = name
         made.__qualname__ = f"{self._plan.__qualname__.rpartition('.')[0]}.{name}"
         made.__signature__ = own.replace(  # type: ignore[attr-defined]
             parameters=[*own.parameters.values(), *more], return_annotation=gives
