@@ -34,7 +34,7 @@ BACKWARDS = {"reduce": "broadcast", "reducescatter": "gossip", "gather": "scatte
 
 @dataclass(frozen=True)
 class Asked:
-    """What is searched.
+    """Problem whose schedules are searched.
 
     Attributes
     ----------

@@ -267,7 +267,7 @@ def _is_python(path: str) -> bool:
 
 
 def _each(given: Any, number: int) -> list[Any]:
-    """What each of some commands is given: the same for all, or each its own.
+    """Return one value per command: the same for all, or each its own.
 
     Raises
     ------

@@ -302,6 +302,6 @@ def _register(context: int, envelope: Envelope, receiver: Receiver) -> None:
 
 
 def _number(key: Any) -> int:
-    """How often the running processor has asked for this key's number before."""
+    """Count the times that the running processor has asked for this key's number before."""
     numbers: Iterator[int] = running.turns.current.storage().setdefault(key, count())
     return next(numbers)

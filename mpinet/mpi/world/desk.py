@@ -25,7 +25,7 @@ WORD = 8
 """Bytes of a number in a question or an answer."""
 
 TAKE, GIVE, PUBLISH, UNPUBLISH, LOOKUP = range(5)
-"""What is asked for: free processors, to have them back, and ports by names."""
+"""Kinds of questions: for free processors, to have them back, and for ports by names."""
 
 
 @dataclass(slots=True)

@@ -86,7 +86,7 @@ class Agreed(Service):
 
 
 class Recovery:
-    """What this rank's processors know of failures, revocations and agreements.
+    """Knowledge of this rank's processors of failures, revocations and agreements.
 
     Parameters
     ----------

@@ -49,6 +49,11 @@ OWN = {
         "pareto allgather ring:4 --chunks 2 --alpha 1 --beta 1 --bytes 60,600 --plot",
         ".png",
     ),
+    ("replay", "--plot"): (
+        "replay allreduce:ring,1kB,processors=4 --on ring:4 --vary place=identity "
+        "--vary place=random --plot",
+        ".svg",
+    ),
     ("tune", "--plot"): ("tune allgather --on ring:4 --bytes 1kB,2kB --plot", ".png"),
     ("plot", "-o"): ("plot rows.csv --x x --y y -o", ".svg"),
     ("trace", "-o"): ("trace run.npz --as csv -o", ".csv"),

@@ -33,7 +33,7 @@ SIGNALS, WAITS = ("signal", "rlxsignal", "pws", "pwsf"), ("wait", "rlxwait")
 PACKETS_READ = ("upkt", "rppkt", "repkt", "recpkt", "respkt", "recspkt")
 PACKETS_SENT = ("ppkt", "rppkt", "cpkt", "respkt", "recspkt")
 NOTHING = ("nop", "flush")
-"""What the operations are, by their names."""
+"""Kinds of the operations, by their names."""
 
 KNOWN = (*PUTS, "get", *COPIES, *REDUCES, *SIGNALS[:2], *WAITS, "barrier", *NOTHING)
 """All of them."""
