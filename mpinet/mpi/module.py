@@ -116,7 +116,7 @@ def _explain(cls: type[Any], real: type[Any]) -> None:
 OURS = __name__.partition(".")[0]
 
 _explained: dict[int, Any] = {}
-"""Members that have been explained: of a member that several classes have, the first one's text counts."""
+"""Members that have been explained; of one that several classes have, the first text counts."""
 
 for _name, _cls in CLASSES.items():
     _cls.__module__ = REAL.__name__
