@@ -121,16 +121,18 @@ def pareto(
         Most steps; default: six more than the farthest pair is apart, and twice that of an
         allreduce.
     slack : int, optional
-        Most rounds beyond one a step (SCCL's k); default: any number.
+        Most rounds more than steps (SCCL's k); default: any number.
     limit : float
         Seconds of the solvers, for each schedule.
-    alpha, beta : int or str, optional
-        Time of a step, and of a byte on a link (or a rate, such as 25GB/s): with both, each
-        schedule is played in time, parallel links as one thick link.
+    alpha : int or str, optional
+        Time of a step; with ``--beta`` each schedule is played in time, parallel links as one
+        thick link.
+    beta : int or str, optional
+        Time of a byte on a link, or a rate, such as 25GB/s.
     unit : str
         Unit of time.
     bytes : str or int
-        Sizes of a processor's longest vector, as of ``tune``.
+        Sizes of a processor's longest vector, as of ``tune``, for the times.
     plot : path, optional
         Picture to draw, .pdf, .svg or .png: time over bytes.
     save : path, optional
