@@ -91,12 +91,13 @@ def test_a_file_that_is_being_written_has_a_name_that_nobody_can_foresee(tmp_pat
 
 def test_a_link_that_lies_in_wait_is_not_followed(tmp_path, monkeypatch):
     (tmp_path / "precious").write_text("kept")
-    monkeypatch.setattr("mpinet.base.files.token_hex", lambda count: "known")
-    (tmp_path / ".mpinet-known.part").symlink_to(tmp_path / "precious")
+    monkeypatch.setattr("mpinet.base.files.os.urandom", lambda count: b"known")
+    foreseen = tmp_path / f".mpinet-{b'known'.hex()}.part"
+    foreseen.symlink_to(tmp_path / "precious")
     with pytest.raises(OutputError, match="File exists"), whole_file(tmp_path / "result.json"):
         pass
     assert (tmp_path / "precious").read_text() == "kept"
-    assert (tmp_path / ".mpinet-known.part").is_symlink()
+    assert foreseen.is_symlink()
 
 
 def test_a_folder_that_others_can_write_is_told(tmp_path):
