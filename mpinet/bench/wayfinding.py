@@ -153,6 +153,13 @@ NETWORKS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "bubblesort": ("bubblesort:8", "bubblesort:4", ("shortest",)),
     "randomregular": ("randomregular:4096,4", "randomregular:16,3", ("shortest",)),
     "roadrunner": ("roadrunner:16,4,5", "roadrunner:3,2,3", ("updown",)),
+    "twistedtorus": ("twistedtorus:32x16x16", "twistedtorus:8x4", ("shortest",)),
+    "hammingmesh": ("hammingmesh:2,2,32,32", "hammingmesh:2,2,2,2", ("shortest",)),
+    "rail": ("rail:256,16", "rail:4,4,2", ("shortest",)),
+    "dgx1": ("dgx1", "dgx1", ("shortest",)),
+    "dgxa100": ("dgxa100:256", "dgxa100:2", ("shortest",)),
+    "dgxh100": ("dgxh100:256", "dgxh100:2", ("shortest",)),
+    "mi250": ("mi250:64", "mi250:2", ("shortest",)),
     "bsn": ("bsn:2,2,14", "bsn:2,2,8", ("twsr", "gbsn")),
     "gbsn": (
         "gbsn:3,m=4096-2048-2048-2048-1536-1536-1024-999,a=3",
@@ -200,8 +207,10 @@ NETWORKS: dict[str, tuple[str, str, tuple[str, ...]]] = {
 one, and all its routings. Shortest-path tables for all pairs end at some 5700 processors.
 """
 
-TRAFFIC = {"petersen": PAIRS, "hhc": PAIRS}
-"""Traffic at full size of families without a network of that size: 10 processors; 2^11 or 2^20."""
+TRAFFIC = {"petersen": PAIRS, "hhc": PAIRS, "dgx1": PAIRS, "mi250": PAIRS}
+"""Traffic at full size of families without a network of that size: 10 processors; 2^11 or 2^20; 8;
+1024 at most.
+"""
 
 AROUND = {"gmn": ("online", "planned")}
 """Routings that go around a dead processor."""

@@ -8,7 +8,7 @@ endless variants (blocks of a GBSN, jumps of a circulant) the regular ones are l
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from math import inf, isqrt
+from math import inf, isqrt, prod
 
 from mpinet.errors import TopologyError
 from mpinet.networks import open as open_topology
@@ -120,6 +120,23 @@ def _factors(number: int, most: int, least: int = 2) -> Iterator[tuple[int, ...]
 def _sides(low: int, high: int) -> Iterator[str]:
     for size in range(max(low, 2), high + 1):
         yield from ("x".join(map(str, sides)) for sides in _factors(size, MOST_FACTORS))
+
+
+def _twisted(low: int, high: int) -> Iterator[str]:
+    """Yield twisted tori of two and three sides, the longest first."""
+    for k in range(2, high + 1):
+        if 2 * k * k > high:
+            return
+        for sides in ((2 * k, k), (2 * k, k, k), (2 * k, 2 * k, k)):
+            if low <= prod(sides) <= high:
+                yield "x".join(map(str, sides))
+
+
+def _rails(low: int, high: int) -> Iterator[str]:
+    """Yield rails without a spine and with one: more of them, or of NVLinks, are no other size."""
+    for boxes in range(2, high // 2 + 1):
+        for gpus in range(max(2, -(-low // boxes)), high // boxes + 1):
+            yield from (f"{boxes},{gpus}", f"{boxes},{gpus},1")
 
 
 def _shifts(low: int, high: int) -> Iterator[str]:
@@ -242,6 +259,8 @@ LISTED: dict[str, Callable[[int, int], Iterator[str]]] = {
     "mesh": _sides,
     "torus": _sides,
     "hyperx": _sides,
+    "twistedtorus": _twisted,
+    "rail": _rails,
     "slimfly": _odd_primes,
     "randomregular": _seedless,
     "bsn": _shifts,

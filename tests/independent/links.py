@@ -32,6 +32,13 @@ def clusters(u, v, levels):
     return levels if one != other else tree_level(u, v)
 
 
+def twisted(u, v, k):
+    """The first short side in which the ends differ, of sides 2k, k, k; else the long one."""
+    one, other = ([int(x) for x in label.split(",")] for label in (u, v))
+    differ = [j for j in range(len(one)) if one[j] != other[j]]
+    return next((j for j in differ if j > 0), 0)
+
+
 def at_routers(u, v, kinds):
     """The class of routers' links, and one more for those of processors."""
     return kinds if "." in u + v else coordinate(u[1:], v[1:])
@@ -68,6 +75,12 @@ KINDS = {
     "dragonfly:2,2,1": groups,
     "megafly:2,2,1": lambda u, v: leaf_or_spine(u, v, 2),
     "roadrunner:3,2,2": lambda u, v: clusters(u, v, 2),
+    "twistedtorus:6x3x3": lambda u, v: twisted(u, v, 3),
+    "dgx1": lambda u, v: 0,
+    "dgxa100:2": lambda u, v: int("nvswitch" not in u + v),
+    "rail:2,3,1": lambda u, v: int("nvswitch" not in u + v),
+    "mi250:2": lambda u, v: int("switch" in (u, v)),
+    "hammingmesh:2,2,2,2": lambda u, v: int("row" in u + v or "column" in u + v),
     "torus:3x3,hosts=2": lambda u, v: at_routers(u, v, 2),
     "rdn:2,1": groups,
     "hp:5": digit_and_bits,

@@ -284,6 +284,84 @@ def polarfly(q: int) -> Wiring:
     return numbered(points, ports)
 
 
+def twisted_torus(*sides: int) -> Wiring:
+    """Points of a torus; beyond the end of a side k, k is added to all coordinates of sides 2k."""
+    k = min(sides)
+
+    def moved(label, j, step):
+        place = [x + step * (i == j) for i, x in enumerate(label)]
+        turns = place[j] // sides[j] if sides[j] == k else 0
+        return tuple((x + k * turns * (s > k)) % s for x, s in zip(place, sides, strict=True))
+
+    def ports(label):
+        return [moved(label, j, step) for j in range(len(sides)) for step in (1, -1)]
+
+    return numbered(list(product(*map(range, sides))), ports)
+
+
+def cabled(size: int, links: Iterable[tuple[int, int, int]]) -> Wiring:
+    """Every node's links in the order of the nodes that they lead to; rows (u, v, how many)."""
+    wiring: list[list[int]] = [[] for _ in range(size)]
+    for u, v, copies in links:
+        wiring[u] += [v] * copies
+        wiring[v] += [u] * copies
+    return [[*sorted(row)] for row in wiring]
+
+
+def dgx1() -> Wiring:
+    """Two complete quads, i beside i + 4, and a second link along one ring through all GPUs."""
+    quads = [(q + i, q + j, 1) for q in (0, 4) for i in range(4) for j in range(i)]
+    ring = [0, 1, 3, 2, 6, 7, 5, 4]
+    second = [(ring[i - 1], ring[i], 1) for i in range(8)]
+    return cabled(8, [*quads, *((i, i + 4, 1) for i in range(4)), *second])
+
+
+def dgx(boxes: int, nvlinks: int, nics: int, leaves: int) -> Wiring:
+    gpus, links = 8 * boxes, []
+    for gpu in range(gpus):
+        links.append((gpu, gpus + gpu // 8, nvlinks))
+        if boxes > 1:
+            nic, first_leaf = gpus + boxes + gpu, 2 * gpus + boxes
+            links += [(gpu, nic, nics), (nic, first_leaf + gpu % leaves, nics)]
+    return cabled(gpus + boxes + (gpus + leaves if boxes > 1 else 0), links)
+
+
+def mi250(boxes: int) -> Wiring:
+    """The two dies of a package have four links; two halves of eight dies, and links between."""
+    packages = [(2 * i, 2 * i + 1, 4) for i in range(8)]
+    half = [(0, 4, 2), (3, 7, 2), (1, 5, 1), (2, 6, 1), (4, 6, 1), (5, 6, 1), (5, 7, 1)]
+    across = [(0, 8, 1), (1, 9, 1), (1, 10, 1), (2, 9, 1), (2, 10, 1), (3, 11, 1)]
+    box = [*packages, *half, *((u + 8, v + 8, copies) for u, v, copies in half), *across]
+    if boxes == 1:
+        return cabled(16, box)
+    dies = 16 * boxes
+    links = [(b + u, b + v, 25 * copies) for b in range(0, dies, 16) for u, v, copies in box]
+    return cabled(dies + 1, [*links, *((die, dies, 8) for die in range(dies))])
+
+
+def rails(boxes: int, gpus: int, spines: int, nvlinks: int) -> Wiring:
+    size, links = boxes * gpus, []
+    for gpu in range(size):
+        links.append((gpu, size + gpu // gpus, nvlinks))
+        links.append((gpu, size + boxes + gpu % gpus, 1))
+    first = size + boxes + gpus
+    links += [(first - 1 - rail, first + s, 1) for rail in range(gpus) for s in range(spines)]
+    return cabled(first + spines, links)
+
+
+def hamming_mesh(a: int, b: int, x: int, y: int) -> Wiring:
+    """Column c and row r have the number r a x + c; the rows' switches come next."""
+    width, height, links = a * x, b * y, []
+    rows = width * height
+    for r, c in product(range(height), range(width)):
+        u = r * width + c
+        links.append((u, rows + r if c % a == a - 1 else u + 1, 1))
+        links += [(u, rows + r, 1)] if c % a == 0 else []
+        links.append((u, rows + height + c if r % b == b - 1 else u + width, 1))
+        links += [(u, rows + height + c, 1)] if r % b == 0 else []
+    return cabled(rows + height + width, links)
+
+
 def butterfly(n: int) -> Wiring:
     return leveled(n, list(range(n)))
 
@@ -478,6 +556,22 @@ CLASSICS: dict[str, Wiring] = {
     "polarfly:2": polarfly(2),
     "polarfly:3": polarfly(3),
     "polarfly:7": polarfly(7),
+    "twistedtorus:4x2": twisted_torus(4, 2),
+    "twistedtorus:3x6": twisted_torus(3, 6),
+    "twistedtorus:6x3x3": twisted_torus(6, 3, 3),
+    "twistedtorus:4x2x4": twisted_torus(4, 2, 4),
+    "hammingmesh:2,2,2,2": hamming_mesh(2, 2, 2, 2),
+    "hammingmesh:1,3,3,2": hamming_mesh(1, 3, 3, 2),
+    "rail:2,3": rails(2, 3, 0, 1),
+    "rail:4,2,3": rails(4, 2, 3, 1),
+    "rail:2,2,0,5": rails(2, 2, 0, 5),
+    "dgx1": dgx1(),
+    "dgxa100:1": dgx(1, 12, 1, 2),
+    "dgxa100:2": dgx(2, 12, 1, 2),
+    "dgxh100:1": dgx(1, 18, 2, 8),
+    "dgxh100:3": dgx(3, 18, 2, 8),
+    "mi250:1": mi250(1),
+    "mi250:2": mi250(2),
     "butterfly:1": butterfly(1),
     "butterfly:3": butterfly(3),
     "benes:1": benes(1),

@@ -1,0 +1,192 @@
+"""The twisted torus: a torus whose short sides' closing links lead half a long side further.
+
+Sides are k or 2k. Going on beyond the end of a side k adds k to every coordinate of a side 2k,
+so that the processors are the points of a lattice of squares or cubes that has no long direction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+
+from mpinet.compiled import inlined, rule
+from mpinet.errors import TopologyError
+from mpinet.networks.classic.grid import require_sides
+from mpinet.networks.parameters import Parameter, sizes
+from mpinet.networks.routing import ARRIVED, Routing, stateless
+from mpinet.networks.topology import Topology
+
+DIMENSIONS, SHORT, LINES = 2, 3, 4
+"""Places in the rules' parameters: the number of dimensions, k, and each one's stride and side."""
+
+
+class TwistedTorus(Topology):
+    """Twisted torus of two or three sides, each k or 2k (Camara et al. 2010).
+
+    Row-major, per dimension a port +1 and a port -1.
+    """
+
+    family = "twistedtorus"
+    parameters = (Parameter("SIDES", "two or three sides joined by x, k >= 2 and 2k", sizes),)
+    example = "twistedtorus:8x4"
+    paper = "Camara et al. 2010; Jouppi et al. 2023"
+    specification = "networks 3"
+
+    def __init__(self, SIDES: Sequence[int]):
+        require_sides("twistedtorus", SIDES)
+        self.sides = tuple(SIDES)
+        short = min(SIDES)
+        name = "x".join(map(str, SIDES))
+        if len(SIDES) not in (2, 3) or set(SIDES) != {short, 2 * short}:
+            raise TopologyError(
+                "twistedtorus: SIDES are two or three, some k and the others 2k, as in 8x4 or "
+                f"8x4x4, not {name}."
+            )
+        self.strides = tuple(prod(self.sides[j + 1 :]) for j in range(len(self.sides)))
+        lines = [word for pair in zip(self.strides, self.sides, strict=True) for word in pair]
+        super().__init__(
+            name,
+            size=prod(self.sides),
+            ports=2 * len(self.sides),
+            params=[len(self.sides), short, *lines],
+        )
+
+    @rule
+    def neighbor(node, port, params):
+        """Go on in the port's dimension; beyond the end of a short side twist the long ones."""
+        at = LINES + 2 * (port // 2)
+        stride, side = params[at], params[at + 1]
+        place = node // stride % side
+        moved = (place + 1 - 2 * (port % 2)) % side
+        other = node + (moved - place) * stride
+        ahead = port % 2 == 0
+        if side == params[SHORT] and moved == (0 if ahead else side - 1):
+            return twisted(other, params)
+        return other
+
+    @rule
+    def reverse_port(node, port, params):
+        """The other direction of the same dimension."""
+        return port ^ 1
+
+    @rule
+    def link_class(node, port, params):
+        """Return the port's dimension."""
+        return port // 2
+
+    @property
+    def link_classes(self) -> tuple[str, ...]:
+        """The dimensions."""
+        return tuple(f"dimension {j}" for j in range(len(self.sides)))
+
+    def address(self, node: int) -> str:
+        """Format an address: the coordinates ``1,0,2``."""
+        self.require_node(node)
+        pairs = zip(self.sides, self.strides, strict=True)
+        return ",".join(str(node // stride % side) for side, stride in pairs)
+
+    def read_address(self, address: str) -> int:
+        """Put the coordinates together."""
+        pairs = zip(map(int, address.split(",")), self.strides, strict=True)
+        return sum(place * stride for place, stride in pairs)
+
+    @property
+    def stated(self) -> dict[str, int]:
+        """Degree 2 a dimension; diameter k in two dimensions, floor(3k/2) in three."""
+        return {"degree": self.ports, "diameter": len(self.sides) * min(self.sides) // 2}
+
+    @property
+    def routings(self) -> dict[str, Callable[[], Routing]]:
+        """Offer one routing: dimension order on the shorter of the ways with and without twist."""
+        return {"shortest": lambda: stateless("shortest", decide, self)}
+
+
+@inlined
+def twisted(node, params):
+    """The node half of every long side further."""
+    for dimension in range(params[DIMENSIONS]):
+        stride, side = params[LINES + 2 * dimension], params[LINES + 2 * dimension + 1]
+        if side != params[SHORT]:
+            half = params[SHORT]
+            node += half * stride if node // stride % side < half else -half * stride
+    return node
+
+
+@inlined
+def offset_to(node, target, line, params):
+    """The target's coordinate in a dimension less the node's."""
+    stride, side = params[line], params[line + 1]
+    return target // stride % side - node // stride % side
+
+
+@inlined
+def around(offset, half):
+    """The shorter of the ways by an offset round a long side; exactly half of it goes forward."""
+    way = offset % (2 * half)
+    return way if way <= half else way - 2 * half
+
+
+@inlined
+def other_way(offset, short):
+    """The way by an offset over the end of a short side."""
+    return offset - short if offset > 0 else offset + short
+
+
+@inlined
+def closed_dimension(node, target, odd, params):
+    """The one short side that is closed once more or less for an odd (even) number; -1: none.
+
+    Every short side is gone the shorter way, and if these close it an even number of times, and an
+    odd one is asked for (or the reverse), the side where that costs least goes the other way.
+    """
+    short, closings, chosen, least = params[SHORT], 0, -1, 2 * params[SHORT]
+    for dimension in range(params[DIMENSIONS]):
+        line = LINES + 2 * dimension
+        if params[line + 1] != short:
+            continue
+        offset = offset_to(node, target, line, params)
+        over = 2 * abs(offset) > short
+        closings += 1 if over else 0
+        cost = abs(short - 2 * abs(offset))
+        if cost < least:
+            chosen, least = dimension, cost
+    return -1 if closings % 2 == odd else chosen
+
+
+@inlined
+def way_in(node, target, odd, dimension, changed, params):
+    """The signed hops in a dimension, on a way that twists for `odd` = 1, and not for 0."""
+    line = LINES + 2 * dimension
+    short = params[SHORT]
+    offset = offset_to(node, target, line, params)
+    if params[line + 1] != short:
+        return around(offset + odd * short, short)
+    over = 2 * abs(offset) > short
+    if dimension == changed:
+        over = not over
+    return other_way(offset, short) if over else offset
+
+
+@inlined
+def hops(node, target, odd, params):
+    """The length of the shortest way that twists, or of that which does not."""
+    changed = closed_dimension(node, target, odd, params)
+    total = 0
+    for dimension in range(params[DIMENSIONS]):
+        total += abs(way_in(node, target, odd, dimension, changed, params))
+    return total
+
+
+@rule
+def decide(node, header, params):
+    """Go along the shorter way, in its lowest dimension; a tie does without the twist."""
+    target = header[0]
+    if node == target:
+        return ARRIVED
+    odd = 1 if hops(node, target, 1, params) < hops(node, target, 0, params) else 0
+    changed = closed_dimension(node, target, odd, params)
+    dimension = 0
+    while way_in(node, target, odd, dimension, changed, params) == 0:
+        dimension += 1
+    way = way_in(node, target, odd, dimension, changed, params)
+    return 2 * dimension + (0 if way > 0 else 1)
