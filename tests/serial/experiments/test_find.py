@@ -29,6 +29,17 @@ def test_the_members_of_a_family_are_all_that_its_definition_allows():
     assert listed("kautz", 12, 24) == {"kautz:2,3", "kautz:2,4", "kautz:3,2", "kautz:4,2"}
     assert listed("fattree", 8, 9) == {"fattree:8,1", "fattree:9,1", "fattree:3,2", "fattree:2,3"}
     assert listed("petersen", 1, 20) == {"petersen"}
+    assert listed("dgx1", 1, 20) == {"dgx1"}
+    assert listed("dgxh100", 9, 30) == {"dgxh100:2", "dgxh100:3"}
+    assert listed("twistedtorus", 18, 54) == {
+        "twistedtorus:6x3", "twistedtorus:8x4", "twistedtorus:10x5", "twistedtorus:4x4x2",
+        "twistedtorus:6x3x3",
+    }  # fmt: skip
+    assert listed("rail", 4, 6) == {"rail:2,2", "rail:2,2,1", "rail:2,3", "rail:2,3,1",
+                                    "rail:3,2", "rail:3,2,1"}  # fmt: skip
+    assert listed("hammingmesh", 1, 7) == {
+        f"hammingmesh:{sizes}" for sizes in ("1,1,2,2", "1,1,2,3", "1,1,3,2")
+    }
     assert listed("doubleloop", 10, 10) == {"doubleloop:10,2", "doubleloop:10,3", "doubleloop:10,4"}
 
 
