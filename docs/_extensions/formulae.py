@@ -62,6 +62,7 @@ FORMULAE: dict[str, tuple[str, str, str]] = {
     "twistedtorus": ("prod(S)", "2*len(S)", "floor(len(S)*min(S)/2)"),
     "hammingmesh": ("a*b*x*y", "", "2*floor((a-1)/2) + 2*floor((b-1)/2) + 4"),
     "rail": ("boxes*gpus", "", ""),
+    "dgx1": ("8", "", "2"),
     "dgxa100": ("8*n", "", ""),
     "dgxh100": ("8*n", "", ""),
     "mi250": ("16*n", "", ""),
@@ -92,7 +93,7 @@ CONSTANT = (
     *("ring", "ccc", "debruijn", "shuffleexchange", "moebius", "chordalring", "doubleloop"),
     *("butterfly", "benes", "gmn", "gmnany", "lst", "hexcell", "petersen", "multistage", "lens"),
     *("clens", "plens", "snowflake", "busstar", "mesh", "torus", "circulant", "kautz", "fattree"),
-    *("karytree", "randomregular", "bsn", "gbsn", "bh", "gpetersen"),
+    *("karytree", "randomregular", "bsn", "gbsn", "bh", "gpetersen", "twistedtorus"),
 )
 """Families with arbitrarily many processors at one degree (of busses: ports of given sizes)."""
 
@@ -106,6 +107,8 @@ PLAIN = {
     "sum(s // 2 for s in S)": "sum of floor(side/2)",
     "prod(S)": "product of the sides",
     "len(S)": "number of sides",
+    "2*len(S)": "twice the number of sides",
+    "floor(len(S)*min(S)/2)": "floor(number of sides · shortest/2)",
     "6 if n == 3 else 2*n + floor(n/2) - 2": "2n + floor(n/2) - 2 (6 for n = 3)",
     "min(4, 2**n - 1)": "4",
     "(3*q - (1 if q % 4 == 1 else -1))/2": "(3q ± 1)/2",

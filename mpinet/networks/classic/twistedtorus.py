@@ -134,10 +134,11 @@ def other_way(offset, short):
 
 @inlined
 def closed_dimension(node, target, odd, params):
-    """The one short side that is closed once more or less for an odd (even) number; -1: none.
+    """The short side that is gone the longer way, so that ends of short sides are crossed as asked.
 
-    Every short side is gone the shorter way, and if these close it an even number of times, and an
-    odd one is asked for (or the reverse), the side where that costs least goes the other way.
+    They are to be crossed an odd (1) or even (0) number of times. Of every short side the shorter
+    way is taken; where that gives the wrong number, the side where it costs least takes the other.
+    -1: none has to.
     """
     short, closings, chosen, least = params[SHORT], 0, -1, 2 * params[SHORT]
     for dimension in range(params[DIMENSIONS]):
