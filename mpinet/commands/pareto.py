@@ -136,8 +136,9 @@ def pareto(
     plot : path, optional
         Picture to draw, .pdf, .svg or .png: time over bytes.
     save : path, optional
-        Folder for each schedule that was found (``C-S-R.csv``, a step for each round) and the
-        certificate that its chunks and steps take no fewer rounds (``C-S-R.cert``).
+        Folder for each schedule that was found (``C-S-R.csv``, a step for each round) and, where
+        prices bound it, the certificate that its chunks and steps take no fewer rounds
+        (``C-S-R.cert``).
 
     Returns
     -------
