@@ -53,11 +53,17 @@ SEARCH = "search"
 MOST_HELD = 2**24
 """Chunks times processors of the largest search."""
 
+SIZES = "1kB..1GB"
+"""Sizes that are played unless others are asked for."""
+
 PLAIN = 1000
 """Largest denominator of a bound as it is shown."""
 
 COLUMNS = ("step", "sender", "receiver", "chunk")
 """Columns of a schedule that ranks share."""
+
+MOST_HOSTS = 64
+"""Most processors of a collective in which all of them send: prices of larger ones take hours."""
 
 MOST_CHUNKS, MOST_STEPS, MOST_SLACK = 2**10, 2**10, 2**10
 
@@ -98,7 +104,7 @@ def pareto(
     alpha: Annotated[Time | None, Typed(metavar="TIME")] = None,
     beta: Annotated[Time | None, Typed(metavar="TIME")] = None,
     unit: Literal["s", "ms", "us", "ns", "ps", "fs"] = "ps",
-    bytes: Annotated[str | int, Typed(metavar="BYTES[,BYTES..|..BYTES]")] = "1kB..1GB",
+    bytes: Annotated[str | int, Typed(metavar="BYTES[,BYTES..|..BYTES]")] = SIZES,
     plot: File | None = None,
     save: Annotated[str | Path | None, Typed(metavar="FOLDER")] = None,
     **options: Unpack[OnHosts],
@@ -183,6 +189,11 @@ def prepare(options: argparse.Namespace) -> Job:
         value, first = getattr(options, name), int(name != "slack")
         if value is not None and not first <= value <= most:
             raise UsageError(f"--{name} is a whole number {first}..{most}, not {value}.")
+    if not rooted and topology.hosts > MOST_HOSTS:
+        raise UsageError(
+            f"{topology.name} has {topology.hosts} processors: pareto searches a {options.collective} "
+            f"of {MOST_HOSTS} at most; tune and optimum take larger networks."
+        )
     held = options.chunks * topology.hosts ** (2 + (options.collective == "exchange"))
     if held > MOST_HELD:
         raise UsageError(
@@ -210,6 +221,8 @@ def _timed(options: argparse.Namespace, topology: Topology) -> Timed | None:
     if options.alpha is None:
         if options.plot is not None:
             raise UsageError("--plot draws times: give --alpha TIME and --beta TIME.")
+        if options.bytes != SIZES:
+            raise UsageError("--bytes are sizes of what takes time: give --alpha and --beta.")
         return None
     network, widths = joined(topology)
     a_byte = byte_time(options.beta, options.unit)

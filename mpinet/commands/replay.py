@@ -175,10 +175,13 @@ def _prepared(options: argparse.Namespace) -> Replay:
     timed.costs.window(topology is None, answers)
     if options.tries is not None and options.place != "search":
         raise UsageError("--tries does not apply: it counts the swaps of --place search.")
-    options.tries = TRIES if options.tries is None else options.tries
-    if not 0 <= options.tries <= MOST_TRIES:
+    if not 0 <= _tries(options) <= MOST_TRIES:
         raise UsageError(f"--tries is 0..{MOST_TRIES}, not {options.tries}.")
     return Replay(options, timed, program, places)
+
+
+def _tries(options: argparse.Namespace) -> int:
+    return TRIES if options.tries is None else int(options.tries)
 
 
 def _program(program: str | Path | Program, processors: int | None = None) -> Program:
@@ -297,7 +300,9 @@ class Replay(Job):
             found, _ = played(timed, program, places, options, one, lambda *done: None)
             return found["time"], found["busy"] + found["waits"]
 
-        found = search_places(program, timed.topology, play, transport, options.seed, options.tries)
+        found = search_places(
+            program, timed.topology, play, transport, options.seed, _tries(options)
+        )
         self._places = found.places
         bound = bound_of_places(program, timed.topology, timed.costs)
         return {

@@ -263,6 +263,9 @@ def unknown_pattern(text: str, listed: str) -> str:
     """Return a sentence on a pattern that is none of those listed, with the one that was meant."""
     names = [pattern.partition(":")[0] for pattern in listed.split("|")]
     word = SAME.get(text, text)
+    if text in names:
+        forms = [pattern for pattern in listed.split("|") if pattern.partition(":")[0] == text]
+        return f"Traffic pattern {quoted(text)} takes what follows a colon: give {forms[0]}."
     meant = hint(word if word in names else text, names, 1, after=f"give {listed}.")
     return f"There is no traffic pattern {quoted(text)}: {meant}"
 

@@ -75,7 +75,7 @@ def emulated(name: str, folder: Path, ranks: int = 1) -> subprocess.CompletedPro
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", PACKAGES.keys() - DIFFERENT.keys())
+@pytest.mark.parametrize("name", sorted(PACKAGES.keys() - DIFFERENT.keys()))
 def test_a_script_that_uses_a_package_prints_the_same_lines(name, tmp_path):
     real = printed(name, tmp_path, "4", str(PYTHON))
     assert real.returncode == 0 and real.stdout, real.stderr
