@@ -191,8 +191,8 @@ def prepare(options: argparse.Namespace) -> Job:
             raise UsageError(f"--{name} is a whole number {first}..{most}, not {value}.")
     if not rooted and topology.hosts > MOST_HOSTS:
         raise UsageError(
-            f"{topology.name} has {topology.hosts} processors: pareto searches a {options.collective} "
-            f"of {MOST_HOSTS} at most; tune and optimum take larger networks."
+            f"{topology.name} has {topology.hosts} processors: pareto searches a "
+            f"{options.collective} of {MOST_HOSTS} at most; tune and optimum take larger networks."
         )
     held = options.chunks * topology.hosts ** (2 + (options.collective == "exchange"))
     if held > MOST_HELD:
