@@ -37,7 +37,7 @@ def test_networkx_has_the_same_network(name):
 def test_stated_degree_and_diameter_are_true(name):
     stated, wiring = mpinet.open(name).stated, CLASSICS[name]
     if "degree" in stated:
-        assert stated["degree"] == max(dict(graph(wiring).degree).values())
+        assert stated["degree"] == max(map(len, wiring))  # parallel links count
     if "diameter" in stated:
         assert stated["diameter"] == networkx.diameter(graph(wiring))
 
