@@ -21,7 +21,9 @@ Points = list[tuple[float, float]]
 
 
 def drawn(plot: Plot, rows: Mapping[str, Mapping[str, Any]]) -> str:
-    """Draw a plot as a figure in HTML; empty if fewer than two points were measured.
+    """Draw a plot as a figure in HTML; a sentence if fewer than two points were measured.
+
+    It is empty if none of its claims was judged.
 
     Parameters
     ----------
@@ -33,7 +35,12 @@ def drawn(plot: Plot, rows: Mapping[str, Mapping[str, Any]]) -> str:
     curves = [(curve, _points(curve, plot.against, rows)) for curve in plot.curves]
     curves = [(curve, points) for curve, points in curves if points]
     if max((len(points) for _, points in curves), default=0) < 2:
-        return ""
+        if not any(claim in rows for curve in plot.curves for claim in curve.claims()):
+            return ""
+        return (
+            f'<p class="quiet">{escape(plot.title)}: not drawn, as fewer than two of its points '
+            "were measured; --budget full measures all.</p>"
+        )
     across = _Axis([x for _, points in curves for x, _ in points], LEFT, WIDTH - RIGHT)
     up = _Axis([y for _, points in curves for _, y in points], HEIGHT - BOTTOM, TOP)
     parts = [*_grid(across, up), *_labels(plot)]

@@ -20,6 +20,7 @@ from mpinet.claims.verify import verify
 from mpinet.machine.transport import Local
 from mpinet.report.envelope import envelope
 from mpinet.report.ledger import page as pages
+from mpinet.report.ledger.plot import drawn
 from mpinet.report.ledger.terminal import ledger
 
 OWN = str(Path(__file__).with_name("own.py"))
@@ -214,3 +215,10 @@ def test_a_phone_shows_a_claim_without_scrolling_sideways(of_paper, tmp_path):
     assert int(seen["width"]) <= 400 and float(seen["right"]) <= 400
     assert seen["stacked"] == "true"
     assert seen["labels"] == "statement measured claimed where"
+
+
+def test_a_plot_that_too_few_points_make_is_told_of():
+    plot = Plot("Figure 9: a curve", "steps", (Curve("a", "X-1"),))
+    one = {"X-1": {"values": None}}
+    assert "Figure 9: a curve: not drawn" in drawn(plot, one)
+    assert drawn(plot, {}) == ""
