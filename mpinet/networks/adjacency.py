@@ -75,6 +75,17 @@ def parallel_links(topology: Topology) -> dict[tuple[int, int], int]:
     TooLarge
         The neighbours of all nodes do not fit into memory.
     """
+    return {pair: count for pair, count in link_counts(topology).items() if count > 1}
+
+
+def link_counts(topology: Topology) -> dict[tuple[int, int], int]:
+    """Count the links from one node to another, for all pairs that have some, in order.
+
+    Raises
+    ------
+    TooLarge
+        The neighbours of all nodes do not fit into memory.
+    """
     if not topology.links:
         return {}
     lists = Adjacency.of(topology, parallel=True)
@@ -82,7 +93,7 @@ def parallel_links(topology: Topology) -> dict[tuple[int, int], int]:
     first = np.flatnonzero(np.insert((np.diff(ends) != 0).any(axis=0), 0, True))
     counts = np.diff(first, append=ends.shape[1])
     pairs = zip(ends[:, first].T.tolist(), counts.tolist(), strict=True)
-    return {(u, v): count for (u, v), count in pairs if count > 1}
+    return {(u, v): count for (u, v), count in pairs}
 
 
 @kernel

@@ -62,10 +62,11 @@ class Failing:
 
     def __init__(self, machine: Machine, faults: Faults, routing: Routing):
         self._machine, self._faults, self._steps = machine, faults, faults.changes
-        self._routing = routing
-        first = self.routing(-1)
-        for step in self._steps:
-            made = self.routing(step)
+        self._adaptive = routing.adaptive
+        # One before all changes and one after each: making them takes as long as a run's set-up.
+        self._routings = [routing.around(*faults.at(step)) for step in (-1, *self._steps)]
+        first = self._routings[0]
+        for made in self._routings[1:]:
             if made.decide is not first.decide or made.start is not first.start:
                 raise UsageError(
                     f"Routing {routing.name} writes other headers around what is dead, and those "
@@ -84,7 +85,7 @@ class Failing:
 
     def routing(self, step: int) -> Routing:
         """Return the routing around what is dead in a step."""
-        return self._routing.around(*self._faults.at(step))
+        return self._routings[int(np.searchsorted(self._steps, step, "right"))]
 
     def dead(self, step: int) -> hop.Faulty:
         """Return what is dead in a step, as kernels take it."""
@@ -119,7 +120,7 @@ class Failing:
         every = np.unique(every.reshape(-1, 3), axis=0)
         if self._machine.transport.rank == 0:
             _count(rules, every, ledger)
-        drain(rules, state, self._flags(down, 0), self._routing.adaptive)
+        drain(rules, state, self._flags(down, 0), self._adaptive)
         numbers = np.ascontiguousarray(every[:, NUMBER])
         most = int(state.lanes["filled"].sum() + wires.counts["flits"].sum())
         credits = np.empty((most, 2), np.int64)

@@ -13,19 +13,17 @@ from typing import Any
 from mpinet.mpi.communicators.errhandlers import Errhandler, ErrorHandling
 from mpinet.mpi.communicators.groups import Group, callers_world
 from mpinet.mpi.constants import Numbered, instance_of, serialized
-from mpinet.mpi.messages.bsend_buffers import SESSIONS, attach, detach
-from mpinet.mpi.messages.requests import Request
+from mpinet.mpi.messages.bsend_buffers import SESSIONS, Buffered
 from mpinet.mpi.real import REAL, as_int
-from mpinet.mpi.world.calls import asking, call
+from mpinet.mpi.world.calls import asking
 from mpinet.mpi.world.endpoint import CommState
-from mpinet.mpi.world.events import HAPPENED
 from mpinet.mpi.world.ranks import RankTable, rank_table
 
 SETS = ("mpi://WORLD", "mpi://SELF")
 """Names of the sets that every session has."""
 
 
-class Session(ErrorHandling, Numbered, REAL.Session):  # type: ignore[misc]
+class Session(Buffered, ErrorHandling, Numbered, REAL.Session):  # type: ignore[misc]
     """A session, as `mpi4py.MPI.Session`.
 
     Nothing of it is known to the real one below it, which is always the null one.
@@ -152,22 +150,3 @@ class Session(ErrorHandling, Numbered, REAL.Session):  # type: ignore[misc]
     def _place(self) -> int:
         """In place of a context under which memory is attached."""
         return SESSIONS - self._number if self._state else 0
-
-    @call
-    def Attach_buffer(self, buf: Any) -> None:
-        """Attach memory for buffered sends."""
-        attach(self._place, buf)
-
-    @call
-    def Detach_buffer(self) -> Any:
-        """Detach the memory, and give it back."""
-        return detach(self._place)
-
-    @call
-    def Flush_buffer(self) -> None:
-        """Wait until nothing needs the memory: at once, as bodies are copies."""
-
-    @call
-    def Iflush_buffer(self) -> Request:
-        """Begin to wait until nothing needs the memory."""
-        return Request.of(HAPPENED)

@@ -110,20 +110,25 @@ def detach(context: int) -> Any:
     return buffer.given
 
 
-class AttachedBuffers(Endpoint):
-    """Buffers that are attached to a communicator, as `mpi4py.MPI.Comm` has it."""
+class Buffered:
+    """Base of what memory for buffered sends is attached to."""
 
     __slots__ = ()
+
+    @property
+    def _place(self) -> int:
+        """The context under which it is attached, or what stands in place of one."""
+        raise NotImplementedError
 
     @call
     def Attach_buffer(self, buf: Any) -> None:
         """Attach memory for buffered sends."""
-        attach(self._context, buf)
+        attach(self._place, buf)
 
     @call
     def Detach_buffer(self) -> Any:
         """Detach the memory, and give it back."""
-        return detach(self._context)
+        return detach(self._place)
 
     @call
     def Flush_buffer(self) -> None:
@@ -133,6 +138,17 @@ class AttachedBuffers(Endpoint):
     def Iflush_buffer(self) -> Request:
         """Begin to wait until nothing needs the memory."""
         return Request.of(HAPPENED)
+
+
+class AttachedBuffers(Buffered, Endpoint):
+    """Buffers that are attached to a communicator, as `mpi4py.MPI.Comm` has it."""
+
+    __slots__ = ()
+
+    @property
+    def _place(self) -> int:
+        """Its own context."""
+        return self._context
 
 
 def Attach_buffer(buf: Any) -> None:

@@ -8,7 +8,6 @@ from mpinet.papers.quinn.measured import (
     bisection,
     diameter,
     most_edges,
-    neighbors,
     nodes,
     sizes,
 )
@@ -63,11 +62,11 @@ def wings(k: int) -> Measured:
     rows = 2**k
     for node in range(rows, (k + 1) * rows):
         rank, j = divmod(node, rows)
-        for other in neighbors("butterfly", k, node):
+        for other in organization("butterfly", k).neighbors(node):
             m = other % rows
-            if other // rows == rank - 1 and other - m + j not in neighbors(
-                "butterfly", k, rank * rows + m
-            ):
+            if other // rows == rank - 1 and other - m + j not in organization(
+                "butterfly", k
+            ).neighbors(rank * rows + m):
                 return Measured(False, {"node": node})
     return Measured(True)
 
@@ -91,7 +90,7 @@ def combined(k: int) -> Measured:
     rows = 2**k
     joined: dict[int, set[int]] = {node: set() for node in range(k * rows)}
     for node in range((k + 1) * rows):
-        for other in neighbors("butterfly", k, node):
+        for other in organization("butterfly", k).neighbors(node):
             joined[node % (k * rows)].add(other % (k * rows))
     degrees = {node: len(found - {node}) for node, found in joined.items()}
     least = min(degrees, key=lambda node: (degrees[node] == 4, node))
@@ -149,10 +148,14 @@ def collapsed(k: int) -> bool:
     links = {
         (node % rows, other % rows)
         for node in range((k + 1) * rows)
-        for other in neighbors("butterfly", k, node)
+        for other in organization("butterfly", k).neighbors(node)
         if node % rows != other % rows
     }
-    cube = {(node, other) for node in range(rows) for other in neighbors("hypercube", k, node)}
+    cube = {
+        (node, other)
+        for node in range(rows)
+        for other in organization("hypercube", k).neighbors(node)
+    }
     return links == cube
 
 
@@ -238,7 +241,7 @@ def dimensions(k: int) -> bool:
     links = {
         (cycle[node], cycle[other])
         for node in range(network.size)
-        for other in neighbors("ccc", k, node)
+        for other in network.neighbors(node)
         if cycle[node] != cycle[other]
     }
     return links == {(a, a ^ 1 << bit) for a in range(2**k) for bit in range(k)}

@@ -9,7 +9,6 @@ from mpinet.papers.quinn.measured import (
     bisection,
     diameter,
     most_edges,
-    neighbors,
     nodes,
     sizes,
 )
@@ -90,10 +89,9 @@ def interior(q: int, k: int) -> Measured:
     network = open_topology(mesh(q, k))
     for node in range(network.size):
         place = [node // k**axis % k for axis in range(q)]
-        if min(place) > 0 and max(place) < k - 1:
-            wired = sum(network.neighbor(node, port) >= 0 for port in range(network.ports))
-            if wired != 2 * q:
-                return Measured(False, {"node": node})
+        inside = min(place) > 0 and max(place) < k - 1
+        if inside and len(network.neighbors(node)) != 2 * q:
+            return Measured(False, {"node": node})
     return Measured(True)
 
 
@@ -278,7 +276,7 @@ def pyramid_interior(k: int) -> Measured:
     for node, (level, row, column) in enumerate(places):
         side = 2 ** (k - level)
         if 0 < level < k and min(row, column) > 0 and max(row, column) < side - 1:
-            levels = [places[other][0] - level for other in neighbors("pyramid", k, node)]
+            levels = [places[other][0] - level for other in network.neighbors(node)]
             if sorted(levels) != [-1] * 4 + [0] * 4 + [1]:
                 return Measured(False, {"node": node})
     return Measured(True)

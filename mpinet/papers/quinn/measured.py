@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from mpinet import measure
 from mpinet.claims import Grid, over
@@ -39,10 +39,3 @@ def bisection(kind: str) -> Callable[[int], measure.Bisection]:
 def width(kind: str, k: int) -> measure.Bisection:
     """The bisection width of an organization."""
     return measure.bisection_width(organization(kind, k))
-
-
-def neighbors(kind: str, k: int, node: int) -> Iterable[int]:
-    """The neighbours of a node."""
-    wired = organization(kind, k)
-    ports = (wired.neighbor(node, port) for port in range(wired.ports))
-    return [int(found) for found in ports if found >= 0]

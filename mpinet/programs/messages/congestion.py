@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mpinet.networks.adjacency import parallel_links
+from mpinet.networks.adjacency import link_counts, parallel_links
 from mpinet.networks.graph import StoredGraph
 from mpinet.networks.routing import Routing, path
 from mpinet.networks.topology import Topology
@@ -49,20 +49,12 @@ def joined(topology: Topology) -> tuple[Topology, tuple[int, ...]]:
 
     A network without parallel links is returned as it is.
     """
-    parallel = parallel_links(topology)
-    if not parallel:
+    counts = {(u, v): count for (u, v), count in link_counts(topology).items() if u < v}
+    widths = tuple(sorted(set(counts.values())))
+    if max(widths, default=1) == 1:
         return topology, (1,)
-    nodes = np.arange(topology.size)
-    pairs = {
-        (int(node), int(end))
-        for port in range(topology.ports)
-        for node, end in zip(nodes, topology.neighbor(nodes, port), strict=True)
-        if node < end
-    }
-    widths = tuple(sorted({parallel.get(pair, 1) for pair in pairs}))
-    ordered = sorted(pairs)
-    kinds = [widths.index(parallel.get(pair, 1)) for pair in ordered]
-    graph = StoredGraph(topology.name, range(topology.size), ordered, kinds, topology.hosts)
+    kinds = [widths.index(count) for count in counts.values()]
+    graph = StoredGraph(topology.name, range(topology.size), counts, kinds, topology.hosts)
     return graph, widths
 
 

@@ -323,27 +323,24 @@ def _reduced(
         )
 
 
+def _meet(plan: Plan, waits: list[int], causes: list[int], said: str) -> None:
+    """Let the k-th wait follow the k-th cause; raise `UsageError` where there are too few."""
+    if len(waits) > len(causes):
+        where = plan.program.tasks.where[waits[len(causes)]]
+        raise UsageError(f"{where} waits for ever: {said}.")
+    for wait, cause in zip(waits, causes, strict=False):
+        plan.after(wait, cause)
+
+
 def _join(plan: Plan, barriers: dict[Any, list[int]]) -> None:
     """The k-th wait meets the k-th signal; the k-th taking of a place's packets, their sending."""
     for key, waits in plan.waits.items():
         signals = plan.signals.get(key, [])
-        if len(waits) > len(signals):
-            where = plan.program.tasks.where[waits[len(signals)]]
-            raise UsageError(
-                f"{where} waits for ever: GPU {key[0]} signals {len(signals)} times on its channel."
-            )
-        for wait, signal in zip(waits, signals, strict=False):
-            plan.after(wait, signal)
+        _meet(plan, waits, signals, f"GPU {key[0]} signals {len(signals)} times on its channel")
     for place, reads in plan.taken.items():
         sends = plan.written.get(place, [])
-        if len(reads) > len(sends):
-            where = plan.program.tasks.where[reads[len(sends)]]
-            raise UsageError(
-                f"{where} waits for ever: {len(sends)} packets come to {place.buffer}"
-                f"[{place.offset}]."
-            )
-        for read, send in zip(reads, sends, strict=False):
-            plan.after(read, send)
+        said = f"{len(sends)} packets come to {place.buffer}[{place.offset}]"
+        _meet(plan, reads, sends, said)
     for met in barriers.values():
         for come in met:
             for other in met:
