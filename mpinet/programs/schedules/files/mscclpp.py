@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,16 +11,16 @@ import numpy as np
 
 from mpinet.base.numerals import quoted
 from mpinet.errors import UsageError
-from mpinet.programs.schedules.chunks import SUMS, count_chunks
-from mpinet.programs.schedules.files.msccl import (
-    MOST_COUNT,
-    NAMES,
+from mpinet.programs.schedules.chunks import SUMS
+from mpinet.programs.schedules.files.buffers import (
     Act,
     Place,
     Program,
     follow,
     real_place,
+    require_no_race,
 )
+from mpinet.programs.schedules.files.msccl import MOST_COUNT, NAMES
 from mpinet.programs.schedules.files.schedulefile import ReadingOptions, require_purpose
 from mpinet.programs.schedules.files.timing import timed
 from mpinet.programs.schedules.timetable import Timetable
@@ -39,9 +38,6 @@ KNOWN = (*PUTS, "get", *COPIES, *REDUCES, *SIGNALS[:2], *WAITS, "barrier", *NOTH
 """All of them."""
 
 BUFFERS = ("i", "o", "s")
-
-MOST_CLOCKS = 2**27
-"""Bytes that the search for races takes at most; it is left out beyond."""
 
 
 @dataclass
@@ -131,7 +127,13 @@ def read_plan(text: str, reading: ReadingOptions) -> Timetable:
     in_place = document.get("inplace") is True
     rows = follow(plan.program, order, steps, purpose, in_place)
     name, hosts, per, root = purpose
-    _require_no_race(plan, order, number, lambda at: real_place(at, name, per, in_place))
+    require_no_race(
+        plan.program,
+        plan.owners,
+        plan.before,
+        order,
+        lambda at: real_place(at, name, per, in_place),
+    )
     step, sender, receiver, chunk, add = np.array(rows, np.int64).reshape(-1, 5).T.copy()
     sums = add.astype(bool) if name in SUMS else None
     return Timetable(name, hosts, step, sender, receiver, chunk, per, root, add=sums)
@@ -346,164 +348,3 @@ def _join(plan: Plan, barriers: dict[Any, list[int]]) -> None:
             for other in met:
                 if other != come:
                     plan.after(come + 1, other)
-
-
-def _accesses(act: Act) -> list[tuple[Place, bool]]:
-    """Return the places that an act reads or writes (True)."""
-    found = []
-    if act.source is not None and act.kind != "wait":
-        found.append((act.source, False))
-    if act.target is not None:
-        found.append((act.target, True))
-    return [(place, writes) for place, writes in found if place.buffer != "t"]
-
-
-def _require_no_race(
-    plan: Plan, order: list[int], blocks: int, home: Callable[[Place], Place]
-) -> None:
-    """Raise `UsageError` where two thread blocks use a place, one writes, and nothing orders them.
-
-    A clock counts, for each task, the tasks of every block that are done before it begins.
-    """
-    tasks = len(order)
-    if tasks * blocks * 4 > MOST_CLOCKS:
-        return
-    clocks = np.zeros((tasks, blocks), np.int32)
-    turn, own = np.zeros(tasks, np.int64), Counter[int]()
-    users: dict[Place, list[tuple[int, bool]]] = defaultdict(list)
-    for task in order:
-        block = plan.owners[task]
-        for earlier in plan.before[task]:
-            np.maximum(clocks[task], clocks[earlier], out=clocks[task])
-        own[block] += 1
-        turn[task] = clocks[task, block] = own[block]
-        for named, writes in _accesses(plan.program.acts[task]):
-            place = home(named)
-            for other, wrote in users[place]:
-                ordered = clocks[task, plan.owners[other]] >= turn[other]
-                if (writes or wrote) and not ordered:
-                    raise UsageError(_race(plan, task, other, place))
-            users[place].append((task, writes))
-
-
-def _race(plan: Plan, task: int, other: int, place: Place) -> str:
-    one, two = (plan.program.tasks.where[each].partition(":")[0] for each in (other, task))
-    return (
-        f"{one} and {two} both use {place.buffer}[{place.offset}] of GPU {place.gpu}, one of them "
-        "writes there, and no signal, packet or barrier says which goes first."
-    )
-
-
-def as_plan(table: Timetable) -> bytes:
-    """Write a plan: in each step GPUs get what comes, wait until all have read, and put it down.
-
-    Each GPU has one thread block. In a step it signals to those that it sends to that its chunks
-    are ready, gets what comes into its scratch buffer, signals back, waits until its own have been
-    read, and then copies or adds: so that no chunk changes while another GPU reads it.
-
-    Raises
-    ------
-    UsageError
-        The collective has no name there that this writes, or parts of sums are sent.
-    """
-    names = {ours: theirs for theirs, ours in NAMES.items() if theirs in EXPORTED}
-    if table.collective not in names:
-        raise UsageError(f"A plan of MSCCL++ is written for {', '.join(sorted(names))}.")
-    if table.since is not None and (table.since >= 0).any():
-        raise UsageError("A plan of MSCCL++ has no parts of sums: give another --algorithm.")
-    if max(table.sender.max(initial=0), table.receiver.max(initial=0)) >= table.processors:
-        raise UsageError("MSCCL++ knows no switches, and in this schedule some send or receive.")
-    table = table.ordered()
-    add = np.zeros(len(table), bool) if table.add is None else table.add
-    columns = (table.step, table.sender, table.receiver, table.chunk, add)
-    steps: dict[int, list[tuple[int, int, int, bool]]] = defaultdict(list)
-    for step, *row in zip(*(column.tolist() for column in columns), strict=True):
-        steps[step].append((row[0], row[1], row[2], row[3]))
-    total = count_chunks(table.collective, table.processors, table.chunks)
-    inputs = table.chunks if table.collective == "gossip" else total
-    outputs = table.chunks if table.collective == "reducescatter" else total
-    document = {
-        "name": f"mpinet-{names[table.collective]}",
-        "collective": names[table.collective],
-        "protocol": "Simple",
-        "inplace": True,
-        "reuse_resources": False,
-        "num_threads_per_block": 1024,
-        "use_double_scratch_buffer": False,
-        "buffer_alignment": 16,
-        "min_message_size": 0,
-        "max_message_size": 2**64 - 1,
-        "gpus": [
-            {"id": gpu, "input_chunks": inputs, "output_chunks": outputs}
-            | _gpu(gpu, steps, "o" if table.collective == "gossip" else "i")
-            for gpu in range(table.processors)
-        ],
-    }
-    return (json.dumps(document, indent=1) + "\n").encode()
-
-
-EXPORTED = ("allgather", "allreduce", "reducescatter", "broadcast")
-"""Collectives whose plans are written."""
-
-
-def _gpu(gpu: int, steps: dict[int, list[tuple[int, int, int, bool]]], main: str) -> dict[str, Any]:
-    """Return a GPU's channels, buffers and thread block."""
-    rows = [row for step in steps.values() for row in step if gpu in row[:2]]
-    peers = sorted({end for row in rows for end in row[:2]} - {gpu})
-    sources = sorted({sender for sender, receiver, *_ in rows if receiver == gpu})
-    ops: list[dict[str, Any]] = []
-
-    def meet(kind: str, ends: set[int]) -> None:
-        turns = [peers.index(end) for end in sorted(ends)]
-        if turns:
-            ops.append({"name": kind, "channel_ids": turns, "channel_type": "memory"})
-
-    def piece(kind: str, index: int) -> dict[str, Any]:
-        return {"type": kind, "index": index, "size": 1}
-
-    most = 0
-    for step in sorted(steps):
-        come = [row for row in steps[step] if row[1] == gpu]
-        senders = {sender for sender, *_ in come}
-        receivers = {receiver for sender, receiver, *_ in steps[step] if sender == gpu}
-        most = max(most, len(come))
-        meet("signal", receivers)
-        meet("wait", senders)
-        ops.append({"name": "nop"})
-        for place, (sender, _, chunk, _) in enumerate(come):
-            there = {"buffer_id": sources.index(sender), "index": chunk, "size": 1}
-            own: dict[str, Any] = {
-                "name": "get",
-                "src_buff": [there],
-                "dst_buff": [piece("s", place)],
-            }
-            own |= {"channel_ids": [peers.index(sender)], "channel_type": "memory"}
-            ops.append(own)
-        ops.append({"name": "nop"})
-        meet("signal", senders)
-        meet("wait", receivers)
-        ops.append({"name": "nop"})
-        for place, (*_, chunk, adds) in enumerate(come):
-            got, home = piece("s", place), piece(main, chunk)
-            name, sums = ("re", {"reduce_op": "sum"}) if adds else ("copy", {})
-            both = {"src_buff": [home, got] if adds else [got], "dst_buff": [home]}
-            ops.append({"name": name, **both, **sums})
-        ops.append({"name": "nop"})
-    remote = [
-        {"rank": sender, "type": main, "access_channel_types": ["memory"]} for sender in sources
-    ]
-    refs = [{"access_channel_type": "memory", "remote_buffer_ids": [*range(len(sources))]}]
-    return {
-        "scratch_chunks": most,
-        "threadblocks": [
-            {
-                "id": 0,
-                "ops": ops,
-                "channels": [{"channel_type": "memory", "channel_ids": [*range(len(peers))]}],
-                "remote_buffer_refs": refs,
-            }
-        ],
-        "channels": [{"channel_type": "memory", "connected_to": peers}],
-        "remote_buffers": remote,
-        "semaphores": [],
-    }

@@ -15,7 +15,7 @@ import numpy as np
 from mpinet.errors import UsageError
 from mpinet.programs.schedules.chunks import OWNED, count_chunks
 from mpinet.programs.schedules.files.msccl import NAMES
-from mpinet.programs.schedules.files.mscclpp import as_plan
+from mpinet.programs.schedules.files.mscclppwriting import as_plan
 from mpinet.programs.schedules.timetable import (
     COLUMNS,
     EXTRA,

@@ -1,0 +1,225 @@
+"""Buffers of GPUs: what is in their places, who moves it, and whether nobody is in the way."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from mpinet.errors import UsageError
+from mpinet.programs.schedules.chunks import SUMS
+from mpinet.programs.schedules.files.timing import Tasks
+
+MOST_CLOCKS = 2**27
+"""Bytes that the search for races takes at most; it is left out beyond."""
+
+
+class Piece(NamedTuple):
+    """Content of a place of a buffer: a chunk, and the set of those that are in its sum."""
+
+    chunk: int
+    givers: int
+
+
+class Place(NamedTuple):
+    """A place of a GPU's buffer; ``t`` holds what a step receives and passes on."""
+
+    gpu: int
+    buffer: str
+    offset: int
+
+
+@dataclass
+class Act:
+    """Act of a task on pieces."""
+
+    kind: str
+    source: Place | None
+    target: Place | None
+    adds: bool = False
+    partner: int = -1
+
+
+@dataclass
+class Program:
+    """An algorithm as tasks.
+
+    Attributes
+    ----------
+    acts : list of Act
+        One for each task.
+    begun, last : dict
+        The first and the last task of (gpu, thread block, step).
+    sent, got : dict
+        The tasks of each (sender, receiver, channel), in order.
+    """
+
+    tasks: Tasks = field(default_factory=Tasks)
+    acts: list[Act] = field(default_factory=list)
+    begun: dict[tuple[int, int, int], int] = field(default_factory=dict)
+    last: dict[tuple[int, int, int], int] = field(default_factory=dict)
+    sent: dict[tuple[int, int, int], list[int]] = field(default_factory=lambda: defaultdict(list))
+    got: dict[tuple[int, int, int], list[int]] = field(default_factory=lambda: defaultdict(list))
+
+    def add(self, where: str, act: Act, ends: tuple[int, int] = (-1, -1), earliest: int = 1) -> int:
+        """Add a task."""
+        self.acts.append(act)
+        return self.tasks.add(where, *ends, earliest=earliest)
+
+
+def follow(
+    program: Program,
+    order: list[int],
+    steps: list[int],
+    purpose: tuple[str, int, int, int | None],
+    in_place: bool,
+) -> list[tuple[int, int, int, int, int]]:
+    """Follow the pieces through the buffers; rows of step, sender, receiver, chunk, add."""
+    name, gpus, per, root = purpose
+    buffers: dict[Place, Piece] = _inputs(name, gpus, per, root)
+    held = {(place.gpu, piece.chunk): piece.givers for place, piece in buffers.items()}
+    flying: dict[int, Piece] = {}
+    rows = {}
+
+    def home(place: Place) -> Place:
+        return real_place(place, name, per, in_place)
+
+    buffers = {home(place): piece for place, piece in buffers.items()}
+
+    def piece_at(place: Place | None, task: int) -> Piece:
+        assert place is not None
+        found = buffers.get(home(place))
+        if found is None:
+            raise UsageError(
+                f"{program.tasks.where[task]} takes {place.buffer}[{place.offset}], and nothing is "
+                "there."
+            )
+        return found
+
+    for task in order:
+        act = program.acts[task]
+        if act.kind == "wait":
+            continue
+        if act.kind == "send":
+            assert act.source is not None
+            piece = flying[task] = piece_at(act.source, task)
+            if name in SUMS and held.get((act.source.gpu, piece.chunk)) != piece.givers:
+                raise UsageError(
+                    f"{program.tasks.where[task]} sends chunk {piece.chunk} in step {steps[task]} "
+                    "as it was before more of it came, and a processor has one place for a chunk."
+                )
+            continue
+        assert act.target is not None
+        piece = flying[act.partner] if act.kind == "receive" else piece_at(act.source, task)
+        came = piece
+        if act.adds or act.kind == "reduce":
+            own = piece_at(act.source if act.adds else act.target, task)
+            if own.chunk != piece.chunk:
+                raise UsageError(
+                    f"{program.tasks.where[task]} adds chunk {piece.chunk} to chunk {own.chunk}."
+                )
+            piece = Piece(own.chunk, own.givers | piece.givers)
+        buffers[home(act.target)] = piece
+        if act.kind == "receive":
+            gpu, send = act.target.gpu, act.partner
+            mine = held.get((gpu, came.chunk), 0)
+            adds = act.adds or (name in SUMS and mine != 0 and mine & came.givers == 0)
+            held[gpu, came.chunk] = mine | came.givers if adds else came.givers
+            rows[send] = (
+                steps[send], program.tasks.sender[send], gpu, came.chunk, int(adds)
+            )  # fmt: skip
+    return [rows[task] for task in sorted(rows)]
+
+
+def real_place(place: Place, name: str, per: int, in_place: bool) -> Place:
+    """Return where a place really is: with one buffer for both, in terms of the output."""
+    if not in_place or place.buffer not in "io" or name == "exchange":
+        return place
+    own = place.gpu * per
+    if name in ("gossip", "gather") and place.buffer == "i":
+        return Place(place.gpu, "o", own + place.offset)
+    if name in ("reducescatter", "scatter") and place.buffer == "o":
+        return Place(place.gpu, "i", own + place.offset)
+    return Place(place.gpu, "i" if name in ("reducescatter", "scatter") else "o", place.offset)
+
+
+def _inputs(name: str, gpus: int, per: int, root: int | None) -> dict[Place, Piece]:
+    """Return what is in the buffers first."""
+    found = {}
+    for gpu in range(gpus):
+        pieces: range
+        if name in SUMS:
+            pieces = range(per * gpus if name == "reducescatter" else per)
+        elif name in ("broadcast", "scatter"):
+            pieces = range((per if name == "broadcast" else per * gpus) if gpu == root else 0)
+        elif name == "exchange":
+            pieces = range(gpu * gpus * per, (gpu + 1) * gpus * per)
+        else:
+            pieces = range(gpu * per, (gpu + 1) * per)
+        for offset, chunk in enumerate(pieces):
+            found[Place(gpu, "i", offset)] = Piece(chunk, 1 << gpu)
+    return found
+
+
+def _accesses(act: Act) -> list[tuple[Place, bool]]:
+    """Return the places that an act reads or writes (True)."""
+    found = []
+    if act.source is not None and act.kind != "wait":
+        found.append((act.source, False))
+    if act.target is not None:
+        found.append((act.target, True))
+    return [(place, writes) for place, writes in found if place.buffer != "t"]
+
+
+def require_no_race(
+    program: Program,
+    owners: list[int],
+    before: list[list[int]],
+    order: list[int],
+    home: Callable[[Place], Place],
+) -> None:
+    """Raise `UsageError` where two thread blocks use a place, one writes, and nothing orders them.
+
+    A clock counts, for each task, the tasks of every block that are done before it begins.
+
+    Parameters
+    ----------
+    owners : list of int
+        The thread block of each task.
+    before : list of list of int
+        The tasks that each one waits for.
+    order : list of int
+        The tasks as they are done.
+    home : callable
+        The place that is meant by a place.
+    """
+    tasks, blocks = len(order), max(owners, default=0) + 1
+    if tasks * blocks * 4 > MOST_CLOCKS:
+        return
+    clocks = np.zeros((tasks, blocks), np.int32)
+    turn, own = np.zeros(tasks, np.int64), Counter[int]()
+    users: dict[Place, list[tuple[int, bool]]] = defaultdict(list)
+    for task in order:
+        block = owners[task]
+        for earlier in before[task]:
+            np.maximum(clocks[task], clocks[earlier], out=clocks[task])
+        own[block] += 1
+        turn[task] = clocks[task, block] = own[block]
+        for named, writes in _accesses(program.acts[task]):
+            place = home(named)
+            for other, wrote in users[place]:
+                ordered = clocks[task, owners[other]] >= turn[other]
+                if (writes or wrote) and not ordered:
+                    raise UsageError(_race(program, task, other, place))
+            users[place].append((task, writes))
+
+
+def _race(program: Program, task: int, other: int, place: Place) -> str:
+    one, two = (program.tasks.where[each].partition(":")[0] for each in (other, task))
+    return (
+        f"{one} and {two} both use {place.buffer}[{place.offset}] of GPU {place.gpu}, one of them "
+        "writes there, and no signal, packet or barrier says which goes first."
+    )
