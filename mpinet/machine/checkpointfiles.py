@@ -11,6 +11,7 @@ import re
 import shutil
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
@@ -222,10 +223,18 @@ def holder(folder: Path) -> dict[str, Any]:
 
 
 def _delete(folder: Path) -> None:
-    """Delete a folder in which another job may still be writing; retry for 5 seconds."""
+    """Delete a folder in which another job may still be writing; retry for 5 seconds.
+
+    It gets another name first: from then on that job finds nothing there, instead of a folder
+    that is still its own and lacks a file.
+    """
+    gone = folder.with_name(f"{WRITER}{token_hex(8)}")
+    with suppress(FileNotFoundError):
+        folder = folder.rename(gone)
     for tries in range(50, -1, -1):
         try:
             shutil.rmtree(folder)
+            return
         except OSError as error:
             if not folder.exists():
                 return

@@ -2,6 +2,8 @@
 
 A thread waits until the interpreter's main thread has done its call, in a helper fiber. A signal
 lets a processor that waits for its thread, by means of the interpreter's own, give others a turn.
+It may then hold one of the interpreter's locks, which the next processor waits for: so the signal
+comes again and again, until nobody is interrupted any more.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ import os
 import signal
 import sys
 import time
+from _thread import start_new_thread
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -58,6 +61,9 @@ class Threads:
         self._failed = False
         self._staying: set[int] = set()
         self._over = False
+        self._interrupted = 0
+        self._needed = Event()
+        self._is_signalling = False
 
     @contextmanager
     def watched(self) -> Iterator[None]:
@@ -90,6 +96,9 @@ class Threads:
     def end(self) -> None:
         """Let threads whose calls were refused come to their ends: somebody may wait for them."""
         self._over = True
+        self._needed.set()
+        for call in list(self._calls):
+            call.done.set()
 
     def join(self) -> None:
         """Wait for the running processor's threads, as the interpreter does at its end."""
@@ -125,10 +134,11 @@ class Threads:
             raise RuntimeError(f"{kind} is called from a greenlet of the script's own.")
         call = ThreadCall(self.owner, kind, frame, work)
         self._calls.append(call)
-        while not call.done.wait(AGAIN if call.begun else 0.001):
-            if self._over:
-                sys.exit()
-            signal.pthread_kill(main_thread().ident or get_ident(), SIGNAL)
+        self._needed.set()
+        if not self._over:
+            call.done.wait()
+        if call in self._calls:  # the run has ended without it
+            sys.exit()
         if call.error is not None:
             raise call.error
         return call.value
@@ -165,13 +175,29 @@ class Threads:
             self._exits.fail(owner, error.with_traceback(script_line()), self._turns.now)
             self._failed = True
         while not self._over:
-            signal.pthread_kill(main_thread().ident or get_ident(), SIGNAL)
+            self._needed.set()
             time.sleep(AGAIN)
         sys.exit()
 
     def _began(self, thread: Thread) -> None:
         """Note whose a thread is."""
         self._owners[thread] = self._owners.get(current_thread(), self._turns.current)
+        if not self._is_signalling:
+            self._is_signalling = True
+            start_new_thread(self._signal, ())  # which no script finds among its threads
+
+    def _signal(self) -> None:
+        """Signal the main thread as long as a call, or an interrupted processor, waits for it."""
+        while not self._over:
+            self._needed.wait()
+            self._needed.clear()
+            calls = list(self._calls)
+            if not (calls or self._interrupted or self._failed):
+                continue
+            self._needed.set()
+            time.sleep(AGAIN if all(call.begun for call in calls) else 0.001)
+            if not self._over:
+                signal.pthread_kill(main_thread().ident or get_ident(), SIGNAL)
 
     def _wake(self, *_: Any) -> None:
         """Let the running processor wait for calls of its threads, or stay: the run has failed."""
@@ -183,15 +209,20 @@ class Threads:
             self._turns.stay()
         # It may wait for a thread by means of the interpreter's own, which keep all others from
         # their turns; or do something else, which the thread's call waits for: so not for ever.
-        in_vain = 0
-        while self._calls and in_vain < IN_VAIN:
-            now = self._turns.now
-            self.begin_calls()
-            here.account = next((one.account for one in self._calls if one.owner is here), None)
-            self._turns.polling.append(here)
-            self._turns.sleep()
-            here.account = None
-            in_vain = in_vain + 1 if self._turns.now == now else 0
+        # Or it waits for a lock of a processor that was interrupted before: that one goes first.
+        in_vain, before = 0, self._interrupted
+        self._interrupted += 1
+        try:
+            while (self._calls or before) and in_vain < IN_VAIN:
+                now, before = self._turns.now, 0
+                self.begin_calls()
+                here.account = next((one.account for one in self._calls if one.owner is here), None)
+                self._turns.polling.append(here)
+                self._turns.sleep()
+                here.account = None
+                in_vain = in_vain + 1 if self._turns.now == now else 0
+        finally:
+            self._interrupted -= 1
 
 
 class ThreadCall:

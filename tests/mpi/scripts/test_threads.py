@@ -105,3 +105,27 @@ def test_errors_of_a_threads_call_are_its_own_and_what_it_waits_for_in_vain_is_t
         (Deadlock, ProgramError), match=r"processor 1, .*script\.py:\d+: asks in recv"
     ):
         played(tmp_path, "complete:2", script)
+
+
+def test_a_processor_that_is_interrupted_while_it_holds_a_lock_of_the_interpreters_lets_it_go(
+    tmp_path,
+):
+    script = """
+        import threading, time
+        from concurrent.futures.thread import _global_shutdown_lock as everybodys
+
+        def compute():
+            end = time.perf_counter() + 0.1
+            while time.perf_counter() < end:
+                pass
+
+        if rank == 0:
+            thread = threading.Thread(target=comm.iprobe)
+            thread.start()  # its call is done when all have been interrupted, so it wakes nobody
+            compute()
+        with everybodys:
+            compute()
+        say(comm.allreduce(rank))
+        assert threading.active_count() <= 2  # what wakes processors is no thread of the script's
+    """
+    assert played(tmp_path, "complete:3", script)[0] == {0: [3], 1: [3], 2: [3]}

@@ -393,6 +393,27 @@ def test_jobs_that_take_a_folder_over_while_others_write_it_are_alone_with_it(
     assert len(list(tmp_path.glob("writer-*"))) == 1
 
 
+def test_a_job_finds_its_folder_gone_before_the_first_file_in_it_is_deleted(tmp_path, monkeypatch):
+    monkeypatch.setenv("SLURM_JOB_ID", "17")
+    first = FolderLock(tmp_path, again=True)
+    first.begin()
+    seen, delete = [], shutil.rmtree
+
+    def deleted(folder, **given):
+        seen.append(first.is_lost)
+        delete(folder, **given)
+
+    monkeypatch.setattr(shutil, "rmtree", deleted)
+    monkeypatch.setenv("SLURM_RESTART_COUNT", "1")
+    second = FolderLock(tmp_path, again=True)
+    assert second.begin()
+    assert seen == [True]
+    with pytest.raises(FileNotFoundError):
+        first.write({})
+    second.release(delete=True)
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_folder_without_locks_is_used_without_one(tmp_path, monkeypatch):
     def none(*given: object) -> None:
         raise OSError(errno.ENOLCK, "No locks available")
