@@ -8,15 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from mpinet.base.files import require_writable
+from mpinet.commands.fabric import fabric_of, intact
 from mpinet.commands.fields import Count, Hash, Phase, Positive, When
 from mpinet.commands.job import Job, Watch, without_simple_reason
 from mpinet.commands.machinejob import MachineJob
-from mpinet.commands.opening import Network, port_model, topology_of
+from mpinet.commands.opening import Network, port_model
 from mpinet.commands.options import (
     Algorithm,
     Common,
     File,
-    OnMachine,
+    OnFabric,
     Place,
     Ports,
     SavedOften,
@@ -61,6 +62,8 @@ class BroadcastResult(Result):
     items: Annotated[Positive, MANY]
     bandwidth: Annotated[tuple[Positive, Positive] | None, MANY, "as of ``allreduce``"]
     correct: Annotated[bool, MANY]
+    intact_steps: Annotated[Count, When("with ``--faults``"), "steps without the faults"]
+    intact_bound: Annotated[Count | None, When("with ``--faults``"), "their lower bound"]
 
 
 @command(Views, SavedOften, Common)
@@ -73,7 +76,7 @@ def broadcast(
     schedule_out: File | None = None,
     items: int = 1,
     ports: Ports = "one",
-    **options: Unpack[OnMachine],
+    **options: Unpack[OnFabric],
 ) -> BroadcastResult:
     """Broadcast from one processor (collective).
 
@@ -114,7 +117,7 @@ def prepare(options: argparse.Namespace) -> Job:
     """Find root and algorithm."""
     from mpinet.programs.broadcast import require_algorithm
 
-    topology = topology_of(options)
+    topology = fabric_of(options)
     if options.schedule_out is not None:
         require_writable(Path(options.schedule_out))
     root = topology.find(str(options.root))
@@ -173,7 +176,7 @@ class Broadcast(MachineJob):
         if trace is not None:
             lines = schedule_lines(transport, trace, found.steps)
             result["schedule_sha256"] = hash_into(lines, self.options.schedule_out, transport)
-        return result
+        return result | intact(self.options, transport, watch)
 
     @property
     def _scheduled(self) -> bool:

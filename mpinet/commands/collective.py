@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
+from mpinet.commands.fabric import intact
 from mpinet.commands.job import Watch, without_simple_reason
 from mpinet.commands.machinejob import MachineJob
 from mpinet.networks.topology import Topology
@@ -56,7 +57,8 @@ class Collective(MachineJob):
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Make the machine, and run the collective."""
-        return self._told(self._done(transport, watch))
+        found = self._told(self._done(transport, watch))
+        return found | intact(self.options, transport, watch)
 
     def _done(self, transport: Local, watch: Watch) -> CollectiveResult:
         """Run the collective on a machine of these ranks."""

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from mpinet.commands.ascend import Pairing
 from mpinet.commands.collective import Collective, Work
+from mpinet.commands.fabric import fabric_of
 from mpinet.commands.fields import Count, Phase, Positive, When
 from mpinet.commands.job import Job
-from mpinet.commands.opening import Network, port_model, routing_of, topology_of
+from mpinet.commands.opening import Network, port_model, routing_of
 from mpinet.commands.options import (
     Algorithm,
     Common,
-    OnMachine,
+    OnFabric,
     Operator,
     Place,
     Ports,
@@ -50,7 +51,8 @@ Spread = Annotated[
 ]
 
 
-MANY = When("of several items, or through switches that forward,")
+FAULTY = When("with ``--faults``")
+MANY = When("of several items, of groups, with faults, or through switches that forward,")
 
 
 class CollectiveResult(Result):
@@ -62,6 +64,8 @@ class CollectiveResult(Result):
     lower_bound: Count | None
     lower_by: Annotated[str, "as of ``broadcast``"]
     correct: bool
+    intact_steps: Annotated[Count, FAULTY, "steps without the faults"]
+    intact_bound: Annotated[Count | None, FAULTY, "their lower bound"]
     phases: list[Phase]
 
 
@@ -87,7 +91,7 @@ def gossip(
     algorithm: Algorithm = None,
     items: int = 1,
     ports: Ports = "one",
-    **options: Unpack[OnMachine],
+    **options: Unpack[OnFabric],
 ) -> PipelinedResult:
     """Bring every processor's item to all processors (collective).
 
@@ -122,7 +126,7 @@ def scatter(
     root: One = 0,
     algorithm: Spread = None,
     ports: Ports = "one",
-    **options: Unpack[OnMachine],
+    **options: Unpack[OnFabric],
 ) -> CollectiveResult:
     """Bring a different item from one processor to every other (collective).
 
@@ -146,7 +150,7 @@ def gather(
     root: One = 0,
     algorithm: Spread = None,
     ports: Ports = "one",
-    **options: Unpack[OnMachine],
+    **options: Unpack[OnFabric],
 ) -> CollectiveResult:
     """Bring an item from every processor to one (collective).
 
@@ -170,7 +174,7 @@ def exchange(
     routing: RoutingName = None,
     algorithm: Algorithm = None,
     ports: Ports = "one",
-    **options: Unpack[OnMachine],
+    **options: Unpack[OnFabric],
 ) -> CollectiveResult:
     """Bring a different item from every processor to every other (collective).
 
@@ -202,7 +206,7 @@ def reduce(
     items: int = 1,
     switches: Switches = "forward",
     ports: Ports = "one",
-    **options: Unpack[OnMachine],
+    **options: Unpack[OnFabric],
 ) -> ReduceResult:
     """Combine the items of all processors at one (collective).
 
@@ -240,7 +244,7 @@ def allreduce(
     items: int = 1,
     switches: Switches = "forward",
     ports: Ports = "one",
-    **options: Unpack[OnMachine],
+    **options: Unpack[OnFabric],
 ) -> ReduceResult:
     """Combine the items of all processors at all of them (collective).
 
@@ -288,7 +292,7 @@ def reducescatter(
     items: int = 1,
     switches: Switches = "forward",
     ports: Ports = "one",
-    **options: Unpack[OnMachine],
+    **options: Unpack[OnFabric],
 ) -> ReduceResult:
     """Combine items of all processors, each at one of them (collective).
 
@@ -330,7 +334,7 @@ def circulate(
     dimensions: int | None = None,
     algorithm: Pairing = None,
     ports: Ports = "one",
-    **options: Unpack[OnMachine],
+    **options: Unpack[OnFabric],
 ) -> CollectiveResult:
     """Let every item visit all processors of its subcube (collective).
 
@@ -378,7 +382,7 @@ class Programs:
 
 def prepare(options: argparse.Namespace) -> Job:
     """Find the root and the algorithm; many items make a pipeline."""
-    topology, row = topology_of(options), COLLECTIVES[options.command]
+    topology, row = fabric_of(options), COLLECTIVES[options.command]
     root = topology.find(str(options.root)) if row.rooted else 0
     if row.many and _is_pipeline(options, topology):
         return Pipelined(options, topology, root if row.rooted else None)
@@ -392,6 +396,7 @@ def _is_pipeline(options: argparse.Namespace, topology: Topology) -> bool:
     Where switches only forward, a reduction is a pipeline of one item, and so is a gossip in which
     processors fetch what is rarest.
     """
+    from mpinet.networks.members import Members
     from mpinet.programs.pipelines.spreading import PATHS, RAREST, only_forwards
 
     if options.items != 1 or COLLECTIVES[options.command].work is None:
@@ -399,6 +404,9 @@ def _is_pipeline(options: argparse.Namespace, topology: Topology) -> bool:
     through = topology.links and topology.size > topology.hosts
     if options.command == "gossip" and through and options.algorithm in (PATHS, RAREST):
         return True
+    if options.command == "gossip" and options.algorithm is None:
+        # There is no schedule of its own, and a network beside has to be compared with such a one.
+        return isinstance(topology, Members) or hasattr(options, "beside")
     return options.command == "reduce" and only_forwards(topology, options.switches)
 
 

@@ -141,6 +141,8 @@ def shown(result: Row, why_open: str) -> str:
     }
     if result["own"] is not None:
         lines["own"] = f"{result['own']} by {result['own_algorithm']}"
+    if "intact_steps" in result:
+        lines["intact"] = f"{result['intact_bound']} .. {result['intact_steps']} without faults"
     lines["bounds"] = "   ".join(f"{name} {steps}" for name, steps in result["bounds"].items())
     place = "" if result["root"] is None else f" from {result['root']}"
     many = f" of {result['items']} items" if result.get("items", 1) > 1 else ""

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mpinet.base.numerals import is_whole, quoted
+from mpinet.commands.fabric import parse_faults
 from mpinet.commands.loadplan import read_numbers
 from mpinet.commands.opening import topology_of
-from mpinet.commands.route import parse_faults
 from mpinet.commands.signature import MOST_SEED
 from mpinet.errors import FileError, UsageError
 from mpinet.networks.routing import Routing

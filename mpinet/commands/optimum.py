@@ -9,11 +9,21 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
 
 from mpinet.base.files import require_writable
 from mpinet.commands.catalogue import SYNONYMS
+from mpinet.commands.fabric import fabric_of
 from mpinet.commands.fields import Count, Fields, Hash, Positive, When
 from mpinet.commands.itemsoptimum import ItemsOptimum, shown
 from mpinet.commands.job import Job, Watch
-from mpinet.commands.opening import Network, topology_of
-from mpinet.commands.options import Common, File, Place, Ports, Seed, Switches
+from mpinet.commands.opening import Network
+from mpinet.commands.options import (
+    Common,
+    FaultWords,
+    File,
+    GroupWords,
+    Place,
+    Ports,
+    Seed,
+    Switches,
+)
 from mpinet.commands.perform import perform
 from mpinet.commands.pipelineoptimum import PipelineOptimum, require_items, require_switches
 from mpinet.commands.proofs import ProvingJob, Upper, require_certificate_file
@@ -91,6 +101,8 @@ class OptimumResult(Result):
     classes: Annotated[Any, COLLECTIVE]
     messages: Annotated[Count, COLLECTIVE]
     correct: Annotated[bool, COLLECTIVE]
+    intact_steps: Annotated[Count, When("with ``--faults``"), "steps without the faults"]
+    intact_bound: Annotated[Count | None, When("with ``--faults``"), "their lower bound"]
     measure: Annotated[Literal["bisection"], WIDTH]
     side: Annotated[list[Count], WIDTH, "nodes on one side of a cut of ``upper`` links or busses"]
     refused: Annotated[
@@ -107,6 +119,8 @@ def optimum(
     collective: Annotated[Sought, Typed(words=())] = "broadcast",
     items: int = 1,
     switches: Switches = "forward",
+    group: GroupWords = None,
+    faults: FaultWords = None,
     root: Place = 0,
     ports: Ports = "one",
     limit: Annotated[float, Typed(metavar="SECONDS")] = 60.0,
@@ -170,7 +184,7 @@ def prepare(options: argparse.Namespace) -> Job:
         raise UsageError(
             f"optimum {sought} needs a network, as in: mpinet optimum {sought} hypercube:4"
         )
-    topology = topology_of(options)
+    topology = fabric_of(options)
     root = topology.find(str(options.root))
     require_processor(topology, root)
     if not 0 <= options.limit < float("inf"):

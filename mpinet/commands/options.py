@@ -79,6 +79,14 @@ FaultWords = Annotated[
         "Dead nodes and links: ``node:U,link:U-V,..``, or a file of such words.", metavar="FAULTS"
     ),
 ]
+GroupWords = Annotated[
+    str | None,
+    Typed(
+        "Processors that take part, in the order of their ranks: ``0-3``, ``0-12:4,15``; all "
+        "others only forward. Nodes are then numbered by rank. Default: all.",
+        metavar="GROUP",
+    ),
+]
 Seed = Annotated[int, Typed("Seed of everything random.", default=0, metavar="SEED", read=seed_of)]
 
 Placed = Annotated[
@@ -159,6 +167,13 @@ class OnMachine(Recordable, total=False):
             default="full",
         ),
     ]
+
+
+class OnFabric(OnMachine, total=False):
+    """Machine."""
+
+    group: Annotated[GroupWords, Typed(default=None)]
+    faults: Annotated[FaultWords, Typed(default=None)]
 
 
 class Views(TypedDict):

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from mpinet.base.files import require_room_beside, require_writable, whole_file, write_text
+from mpinet.commands.fabric import intact
 from mpinet.commands.job import Job
 from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
@@ -93,7 +94,7 @@ class ProvingJob(Job):
         outcome["edges_sha256"] = search.edges_sha256 if transport.rank == 0 else ""
         found: dict[str, Any] = json.loads(transport.share(json.dumps(outcome).encode()))
         self._limited = found.pop("limited", False)
-        return found
+        return found | intact(self.options, transport, lambda *done: None)
 
     def both_sides(self, found: Row, root: int | None, upper: Upper, **items: int) -> Row:
         """Return a collective's result: what was found (see `shared`), and the best schedule."""
@@ -116,6 +117,7 @@ class ProvingJob(Job):
             **self.refusals(found["refused"]),
             "messages": upper.messages,
             "correct": upper.correct,
+            **{name: found[name] for name in ("intact_steps", "intact_bound") if name in found},
             "seconds": self.seconds,
         }
 

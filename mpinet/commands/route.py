@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from mpinet.base.files import require_writable
-from mpinet.base.numerals import is_whole, quoted
 from mpinet.base.plain import plain
+from mpinet.commands.fabric import lasting_faults
 from mpinet.commands.fields import Count, Fields, Hash, When
 from mpinet.commands.forms import OneMessage
 from mpinet.commands.job import Job, Watch
@@ -27,7 +27,7 @@ from mpinet.commands.options import (
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, Unpack, command
-from mpinet.errors import FileError, UsageError
+from mpinet.errors import UsageError
 from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row
@@ -46,12 +46,6 @@ MAX_METERED = 2**28
 
 
 """Most ports of a machine whose channel loads are metered unless that is asked for."""
-
-
-MOST_READ = 1 << 26
-
-
-"""Most characters of a file of faults: a device that has no end is refused, a pipe is not."""
 
 
 class Latency(Fields):
@@ -158,9 +152,7 @@ def prepare(options: argparse.Namespace) -> Job:
         "with --faults messages may end on their way",
     )
     pattern = traffic(topology, options.pairs, options.seed)
-    faults = parse_faults(topology, options.faults)
-    if faults.changes:
-        raise UsageError("--faults with steps is for load: what is dead here is dead throughout.")
+    faults = lasting_faults(topology, options.faults)
     routing = routing_of(topology, options.routing, options.seed)
     return Route(options, topology, routing, pattern, faults)
 
@@ -173,60 +165,6 @@ def _paths_wanted(options: argparse.Namespace) -> bool:
 def _refuse(wrong: bool, option: str, reason: str) -> None:
     if wrong:
         raise UsageError(f"{option} does not apply: {reason}.")
-
-
-def parse_faults(topology: Topology, text: str | None) -> Faults:
-    """Read ``node:U,link:U-V,..``, or a file with such words on its lines.
-
-    A word may end on the steps in which it is dead, ``@FROM`` or ``@FROM-TO`` (see `Passing`).
-
-    Raises
-    ------
-    UsageError
-        Something else stands there.
-    """
-    from mpinet.machine.faults import Faults, Passing
-
-    if text is None:
-        return Faults(topology)
-    if not text.startswith(("node:", "link:")):
-        text = ",".join(_words_in(text))
-    always: list[tuple[int, ...]] = []
-    passing = []
-    for word in filter(None, text.split(",")):
-        name, at, when = word.partition("@")
-        kind, _, where = name.partition(":")
-        ends = where.split("-") if kind == "link" else [where]
-        if kind not in ("node", "link") or len(ends) != 1 + (kind == "link") or not all(ends):
-            raise UsageError(f"--faults: {word!r} is neither node:U nor link:U-V.")
-        what, steps = tuple(map(topology.find, ends)), when.split("-")
-        if not at:
-            always.append(what)
-        elif len(steps) <= 2 and all(map(is_whole, steps)):
-            passing.append(Passing(what, *map(int, steps)))
-        else:
-            raise UsageError(
-                f"--faults: {quoted(word)}: give the steps as @FROM, or @FROM-TO, TO being the one "
-                "in which it is back."
-            )
-    nodes = [what[0] for what in always if len(what) == 1]
-    links = [(what[0], what[1]) for what in always if len(what) == 2]
-    return Faults(topology, nodes, links, passing)
-
-
-def _words_in(name: str) -> list[str]:
-    """Read the words of a file; refuse one that does not come to an end."""
-    try:
-        with open(name) as file:
-            text = file.read(MOST_READ + 1)
-    except (OSError, UnicodeDecodeError):
-        raise FileError(f"--faults {name}: give node:U, link:U-V, .. or a file.") from None
-    if len(text) > MOST_READ:
-        raise FileError(
-            f"--faults {name}: a file of faults has {MOST_READ} characters at most, and this one "
-            "has more."
-        )
-    return text.split()
 
 
 class Route(MachineJob):

@@ -125,8 +125,10 @@ def open_topology(name: NetworkLike) -> Topology:
     ----------
     name : str, networkx.Graph or Topology
         ``FAMILY:ARGUMENTS``, ``module.path:Class:ARGUMENTS`` or ``path/file.py:Class:ARGUMENTS``;
-        several of them joined by ``*`` are their product. A graph of networkx is a network with
-        its nodes and edges (connected, undirected); a topology is returned unchanged.
+        several of them joined by ``*`` are their product. Behind them, ``group=0-3+8`` names the
+        processors that take part, ``dead=5+0-1`` dead nodes and links (`networks.members`). A
+        graph of networkx is a network with its nodes and edges (connected, undirected); a topology
+        is returned unchanged.
 
     Raises
     ------
@@ -163,9 +165,14 @@ HOSTS = re.compile(r"(?P<network>.*?)[:,]\s*hosts\s*=(?P<each>[^,*]*)")
 
 
 def _open_named(text: str) -> Topology:
-    """Open a product, with terminals where its last argument says so."""
+    """Open a product; its last arguments may say terminals, or who takes part in it."""
     from mpinet.networks.product import Product
 
+    if "=" in text:
+        from mpinet.networks.members import PART, open_part
+
+        if said := PART.fullmatch(text):
+            return open_part(_open_named(said["network"]), said["said"])
     if found := HOSTS.fullmatch(text):
         from mpinet.networks.terminals import Terminals
 

@@ -1,0 +1,288 @@
+"""Members: some processors of a network that is there in part, such as a group, or who is alive.
+
+The members are processors, numbered first, as MPI ranks a group; all other nodes that are alive
+only forward, as switches do. Dead nodes, dead links and what these cut off from the members are
+left out. So whatever is found out about a network, proved of it, or run on it, is found out, proved
+and run of a collective among some processors, and of a network with faults.
+
+Each node keeps its ports: those that lead to nothing any more are not wired.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from mpinet.base.arrays import Ints, Table
+from mpinet.base.numerals import is_whole, quoted
+from mpinet.compiled import Mapped, rule
+from mpinet.errors import TopologyError
+from mpinet.networks.topology import Topology
+
+MOST_PORTS = 2**22
+"""Most ports of a network of which a part is taken: its wiring is stored, as tables."""
+
+TABLES = 2
+"""Place of the wiring in the rules' parameters: neighbours, ways back, channels, classes."""
+
+PART = re.compile(r"(?P<network>.*?)(?P<said>(?:[:,]\s*(?:group|dead)\s*=[^,*=]*)+)")
+"""The last arguments of any network, which say who of it takes part and what is dead."""
+
+MOST_STRIDE = re.compile(r"(\d+)(?:-(\d+)(?::(\d+))?)?")
+
+
+class Members(Topology):
+    """A network of which some processors take part in collectives, and some may be dead.
+
+    Parameters
+    ----------
+    network : Topology
+        All of it.
+    group : sequence of int, optional
+        The members, in the order of their ranks; dead ones are left out. Default: all processors
+        that are alive.
+    nodes : iterable of int
+        Dead nodes.
+    links : iterable of (int, int)
+        Dead links, each as a pair of neighbours: all of them that are parallel.
+
+    Attributes
+    ----------
+    origin : ndarray of int64, shape (N,)
+        The number in the whole network of each node.
+
+    Raises
+    ------
+    TopologyError
+        No member is left, or dead nodes and links cut members off from each other.
+
+    Examples
+    --------
+    >>> from mpinet.networks import open
+    >>> ring = Members(open("ring:6"), [3, 0], nodes=[5])
+    >>> ring.name, ring.hosts, ring.size, ring.origin.tolist()
+    ('ring:6,group=3+0,dead=5', 2, 5, [3, 0, 1, 2, 4])
+    """
+
+    def __init__(
+        self,
+        network: Topology,
+        group: Sequence[int] | None = None,
+        nodes: Iterable[int] = (),
+        links: Iterable[tuple[int, int]] = (),
+    ):
+        self.network = network
+        dead, cut = sorted(set(nodes)), sorted({(min(pair), max(pair)) for pair in links})
+        name = network.name + _said(network, group, dead, cut)
+        if network.size * network.ports > MOST_PORTS:
+            raise TopologyError(
+                f"{name}: the wiring of what is left is stored, of at most {MOST_PORTS:,} ports; "
+                f"{network.name} has {network.size * network.ports:,}."
+            )
+        ends = _alive(network, name, dead, cut)
+        wanted = np.arange(network.hosts) if group is None else np.array(group, np.int64)
+        members = wanted[~np.isin(wanted, dead)]
+        if not len(members):
+            raise TopologyError(f"{name}: no processor of the group is alive.")
+        reached = _reached(ends, int(members[0]))
+        if not reached[members].all():
+            lost = int(members[~reached[members]][0])
+            raise TopologyError(
+                f"{name}: what is dead cuts processor {lost} off from {members[0]}: no collective "
+                "joins them."
+            )
+        others = np.setdiff1d(np.flatnonzero(reached), members)
+        self.origin: Ints = np.concatenate([members, others])
+        tables, busses = self._tables(ends)
+        hosts, size = len(members), len(self.origin)
+        super().__init__("", size, network.ports, np.concatenate(tables).tolist(), hosts, busses)
+        self.name = name
+        if busses is not None:
+            self.channel = Mapped(stored_channel, self.params)  # type: ignore[misc]
+        if len(network.link_classes) > 1:
+            self.link_class = Mapped(stored_class, self.params)  # type: ignore[misc]
+
+    def _tables(self, ends: Table) -> tuple[list[Ints], int | None]:
+        """The rules' values for all nodes and ports, rule after rule; busses that are left."""
+        network, kept = self.network, ends[self.origin]
+        numbers = np.full(network.size + 1, -1)  # and a place for ports that are not wired
+        numbers[self.origin] = np.arange(len(self.origin))
+        wired = kept >= 0
+        nodes, ports = self.origin[:, np.newaxis], np.arange(network.ports)
+        tables, busses = [numbers[kept]], None
+        for each in (network.reverse_port, network.channel, network.link_class):
+            tables.append(np.where(wired, Mapped(each.rule, network.params)(nodes, ports), -1))
+        if network.busses is not None:
+            left, channels = np.unique(tables[2][wired], return_inverse=True)
+            tables[2][wired], busses = channels, len(left)
+        return [table.ravel() for table in tables], busses
+
+    @rule
+    def neighbor(node, port, params):
+        """The stored neighbour."""
+        return params[TABLES + node * params[1] + port]
+
+    @rule
+    def reverse_port(node, port, params):
+        """Return the stored way back."""
+        return params[TABLES + (params[0] + node) * params[1] + port]
+
+    @property
+    def link_classes(self) -> tuple[str, ...]:
+        """The whole network's."""
+        return self.network.link_classes
+
+    @property
+    def link_costs(self) -> Mapping[str, tuple[str, ...]]:
+        """The whole network's."""
+        return self.network.link_costs
+
+    def address(self, node: int) -> str:
+        """A node's address in the whole network."""
+        self.require_node(node)
+        return self.network.address(int(self.origin[node]))
+
+    def read_address(self, address: str) -> int:
+        """Find a node by its address in the whole network."""
+        found = np.flatnonzero(self.origin == self.network.node(address))
+        return int(found[0]) if len(found) else -1
+
+
+@rule
+def stored_channel(node, port, params):
+    """Return the stored number of a bus."""
+    return params[TABLES + (2 * params[0] + node) * params[1] + port]
+
+
+@rule
+def stored_class(node, port, params):
+    """Return the stored class of a link or bus."""
+    return params[TABLES + (3 * params[0] + node) * params[1] + port]
+
+
+def _said(
+    network: Topology, group: Sequence[int] | None, dead: list[int], cut: list[tuple[int, int]]
+) -> str:
+    """The arguments that say what is left of a network."""
+    words = [] if group is None else ["group=" + "+".join(runs(group))]
+    what = [*map(str, dead), *(f"{u}-{v}" for u, v in cut)]
+    words += ["dead=" + "+".join(what)] if what else []
+    return "".join(f"{',' if at or ':' in network.name else ':'}{w}" for at, w in enumerate(words))
+
+
+def runs(group: Sequence[int]) -> list[str]:
+    """Words for numbers in their order: ``3``, ``0-7``, ``0-12:4`` by the longest runs.
+
+    Examples
+    --------
+    >>> runs([0, 1, 2, 3, 8, 12, 16, 5])
+    ['0-3', '8-16:4', '5']
+    """
+    words, at = list[str](), 0
+    while at < len(group):
+        end, stride = at + 1, group[at + 1] - group[at] if at + 1 < len(group) else 0
+        while stride > 0 and end < len(group) and group[end] - group[end - 1] == stride:
+            end += 1
+        end = end if end - at > 2 else at + 1
+        last = f"-{group[end - 1]}" if end - at > 2 else ""
+        words.append(f"{group[at]}{last}{f':{stride}' if last and stride > 1 else ''}")
+        at = end
+    return words
+
+
+def read_runs(network: Topology, text: str) -> list[int]:
+    """Read numbers of processors, joined by ``,`` or ``+``, each or as ``A-B``, ``A-B:STRIDE``.
+
+    Raises
+    ------
+    TopologyError
+        They are none of the network's processors, or one stands there twice.
+
+    Examples
+    --------
+    >>> from mpinet.networks import open
+    >>> read_runs(open("ring:20"), "0-3,8-16:4,5")
+    [0, 1, 2, 3, 8, 12, 16, 5]
+    """
+    found = list[int]()
+    for word in re.split("[,+]", text):
+        said = MOST_STRIDE.fullmatch(word.strip())
+        first, last, stride = (int(part or -1) for part in said.groups()) if said else (0, 0, 0)
+        last, stride = first if last < 0 else last, 1 if stride < 0 else stride
+        if not said or stride < 1 or last < first:
+            raise TopologyError(
+                f"{network.name}: {quoted(word)} is no part of a group: give processors' numbers, "
+                "such as 0-3, 8 or 0-12:4, joined by commas."
+            )
+        if last >= network.hosts:
+            raise TopologyError(
+                f"{network.name} has no processor {last} for a group: they are "
+                f"0..{network.hosts - 1}."
+            )
+        found += range(first, last + 1, stride)
+    if len(set(found)) < len(found):
+        twice = next(each for each in found if found.count(each) > 1)
+        raise TopologyError(f"{network.name}: processor {twice} is in the group twice.")
+    return found
+
+
+def open_part(network: Topology, said: str) -> Members:
+    """Open the part of a network that the last arguments of its string say.
+
+    Raises
+    ------
+    TopologyError
+        They say none.
+    """
+    group: list[int] | None = None
+    nodes, links = list[int](), list[tuple[int, int]]()
+    for word in filter(None, re.split(r"[:,]\s*(?=group|dead)", said)):
+        name, _, value = word.partition("=")
+        if name.strip() == "group":
+            group = read_runs(network, value)
+            continue
+        for what in value.split("+"):
+            ends = what.strip().split("-")
+            if len(ends) > 2 or not all(map(is_whole, ends)):
+                raise TopologyError(
+                    f"{network.name}: {quoted(what)} cannot be dead: give numbers of nodes, and "
+                    "links as U-V, joined by +."
+                )
+            numbers = tuple(map(int, ends))
+            nodes += numbers if len(numbers) == 1 else ()
+            links += [(numbers[0], numbers[1])] if len(numbers) == 2 else []
+    return Members(network, group, nodes, links)
+
+
+def _alive(network: Topology, name: str, dead: list[int], cut: list[tuple[int, int]]) -> Table:
+    """The neighbours of all nodes by port, without what is dead, shape (N, ports)."""
+    ends = network.neighbor(np.arange(network.size)[:, np.newaxis], np.arange(network.ports))
+    if cut and not network.links:
+        raise TopologyError(f"{name}: a bus has no links that could be dead, only nodes.")
+    for node in [*dead, *(node for pair in cut for node in pair)]:
+        if node >= network.size:
+            raise TopologyError(f"{name}: there is no node {node}, only 0..{network.size - 1}.")
+    for u, v in cut:
+        if v not in ends[u]:
+            raise TopologyError(f"{network.name} has no link {u}-{v} that could be dead.")
+        ends[u, ends[u] == v] = ends[v, ends[v] == u] = -1
+    ends[dead] = -1
+    ends[np.isin(ends, dead)] = -1
+    return ends
+
+
+def _reached(ends: Table, first: int) -> np.ndarray:
+    """Which nodes can be reached from one, shape (N,)."""
+    reached = np.zeros(len(ends), bool)
+    reached[first] = True
+    wave = np.array([first])
+    while len(wave):
+        others = np.unique(ends[wave])
+        wave = others[(others >= 0) & ~reached[others]]
+        reached[wave] = True
+    return reached
+
+
+__all__ = ["Members", "open_part", "read_runs", "runs"]

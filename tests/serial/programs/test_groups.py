@@ -1,0 +1,127 @@
+"""Collectives of groups and on faulty networks: beside brute force, networkx and every family."""
+
+import json
+from itertools import combinations
+
+import networkx as nx
+import pytest
+from serial.networks.test_members import NAMES, left
+from serial.programs.bruteforce import SMALL, directed, fewest, later
+
+import mpinet
+from mpinet import Machine
+from mpinet.cli.session import Session
+from mpinet.networks.graph import from_networkx
+from mpinet.networks.members import Members
+from mpinet.programs.perform import perform
+from mpinet.programs.pipelines.collectives import plan
+
+
+def ranked(graph, group):
+    """The graph with the members first, as they are ranked."""
+    order = [*group, *(u for u in graph if u not in group)]
+    found = nx.DiGraph()
+    found.add_nodes_from(range(len(graph)))
+    found.add_edges_from((order.index(u), order.index(v)) for u in graph for v in graph[u])
+    return found
+
+
+@pytest.mark.parametrize("ports", ["one", "all"])
+def test_no_bound_of_a_group_is_above_what_brute_force_takes(ports):
+    met = 0
+    for graph in [graph for graph in SMALL if len(graph) > 2]:
+        for group in combinations(graph, len(graph) - 1):
+            machine, members = Machine(Members(from_networkx(graph), group), ports), len(group)
+            for name, sources in (("gossip", range(members)), ("broadcast", [0])):
+                everything = frozenset(range(len(sources)))
+
+                def done(held, everything=everything, members=members):
+                    return all(one == everything for one in held[:members])
+
+                best = fewest(ranked(graph, group), [*sources], ports == "one", done)
+                found = plan(machine, name, 1, 0 if name == "broadcast" else None)
+                run = perform(machine, found.table)
+                assert run.correct and found.bound <= best <= run.steps
+                met += found.bound == best == run.steps
+    assert met > 40
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_family_gathers_all_of_a_group_without_a_dead_node(name):
+    network = mpinet.open(name)
+    dead = network.size - 1
+    alive = left(network, dead)
+    group = [u for u in range(network.hosts) if u in alive][::2]
+    part = Members(network, group, [dead])
+    for ports in ("one", "all"):
+        for collective in ("gossip", "reducescatter"):
+            machine = Machine(part, ports)
+            found = plan(machine, collective, 1)
+            run = perform(machine, found.table)
+            assert run.correct and found.bound <= run.steps
+
+
+@pytest.mark.parametrize("name", ["torus:4x4,group=0-3+10,dead=5", "fattree:2,3,group=0+5-7"])
+def test_a_scatters_bound_is_the_flow_in_time_of_networkx(name):
+    part = mpinet.open(name)
+    found = mpinet.optimum(name, collective="scatter", ports="all")
+    assert found.exact
+    for steps, enough in ((found.lower - 1, False), (found.lower, True)):
+        graph = later(directed(part), steps)
+        for node in range(1, part.hosts):
+            graph.add_edge((node, steps), "all", capacity=1)
+        flow = nx.maximum_flow_value(graph, (0, 0), "all")
+        assert (flow == part.hosts - 1) is enough
+
+
+def test_a_group_and_faults_have_certificates_and_one_that_claims_more_is_refused(tmp_path):
+    file = tmp_path / "c.json"
+    line = f"optimum gossip torus:4x4 --group 0-3,8 --faults node:5 --ports all --save {file}"
+    assert Session(line.split()).run() == 0
+    assert Session(["certify", str(file)]).run() == 0
+    document = json.loads(file.read_text())
+    assert document["network"] == "torus:4x4,group=0-3+8,dead=5"
+    for change in ({"claim": document["claim"] | {"more_than": document["claim"]["more_than"] + 1}},
+                   {"network": "torus:4x4,group=0-3+9,dead=5"}):  # fmt: skip
+        file.write_text(json.dumps(document | change))
+        assert Session(["certify", str(file)]).run() == 1
+
+
+def test_what_a_fault_costs_is_told_beside():
+    found = mpinet.broadcast("ring:8", faults="link:0-1")
+    assert (found.steps, found["intact_steps"]) == (7, mpinet.broadcast("ring:8").steps)
+    found = mpinet.optimum("ring:8", collective="gossip", faults="link:0-1", ports="all")
+    whole = mpinet.optimum("ring:8", collective="gossip", ports="all")
+    assert (found.lower, found.upper) == (7, 7)
+    assert (found["intact_bound"], found["intact_steps"]) == (whole.lower, whole.upper)
+    assert "intact_steps" not in mpinet.broadcast("ring:8").value
+
+
+def test_what_is_dead_carries_nothing():
+    found = mpinet.gossip("torus:4x4", faults="node:5,link:0-1", ports="all", algorithm="rarest")
+    assert found.correct
+    part = mpinet.open("torus:4x4,dead=5+0-1")
+    table = plan(Machine(part, "all"), "gossip", 1).table
+    used = {
+        (int(part.origin[u]), int(part.origin[v]))
+        for u, v in zip(table.sender.tolist(), table.receiver.tolist(), strict=True)
+    }
+    assert 5 not in {end for pair in used for end in pair}
+    assert not used & {(0, 1), (1, 0)}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "gossip ring:8 --group 0-9",
+        "gossip ring:8 --group 0,0",
+        "gossip ring:8 --faults node:1,node:3",
+        "broadcast ring:8 --group 0-3 --root 5",
+        "reduce ring:8 --faults node:1@3",
+        "exchange ring:8 --faults link:0-2",
+    ],
+)
+def test_wrong_groups_and_faults_are_refused(line, capsys):
+    assert Session(line.split()).run() == 2
+    said = capsys.readouterr().err
+    assert said.startswith("mpinet: ") and said.count("\n") == 1
