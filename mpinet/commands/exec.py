@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TextIO, TypedDict
 
 from mpinet.base.files import require_writable, whole_file
 from mpinet.commands.checkpoints import refuse_checkpoint
+from mpinet.commands.faults import failures_of
 from mpinet.commands.fields import Count, Fields, Hash, When
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.machinejob import MachineJob
@@ -63,26 +64,6 @@ if TYPE_CHECKING:
     from mpinet.mpi.source import Source
     from mpinet.mpi.world.accounts import Account
     from mpinet.mpi.world.orders import Followed, Orders
-
-
-def failures_of(topology: Topology, text: str | None) -> dict[int, int]:
-    """Read ``node:U@STEP,..``: the step before which a processor fails.
-
-    Raises
-    ------
-    UsageError
-        Something else stands there, or a switch.
-    """
-    found: dict[int, int] = {}
-    for word in filter(None, (text or "").split(",")):
-        where, _, step = word.partition(":")[2].rpartition("@")
-        if not word.startswith("node:") or not where or not step.isdecimal():
-            raise UsageError(f"--faults: {word!r} is not node:U@STEP.")
-        processor = topology.find(where)
-        if processor >= topology.hosts:
-            raise UsageError(f"--faults: {where} is a switch, which runs no script.")
-        found[processor] = int(step)
-    return found
 
 
 PROCESSOR = 1 << 13

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mpinet.base.numerals import is_whole, quoted
-from mpinet.commands.fabric import parse_faults
+from mpinet.commands.faults import parse_faults
 from mpinet.commands.loadplan import read_numbers
 from mpinet.commands.opening import topology_of
 from mpinet.commands.signature import MOST_SEED

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from mpinet.base.files import require_writable
 from mpinet.base.plain import plain
-from mpinet.commands.fabric import lasting_faults
+from mpinet.commands.faults import lasting_faults
 from mpinet.commands.fields import Count, Fields, Hash, When
 from mpinet.commands.forms import OneMessage
 from mpinet.commands.job import Job, Watch
