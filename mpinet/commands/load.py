@@ -49,6 +49,7 @@ from mpinet.commands.options import (
     Numbers,
     OnHosts,
     SavedOften,
+    numbers_or_file,
 )
 from mpinet.commands.perform import perform
 from mpinet.commands.plot import ENDINGS
@@ -76,6 +77,7 @@ Routings = Annotated[
         metavar="NAME,..",
     ),
 ]
+Delays = Annotated[str | int | Sequence[int], Typed(read=numbers_or_file, metavar="D,..|FILE.csv")]
 Rates = Annotated[str | float | int | Sequence[float], Typed(read=str, metavar="RATE")]
 
 
@@ -123,7 +125,7 @@ def load(
     bursts: Annotated[str | float | int | None, Typed(metavar="B[:Q]")] = None,
     crossbar: Annotated[str | int, Typed(read=str, metavar="one|all|K")] = "one",
     eject: Literal["one", "all"] = "one",
-    link_delay: Numbers = 1,
+    link_delay: Delays = 1,
     router_delay: int = 0,
     output_queue: Annotated[str | int, Typed(read=str, metavar="Q[:S]")] = "0",
     faults: FaultWords = None,
@@ -206,9 +208,10 @@ def load(
         Flits that leave an input port in a step: ``one``, a number, or ``all``, one of each lane.
     eject : {'one', 'all'}
         Flits that a processor takes in a step.
-    link_delay : int or sequence of int
+    link_delay : int, sequence of int or str
         Steps that a flit takes over a link; ``A,B,..``: over one of class 0, 1, .. (dimension, or
-        local and global), the last for all further classes.
+        local and global), the last for all further classes; a file of lines ``node,x,y,..``: by the
+        length of its cable, a step for each unit along the axes.
     router_delay : int
         Steps that a flit is in a router before it can be granted an output.
     output_queue : int or str

@@ -9,6 +9,8 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from mpinet.base.numerals import is_whole, quoted
 from mpinet.commands.faults import parse_faults
 from mpinet.commands.loadplan import read_numbers
@@ -18,6 +20,7 @@ from mpinet.errors import FileError, UsageError
 from mpinet.networks.routing import Routing
 
 if TYPE_CHECKING:
+    from mpinet.base.arrays import Ints
     from mpinet.experiments.energy import Energy
     from mpinet.experiments.load import Setting
     from mpinet.experiments.steady import Steady
@@ -49,6 +52,7 @@ def settings_of(
     routing = topology.routing(options.routing, seeds[0])
     require_credits(routing, options.buffers)
     program = read_program(options, topology)
+    delay, places = read_delays(options.link_delay, topology)
     traffic = pattern_of(topology, pattern) if program is None else pattern_of_program(program)
     first = Setting(
         topology,
@@ -73,10 +77,11 @@ def settings_of(
             options.policy,
             read_crossbar(options.crossbar),
             options.eject,
-            read_delays(options.link_delay),
+            delay,
             options.router_delay,
             *read_queue(options.output_queue),
             options.iterations,
+            places,
         ),
         read_window(options),
         seeds,
@@ -112,9 +117,20 @@ def read_crossbar(given: str | int) -> str | int:
     return int(given) if is_whole(str(given)) else given
 
 
-def read_delays(given: str | int | Sequence[int]) -> int | Sequence[int]:
-    """Return the delay of links, or one for each class of them."""
-    return read_numbers("link-delay", given) if isinstance(given, str) else given
+def read_delays(
+    given: str | int | Sequence[int], topology: Topology
+) -> tuple[int | Sequence[int], Ints | None]:
+    """Return the delay of links, or one for each class of them; or the longest, and places."""
+    from mpinet.machine.traffic.parameters import cables
+    from mpinet.programs.userlines import read_places
+
+    if not isinstance(given, str):
+        return given, None
+    if not given.endswith(".csv"):
+        return read_numbers("link-delay", given), None
+    places = read_places(topology, Path(given))
+    nodes, ports = np.divmod(np.arange(topology.size * topology.ports), topology.ports)
+    return int(cables(topology, places, nodes, ports).max()), places
 
 
 def read_queue(given: str | int) -> tuple[int, int]:

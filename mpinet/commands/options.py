@@ -32,6 +32,11 @@ def numbers_of(text: str) -> int | list[int]:
     return found if len(found) > 1 else found[0]
 
 
+def numbers_or_file(text: str) -> str | int | list[int]:
+    """Read numbers as `numbers_of` does; the name of a CSV file stays as it is."""
+    return text if text.endswith(".csv") else numbers_of(text)
+
+
 Numbers = Annotated[int | Sequence[int], Typed(read=numbers_of)]
 """A whole number or several; typed with commas between them."""
 

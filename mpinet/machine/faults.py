@@ -102,6 +102,11 @@ class Faults:
         dead = sorted({what[0] for what in every if len(what) == 1})
         return np.array(dead, np.int64), np.array(both, np.int64).reshape(-1, 2)
 
+    @property
+    def passing_nodes(self) -> list[int]:
+        """Processors that are dead in some steps alone."""
+        return [each.what[0] for each in self._passing if len(each.what) == 1]
+
     def __bool__(self) -> bool:
         return bool(self._always or self._passing)
 

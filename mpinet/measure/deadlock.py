@@ -75,8 +75,8 @@ def channel_dependency_cycle(
         None if the dependencies have no cycle: the routing is free of deadlock. Else the channels
         of a shortest cycle, each waiting for the next and the last for the first, from the lowest
         one that is on a shortest cycle: the sender's node and port, and the class. Of an adaptive
-        routing the cycle is one of its escape, whose classes it names itself. With ``bubble`` it is
-        one of rings, each named by its lowest channel.
+        routing the cycle is one of its escape, whose classes it names itself. With ``bubble``, and
+        routings that keep bubbles, it is one of rings, each named by its lowest channel.
 
     Raises
     ------
@@ -137,6 +137,8 @@ def dependencies(
     channels = network.size * network.ports * count
     if routing.adaptive:
         arcs = escape_dependencies(network, routing, pairs)
+        if routing.bubble:
+            return between_rings(network, arcs[:, 0], arcs[:, 1], count)
         return arcs[:, 0].copy(), arcs[:, 1].copy()
     require_memory(channels * network.ports * count, f"The dependencies of {network.name}")
     transport = world()
@@ -155,13 +157,19 @@ def dependencies(
     heads, then = np.nonzero(transport.max(follows))
     nodes, ports = np.divmod(heads // count, network.ports)
     tails = network.neighbor(nodes, ports) * network.ports * count + then
-    return between_rings(network, heads, tails) if classes.name == BUBBLE else (heads, tails)
+    if classes.name != BUBBLE:
+        return heads, tails
+    return between_rings(network, heads, tails, count)
 
 
-def between_rings(network: Topology, heads: Ints, tails: Ints) -> tuple[Ints, Ints]:
-    """The arcs from ring to ring, each named by its lowest channel: a bubble lets others go on."""
+def between_rings(network: Topology, heads: Ints, tails: Ints, count: int) -> tuple[Ints, Ints]:
+    """The arcs from ring to ring, each named by its lowest channel: a bubble lets others go on.
+
+    Channels are numbered with their classes, of which there are `count`.
+    """
     of = rings(network)
-    arcs = np.unique(np.stack([of[heads], of[tails]], axis=1), axis=0)
+    ends = [of[each // count] * count + each % count for each in (heads, tails)]
+    arcs = np.unique(np.stack(ends, axis=1), axis=0)
     arcs = arcs[arcs[:, 0] != arcs[:, 1]]
     return arcs[:, 0].copy(), arcs[:, 1].copy()
 

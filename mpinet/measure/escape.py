@@ -78,7 +78,10 @@ def escape_dependencies(topology: Topology, routing: Routing, pairs: Any = "all"
     follows = np.zeros((channels, channels), np.bool_)
     offsets = np.searchsorted(origins, np.arange(len(states) + 1))
     escaping = (moves[:, CLASS] < escape).astype(np.int64)
-    note_waits(offsets, wanted, behind, escaping, held, classes, escape, follows)
+    # With bubbles messages wait as a whole: one that has gone on by another class has left what it
+    # held, so that only what it asks for at once depends on that.
+    then = origins if routing.bubble else behind
+    note_waits(offsets, wanted, then, escaping, held, classes, escape, follows)
     return np.argwhere(follows)
 
 

@@ -92,6 +92,9 @@ class Routing:
     escape : int, optional
         The classes below it are those of the escape: from everywhere they lead to the target
         without a cycle of dependencies. Default: all.
+    bubble : bool
+        Whether the rings of the escape, which is one class of rings and tori, each keep room for a
+        message: it is entered where there is room for two (`mpinet.networks.bubble`).
     numbered : bool
         Whether `start` finds the message's number in the header's last word (0 where there are no
         messages), for routings that draw.
@@ -136,6 +139,7 @@ class Routing:
     sees: int = CREDITS
     eager: bool = False
     escape: int | None = None
+    bubble: bool = False
     numbered: bool = False
     outcomes: int = 0
     diameters: int = 0

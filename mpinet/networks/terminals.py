@@ -163,6 +163,7 @@ class Terminals(Topology):
                 "eager": own.is_eager,
                 "classes": own.classes,
                 "escape": own.escape,
+                "bubble": own.bubble,
             }
         return Routing(
             name=own.name,

@@ -1,4 +1,4 @@
-"""Lines of CSV files that users write: traces and pairs of processors."""
+"""Lines of CSV files that users write: traces, pairs of processors, places of nodes."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from mpinet.base.arrays import Ints
 from mpinet.base.files import read_text
+from mpinet.base.numerals import is_whole
 from mpinet.errors import FileError, UsageError
 from mpinet.networks.topology import Topology
 
@@ -75,3 +76,37 @@ def read_pairs(topology: Topology, path: Path) -> Ints:
             raise UsageError(f"{path}: {','.join(row)!r} is not a line 'source,target'.")
         pairs[number] = [processor_named(topology, field, str(path)) for field in row]
     return pairs
+
+
+def read_places(topology: Topology, path: Path) -> Ints:
+    """Read the lines ``node,x,y,..`` of a file; a first line of words is a heading.
+
+    Returns
+    -------
+    ndarray of int64, shape (size, d)
+        The coordinates of every node, whole numbers.
+
+    Raises
+    ------
+    UsageError
+        A line is no such line, or not every node has one.
+    """
+    rows = csv_lines(path)
+    rows = rows[1:] if rows and rows[0][0] == "node" else rows
+    width = len(rows[0]) if rows else 2
+    found: dict[int, list[int]] = {}
+    for row in rows:
+        if len(row) != width or width < 2 or not all(map(is_whole, row[1:])):
+            raise UsageError(
+                f"{path}: {','.join(row)!r} is not a line 'node,x,y,..' of whole numbers, as many "
+                "in each line."
+            )
+        found[topology.find(row[0])] = [int(field) for field in row[1:]]
+        if max(found[topology.find(row[0])]) >= 2**31:
+            raise UsageError(f"{path}: {','.join(row)!r}: a coordinate is below 2^31.")
+    if len(found) < topology.size or len(rows) > topology.size:
+        raise UsageError(
+            f"{path}: {len(rows)} lines place {len(found)} of the {topology.size} nodes of "
+            f"{topology.name}: give a line for each."
+        )
+    return np.array([found[node] for node in range(topology.size)], np.int64)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from mpinet.compiled import part, phase
-from mpinet.machine.traffic.choice import needed
+from mpinet.machine.traffic.choice import is_entering, needed
 from mpinet.machine.traffic.layout import (
     ADAPTIVE,
     DETAILED,
@@ -75,7 +75,7 @@ def bid(begin, end, routes, rules, state, busses, bidding, scratch, ledger):
                 if out < ports and not UNLIMITED:
                     v = free_channel(
                         lane, messages[m], at < network_lanes, base + out * vcs, channels, rules,
-                        routes.escape, is_entering(at, lane, slot, rules, state),
+                        routes.escape, enters(at, lane, slot, routes.escape, rules, state),
                     )  # fmt: skip
                     if v == NONE:
                         continue
@@ -86,14 +86,16 @@ def bid(begin, end, routes, rules, state, busses, bidding, scratch, ledger):
 
 
 @part
-def is_entering(at, lane, slot, rules, state):
-    """Tell if a head would enter a ring that keeps a bubble: it did not come along it."""
+def enters(at, lane, slot, escape, rules, state):
+    """Tell if the front message of a lane would enter a ring that keeps a bubble."""
     if not DETAILED or not rules.bubble:
         return False
     port = at // rules.vcs
     came_by = (at - port * rules.vcs) // rules.vcs_of_class
-    onward = state.sides[slot * (rules.ports + 1) + port].onward
-    return port == rules.ports or onward != lane.out or came_by != lane.group
+    return is_entering(
+        np.int64(NONE) if port == rules.ports else port, came_by, np.int64(lane.out),
+        np.int64(lane.group), escape, slot, rules, state,
+    )  # fmt: skip
 
 
 @part
@@ -116,8 +118,8 @@ def free_channel(lane, message, in_network, first, channels, rules, escape, ente
     elif rules.switching != WORMHOLE:
         # The next buffer must take the whole message, so that it never stands in two channels.
         need = message.length
-        if DETAILED and entering:
-            need *= 2
+    if DETAILED and entering:
+        need *= 2
     best, found = need - 1, np.int64(NONE)
     group = lane.group * rules.vcs_of_class
     for c in range(group, group + rules.vcs_of_class):

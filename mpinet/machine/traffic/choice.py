@@ -12,6 +12,7 @@ from mpinet.base.arrays import Ints
 from mpinet.compiled import kernel, part, phase
 from mpinet.machine.faults import is_cut
 from mpinet.machine.traffic.layout import (
+    DETAILED,
     NO_CLASS,
     NONE,
     NOT_OFFERED,
@@ -50,9 +51,19 @@ def needed(length, buffer, whole, escaping):
 
 
 @part
+def is_entering(in_port, in_group, out, group, escape, slot, rules, state):
+    """Tell if a head would enter a ring that keeps a bubble: it did not come along it."""
+    if not DETAILED or not rules.bubble or group % rules.classes >= escape:
+        return False
+    if in_port == NONE or in_group != group:
+        return True
+    return state.sides[slot * (rules.ports + 1) + in_port].onward != out
+
+
+@part
 def chosen_way(
-    choose, node, header, params, ways, seen, needs_other, needs_escape, escape, first_group, there,
-    slot, rules, state,
+    choose, node, header, params, ways, seen, needs_other, needs_escape, escape, in_port, in_group,
+    first_group, there, slot, rules, state,
 ):  # fmt: skip
     """Return the candidate to take, whether the head waits instead, and the error (0: none).
 
@@ -71,6 +82,8 @@ def chosen_way(
             lowest = i
         room[i] = 0
         need = needs_escape if group < escape else needs_other
+        if is_entering(in_port, in_group, port, group, escape, slot, rules, state):
+            need *= 2
         first = slot * rules.lanes + port * rules.vcs + (first_group + group) * per_class
         for c in range(first, first + per_class):
             channel = channels[c]

@@ -61,6 +61,8 @@ def finish(message, step, lost, rules, books, ledger):
     if lost:
         ledger.lost += 1
         ledger.lost_flits += message.length
+        if rules.warmup <= step < rules.window_end:
+            ledger.dropped_flits += message.length
         if measured:
             ledger.undeliverable += 1
         return
@@ -99,7 +101,7 @@ def answer(m, node, lost, rules, messages, ledger):
     """
     message = messages[m]
     if message.number & 1:
-        node.unanswered -= 1
+        node.unanswered -= not lost
         return False
     if lost or ledger.closed >= 0:
         return False

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from mpinet.base.arrays import Ints, Table
-from mpinet.compiled import kernel
+from mpinet.compiled import kernel, part
 from mpinet.errors import UsageError
 from mpinet.machine import hop
 from mpinet.machine.faults import Faults
@@ -22,13 +22,14 @@ from mpinet.machine.traffic.layout import (
     DRAINED,
     NONE,
     UNDECIDED,
+    Busses,
     Ledger,
     Rules,
     Sources,
     State,
     Wires,
 )
-from mpinet.machine.traffic.places import clear, is_set
+from mpinet.machine.traffic.places import clear, give_back, is_set
 from mpinet.machine.traffic.saved import message_behind
 from mpinet.machine.traffic.sources import is_among
 from mpinet.networks.routing import Routing
@@ -97,11 +98,22 @@ class Failing:
         sources: Sources,
         state: State,
         wires: Wires,
+        busses: Busses,
         ledger: Any,
-    ) -> None:
+    ) -> Ints:
         """Take out what is cut at the begin of the next change's step (collective).
 
-        `ledger` counts, as Python reads it.
+        Parameters
+        ----------
+        rules, sources, state, wires, busses
+            The run's, as kernels take them.
+        ledger : Ledger
+            Counts, as Python reads it.
+
+        Returns
+        -------
+        ndarray of int64, shape (k, 2)
+            Messages whose tails had not left this rank's slots: the processor's place, the number.
         """
         step = self.next
         self._done += 1
@@ -122,6 +134,8 @@ class Failing:
             _count(rules, every, ledger)
         drain(rules, state, self._flags(down, 0), self._adaptive)
         numbers = np.ascontiguousarray(every[:, NUMBER])
+        self._free_busses(rules, state, busses, fronts, numbers)
+        kept = _in_slots(rules, state, fronts, numbers)
         most = int(state.lanes["filled"].sum() + wires.counts["flits"].sum())
         credits = np.empty((most, 2), np.int64)
         told = take_out(rules, state, wires, ledger.record, fronts, numbers, credits)
@@ -130,6 +144,19 @@ class Failing:
         np.add.at(state.channels["credit"], mine, 1)
         _give_back(state, ledger, numbers)
         silence(slots, rules, sources.trace, state, ledger.record)
+        return kept
+
+    def _free_busses(
+        self, rules: Rules, state: State, busses: Busses, fronts: Ints, numbers: Ints
+    ) -> None:
+        """Free the busses that messages of these numbers keep, on all their members' ranks."""
+        if self._machine.topology.links:
+            return
+        rows = np.flatnonzero(fronts != NONE)
+        rows = rows[np.isin(state.messages["number"][fronts[rows]], numbers)]
+        slots, lanes = np.divmod(rows, int(rules.lanes))
+        gone = self._gathered(self._machine.nodes[slots] * int(rules.lanes) + lanes)
+        busses.rows["until"][np.isin(busses.rows["claimant"], gone)] = 0
 
     def _slots(self, nodes: Ints) -> Ints:
         """Return the slots of those of these nodes that this rank hosts."""
@@ -200,11 +227,25 @@ def _left_by(rules: Rules, wires: Wires, ends: Ints) -> Ints:
     return found
 
 
+def _in_slots(rules: Rules, state: State, fronts: Ints, numbers: Ints) -> Ints:
+    """Return place and number of the messages in slots, of those that have these numbers."""
+    slots, lanes = np.divmod(np.arange(len(fronts)), int(rules.lanes))
+    rows = np.flatnonzero((lanes >= rules.ports * rules.vcs) & (fronts != NONE))
+    held = state.messages["number"][fronts[rows]].astype(np.int64)
+    return np.stack([slots[rows], held], axis=1)[np.isin(held, numbers)]
+
+
 def _count(rules: Rules, cut: Table, ledger: Any) -> None:
-    """Count messages that are cut, each once."""
-    measured = (cut[:, BORN] >= rules.warmup) & (cut[:, BORN] < rules.window_end)
+    """Count messages that are cut, each once; a reply is measured as its request is."""
+    born = cut[:, BORN]
+    if rules.replying:
+        born = np.where(cut[:, NUMBER] & 1, (cut[:, NUMBER] >> 1) // int(rules.nodes), born)
+    measured = (born >= rules.warmup) & (born < rules.window_end)
+    flits = int(cut[:, LENGTH].sum())
     ledger.cut += len(cut)
-    ledger.cut_flits += int(cut[:, LENGTH].sum())
+    ledger.cut_flits += flits
+    if rules.warmup <= ledger.now < rules.window_end:
+        ledger.dropped_flits += flits
     ledger.cut_measured += int(measured.sum())
     ledger.open -= int(measured.sum())
 
@@ -327,11 +368,18 @@ def take_out(
 
 @kernel
 def silence(slots: Ints, rules: Rules, trace: Table, state: State, ledger: Ledger) -> None:
-    """Count what waits at the sources of nodes that have died as cut; messages in slots are."""
+    """Count what waits at the sources of nodes that have died as cut; messages in slots are.
+
+    Of a phase these nodes generate no more, whether they come back in it or not.
+    """
+    messages = state.messages
     for slot in slots:
         node = state.nodes[slot]
         ledger.source_queue_max = max(ledger.source_queue_max, int(node.waiting))
         node.waiting = 0
+        if rules.batch > 0 and ledger.phase > 0 and node.number < rules.hosts:
+            ledger.open -= rules.batch - node.made
+            node.made = rules.batch
         while node.queued > 0:
             node.queued -= 1
             if rules.traced:
@@ -343,12 +391,25 @@ def silence(slots: Ints, rules: Rules, trace: Table, state: State, ledger: Ledge
                 node.taken += 1
                 if node.queued > 0:
                     node.first_born = following(node, born, False, rules)
-            ledger.cut += 1
-            ledger.cut_flits += length
-            ledger.backlog -= length
-            if rules.warmup <= born < rules.window_end:
-                ledger.cut_measured += 1
-                ledger.open -= 1
+            cut_waiting(born, length, rules, ledger)
+        while rules.replying and node.posted != NONE:
+            m = np.int64(node.posted)
+            node.posted = messages[m].left
+            cut_waiting((messages[m].number >> 1) // rules.nodes, messages[m].length, rules, ledger)
+            give_back(m, state.free, ledger)
+
+
+@part
+def cut_waiting(born, length, rules, ledger):
+    """Count a message that waited at a source that has died; it is measured by step `born`."""
+    ledger.cut += 1
+    ledger.cut_flits += length
+    ledger.backlog -= length
+    if rules.warmup <= ledger.now < rules.window_end:
+        ledger.dropped_flits += length
+    if rules.warmup <= born < rules.window_end:
+        ledger.cut_measured += 1
+        ledger.open -= 1
 
 
 @kernel

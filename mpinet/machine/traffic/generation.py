@@ -219,6 +219,8 @@ def begin_phase(routes, rules, nodes, begun, ledger):
     faulty = routes.dead.size > 0
     for slot in range(nodes.size):
         node = nodes[slot]
-        if node.number < rules.hosts and not (faulty and is_among(node.number, routes.dead)):
-            node.made = 0
-            ledger.open += rules.batch
+        if node.number < rules.hosts:
+            # One that is dead now, and comes back in this phase, has no part in it.
+            is_out = faulty and is_among(node.number, routes.dead)
+            node.made = rules.batch if is_out else 0
+            ledger.open += rules.batch - node.made

@@ -185,6 +185,8 @@ class Ledger(Record):
     delivered: Annotated[int, Total]
     undeliverable: Annotated[int, Total]
     cut_measured: Annotated[int, Total]
+    # Flits of messages that came to another end than their target, drained or cut, in the window.
+    dropped_flits: Annotated[int, Total]
     inside_sum: Annotated[int, Total]
     hops_sum: Annotated[int, Total]
     moves: Annotated[int, Total]  # flits that left a lane

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from mpinet.errors import UsageError
 from mpinet.machine.timed.layout import SEND
 from mpinet.machine.timed.program import Program
 from mpinet.machine.traffic import layout
+from mpinet.networks.topology import Topology
 
 SHORT_INTEGERS = 2**31 - 1
 
@@ -41,6 +42,14 @@ def _require_within(name: str, value: int, least: int, most: int) -> None:
     """Raise `UsageError` unless a number is within its limits."""
     if not least <= value <= most:
         raise UsageError(f"{name} is a whole number {least}..{most}, not {value}.")
+
+
+def cables(topology: Topology, places: Ints, nodes: Ints, ports: Ints) -> Ints:
+    """Return the lengths of the links behind ports, along the axes, 1 at least; 1 if unwired."""
+    there = np.atleast_1d(topology.neighbor(nodes, ports))
+    ends = np.where(there < 0, nodes, there)
+    lengths: Ints = np.abs(places[nodes] - places[ends]).sum(axis=-1)
+    return np.maximum(1, lengths)
 
 
 @dataclass(frozen=True)
@@ -72,6 +81,9 @@ class Buffering:
         Flits that an output with a queue takes per step; 0: as many as there is room for.
     iterations : int
         Rounds of grants in a step, with policies of two phases.
+    places : ndarray of int64, shape (nodes, d), optional
+        Coordinates of all nodes: a flit takes a step for each unit of the way along the axes from
+        one end of a link to the other, one at least. `link_delay` is then the longest.
     """
 
     switching: str = "wormhole"
@@ -85,6 +97,7 @@ class Buffering:
     queue: int = 0
     at_once: int = 0
     iterations: int = 1
+    places: Ints | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         for name, value, allowed in (
@@ -138,6 +151,7 @@ class Buffering:
         """Nodes need to know more of their ports than the links."""
         return (
             not isinstance(self.link_delay, int)
+            or self.places is not None
             or not isinstance(self.crossbar, str)
             or self.router_delay + self.queue > 0
             or layout.POLICIES.index(self.policy) > layout.ROTATING
@@ -155,9 +169,12 @@ class Buffering:
         """Most steps from that in which a flit leaves to the first one in which it can be used."""
         return max(self._link_delays) + self.router_delay + self.queue
 
-    def delays(self, classes: Ints) -> Ints:
-        """Return the delays of links of these classes."""
+    def delays(self, topology: Topology, nodes: Ints, ports: Ints) -> Ints:
+        """Return the delays of the links behind these ports of these nodes, in steps."""
+        if self.places is not None:
+            return cables(topology, self.places, nodes, ports)
         each = np.asarray(self._link_delays, np.int64)
+        classes = np.atleast_1d(topology.link_class(nodes, ports))
         return each[np.minimum(classes, len(each) - 1)]
 
     def lanes(self, ports: int) -> int:

@@ -17,7 +17,7 @@ from mpinet.machine.timed.operations import connected
 from mpinet.machine.timed.program import Program, ranges
 from mpinet.machine.timed.results import stuck_of
 from mpinet.machine.traffic import operations as own
-from mpinet.machine.traffic.layout import CAME, NONE, Ledger
+from mpinet.machine.traffic.layout import CAME, NONE, SENT, Ledger
 from mpinet.networks.topology import Topology
 
 STATE = ("missing", "turn", "event", "done")
@@ -54,6 +54,8 @@ class Played:
         Step, target, flits and number of every send that has begun.
     part : Program
         The hosted processors' operations.
+    taken : ndarray of int64, shape (k, 3)
+        Sends whose messages were cut in this step before their tails had left, as rows of `go_on`.
     """
 
     def __init__(self, machine: Machine, program: Program, nodes: Array):
@@ -73,6 +75,7 @@ class Played:
         sent = np.concatenate([[0], np.cumsum(sends)])
         nodes["begin"] = nodes["end"] = sent[first]
         nodes["next_born"] = nodes["next_taken"] = nodes["begin"]
+        self.taken = np.empty((0, 3), np.int64)
         self.trace = np.full((int(sent[-1]), 4), NONE, np.int64)
         self._make_rules()
         self._ledger = own.PlayLedger.counted()
@@ -122,10 +125,16 @@ class Played:
             Tails of the step before: the processor's place, what happened, the message's number.
         """
         now, done = ledger.now, self._ledger.done
+        noted = np.concatenate([noted, self.taken])
+        self.taken = self.taken[:0]
         if not len(noted) and self._ledger.begun and now < self._ledger.next:
             return
         own.play(self._events(noted), self._rules, self._play, self._ledger.record, now)
         ledger.open -= self._ledger.done - done
+
+    def take(self, cut: Ints) -> None:
+        """Let sends be done with this step whose messages were cut: rows of place and number."""
+        self.taken = np.insert(cut, 1, SENT, axis=1)
 
     def _events(self, noted: Ints) -> Ints:
         """Return the rows of `play`: of one step in the order of messages' numbers."""

@@ -21,7 +21,7 @@ QUANTILES = (50, 95, 99)
 SUMMED = (
     *("generated", "generated_flits", "accepted", "accepted_flits", "delivered", "undeliverable"),
     *("open", "inside_sum", "hops_sum", "moves", "backlog_before", "backlog_after", "inside"),
-    "seal",
+    *("seal", "dropped_flits"),
 )
 LARGEST = ("source_queue_max", "node_flits_max", "last_move")
 """Fields of the ranks' ledgers that results take as sums, and as maxima."""
@@ -162,7 +162,9 @@ def _derived(
     hosts, steps = run.machine.topology.hosts, measured_steps(run)
     done = max(1, found["delivered"])
     is_drawn = run.generation.is_drawn and not run.generation.has_end
-    slow = 20 * found["accepted_flits"] < 19 * found["generated_flits"]
+    # What was drained or cut is no longer on its way: it says nothing of room for more.
+    ended = found["accepted_flits"] + found.pop("dropped_flits")
+    slow = 20 * ended < 19 * found["generated_flits"]
     return {
         "offered": found["generated_flits"] / (hosts * steps),
         "throughput": found["accepted_flits"] / (hosts * steps),

@@ -99,7 +99,7 @@ class OpenLoop(Tables):
         ledger = self.ledger
         if ledger.quiet < self._rules.quiet:
             return 0
-        coming = -self.machine.max(-played.next)[0]
+        coming = -self.machine.max(-(ledger.now if len(played.taken) else played.next))[0]
         if coming == NEVER:
             # What is open waits for what does not come; with nothing open the sources close.
             ledger.ended = int(ledger.open_everywhere > 0)
@@ -109,6 +109,8 @@ class OpenLoop(Tables):
                 f"{played.program.name} takes {coming} steps or more; a run has up to "
                 f"{self._rules.limit}: let a step be more of its units."
             )
+        if self.failing is not None:
+            coming = min(coming, self.failing.next)
         passed = max(0, coming - ledger.now)
         ledger.now += passed
         self._since = ledger.now if passed else self._since
@@ -135,6 +137,8 @@ class OpenLoop(Tables):
         if self.failing is not None:
             self._fail(self.failing)
             steps = min(steps, self.failing.next - self.steps)
+        if self.played is not None and len(self.played.taken):
+            steps = 1
         self._make_room(steps)
         if self.routing.sees == ALL_QUEUES and self.machine.transport.size > 1:
             self._tell_queues()
@@ -165,7 +169,11 @@ class OpenLoop(Tables):
     def _fail(self, failing: Failing) -> None:
         """Let die, and come back, what does so at the begin of this step (collective)."""
         if failing.next == self.steps:
-            failing.change(self._rules, self._sources, self._state, self._wires, self.ledger)
+            taken = failing.change(
+                self._rules, self._sources, self._state, self._wires, self._busses, self.ledger
+            )
+            if self.played is not None:
+                self.played.take(taken)
             self._know(failing, self.steps)
 
     def _know(self, failing: Failing, step: int) -> None:

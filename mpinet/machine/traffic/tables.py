@@ -81,7 +81,8 @@ class Tables:
         self.failing: Failing | None = None
         self.classes = classes
         self.limited = buffering.buffers > 0
-        self.detailed = buffering.is_detailed or classes.name == BUBBLE or generation.has_priority
+        self.bubble = classes.name == BUBBLE or self.routing.bubble
+        self.detailed = buffering.is_detailed or self.bubble or generation.has_priority
         self._require_fitting()
         if self.faults.changes:
             self._require_passing()
@@ -129,7 +130,7 @@ class Tables:
             )
         if generation.is_closed:
             self._require_closed()
-        if name == BUBBLE:
+        if self.bubble:
             self._require_whole()
         if not self.machine.topology.links and (
             buffering.queue or buffering.policy not in layout.POLICIES[: layout.ROTATING + 1]
@@ -155,21 +156,27 @@ class Tables:
         needed = buffering.needs(most, ports)
         require_memory(needed, f"Traffic on {self.machine.topology.name}")
 
+    @property
+    def _bubbles(self) -> str:
+        """The option by which rings keep a bubble."""
+        own = self.routing.bubble
+        return f"--routing {self.routing.name}" if own else f"--classes {BUBBLE}"
+
     def _require_whole(self) -> None:
         """Refuse what may fill a ring in spite of a bubble."""
         generation, buffering = self.generation, self.buffering
         if not self.limited or buffering.switching == "wormhole":
             raise UsageError(
-                "--classes bubble counts room for whole messages: give --switching vct or saf, and "
+                f"{self._bubbles} counts room for whole messages: give --switching vct or saf, and "
                 "buffers."
             )
         if generation.longest != generation.shortest:
             raise UsageError(
-                "--classes bubble needs messages of one length: others may fill a ring bit by bit."
+                f"{self._bubbles} needs messages of one length: others may fill a ring bit by bit."
             )
         if buffering.buffers < 2 * generation.longest:
             raise UsageError(
-                f"With --classes bubble a message enters where there is room for two: give "
+                f"With {self._bubbles} a message enters where there is room for two: give "
                 f"--buffers {2 * generation.longest} or more, not {buffering.buffers}."
             )
 
@@ -185,14 +192,16 @@ class Tables:
 
     def _require_passing(self) -> None:
         """Refuse what does not go with links and nodes that die at a step."""
-        if self.generation.is_closed:
+        if not self.limited:
+            raise UsageError("--faults with steps are for --buffers 1 or more.")
+        program = self.generation.program
+        busy = np.flatnonzero(np.diff(program.first)) if program else np.empty(0, np.int64)
+        dying = [node for node in self.faults.passing_nodes if node in busy]
+        if dying:
             raise UsageError(
-                "Replies, phases and programs wait for messages that what dies would take with it: "
-                "give --faults without steps."
-            )
-        if not self.limited or not self.machine.topology.links:
-            raise UsageError(
-                "--faults with steps are for links, not busses, and for --buffers 1 or more."
+                f"Processor {dying[0]} has operations of the program, which it could not go on "
+                "with: let links die at a step (link:U-V@FROM), or processors that the program "
+                "leaves idle."
             )
 
     def _require_closed(self) -> None:
@@ -202,10 +211,11 @@ class Tables:
             raise UsageError("Replies, phases and programs go with --buffers 1 or more.")
         if generation.rows is not None and not generation.program:
             raise UsageError("Replies and phases go with patterns: a trace has its steps.")
-        if generation.reply_flits and self.faults:
+        if generation.outstanding and self.faults:
             raise UsageError(
-                "Requests that dead nodes or links keep from their targets have no reply: give "
-                "--replies or --faults, not both."
+                "A request that dead nodes or links keep from its target has no reply, and with "
+                "--outstanding its source would wait for that for ever: give --faults or "
+                "--outstanding, not both."
             )
 
     def _make_links(self) -> None:
@@ -241,8 +251,7 @@ class Tables:
         buffering, many = self.buffering, self.machine.topology.ports + 1
         self._sides = layout.Side.array(len(self._nodes) * many if self.detailed else 0)
         if self.detailed:
-            classes = (np.atleast_1d(self.machine.topology.link_class(*each)) for each in ends)
-            flight, way_back = map(buffering.delays, classes)
+            flight, way_back = (buffering.delays(self.machine.topology, *each) for each in ends)
             rows = wired + wired // (many - 1)
             onward = onward_ports(self.machine.topology, self.machine.nodes)
             self._sides["onward"][rows] = onward.ravel()[wired]
@@ -346,7 +355,7 @@ class Tables:
             "at_once": buffering.at_once or buffering.queue + 1,
             "queue": buffering.queue,
             "iterations": buffering.iterations,
-            "bubble": self.classes.name == BUBBLE,
+            "bubble": self.bubble,
             "delay": buffering.longest_flight,
             "quiet": buffering.longest_flight,
             "router_delay": buffering.router_delay,

@@ -131,7 +131,7 @@ def choose_way(
     way, waits, wrong = chosen_way(
         routes.choose, node, header, routes.params, ways[:many], seen[: rules.told + many],
         needed(length, rules.buffer, keeps, False), needed(length, rules.buffer, keeps, True),
-        routes.escape, first_group, there, slot, rules, state,
+        routes.escape, in_port, in_group, first_group, there, slot, rules, state,
     )  # fmt: skip
     if message.hops >= rules.hops_most:
         wrong = np.int64(ENDLESS)

@@ -212,12 +212,16 @@ class Torus(Grid):
 
     @property
     def load_routings(self) -> dict[str, Callable[[int], Routing]]:
-        """Any way that is shortest, with dimension order and its datelines as the escape."""
+        """Any way that is shortest; dimension order, by datelines or bubbles, as the escape."""
         return super().load_routings | {
             "adaptive": lambda seed: replace(
                 self.routing(), name="adaptive", candidates=closer_in_torus, classes=3, escape=2
-            )
-        }
+            ),
+            "adaptive-bubble": lambda seed: replace(
+                self.routing(), name="adaptive-bubble", candidates=closer_by_bubble, classes=2,
+                escape=1, bubble=True,
+            ),
+        }  # fmt: skip
 
     @property
     def channel_classes(self) -> Choices:
@@ -346,29 +350,46 @@ def closer_in_mesh(node, in_port, in_class, header, candidates, params):
     return count + 1
 
 
-@rule
-def closer_in_torus(node, in_port, in_class, header, candidates, params):
-    """Offer every port that leads closer by class 2, that of dimension order by its dateline's.
+@inlined
+def note_closer(node, target, group, candidates, params):
+    """Write every port that leads closer, with a class; return how many there are.
 
     At exactly half of a side both ways are as short.
     """
-    if node == header[0]:
-        return ARRIVED
     count, line = 0, first_line(params)
     for _ in range(params[DIMENSIONS]):
-        offset = coordinate(header[0], line, params) - coordinate(node, line, params)
-        side = params[line + SIDE]
+        offset = coordinate(target, line, params) - coordinate(node, line, params)
+        side, first = params[line + SIDE], params[line + FIRST_PORT]
         ahead = offset if offset >= 0 else offset + side
         if 0 < 2 * ahead <= side:
-            candidates[count, PORT], candidates[count, CLASS] = params[line + FIRST_PORT] + PLUS, 2
+            candidates[count, PORT], candidates[count, CLASS] = first + PLUS, group
             count += 1
         if 2 * ahead >= side > 2:
-            candidates[count, PORT], candidates[count, CLASS] = params[line + FIRST_PORT] + MINUS, 2
+            candidates[count, PORT], candidates[count, CLASS] = first + MINUS, group
             count += 1
         line += LINE_RECORD
+    return count
+
+
+@rule
+def closer_in_torus(node, in_port, in_class, header, candidates, params):
+    """Offer every port that leads closer by class 2, that of dimension order by its dateline's."""
+    if node == header[0]:
+        return ARRIVED
+    count = note_closer(node, header[0], 2, candidates, params)
     port = decide_torus(node, header, params)
     candidates[count, PORT] = port
     candidates[count, CLASS] = dateline(node, port, -1, -1, header, params)
+    return count + 1
+
+
+@rule
+def closer_by_bubble(node, in_port, in_class, header, candidates, params):
+    """Offer every port that leads closer by class 1, that of dimension order by class 0."""
+    if node == header[0]:
+        return ARRIVED
+    count = note_closer(node, header[0], 1, candidates, params)
+    candidates[count, PORT], candidates[count, CLASS] = decide_torus(node, header, params), 0
     return count + 1
 
 

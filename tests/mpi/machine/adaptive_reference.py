@@ -33,6 +33,8 @@ def draw(seed, first, second, stream):
 class Grid:
     """A mesh or torus by coordinates, a hypercube as one of sides of two."""
 
+    bubble = False
+
     def __init__(self, name):
         family, _, sides = name.partition(":")
         self.cube, self.round = family == "hypercube", family == "torus"
@@ -62,11 +64,16 @@ class Grid:
         j, direction = self.ports[port]
         return self.ports.index((j, -direction)) if (j, -direction) in self.ports else port
 
+    def goes_on(self, came_by, port, group):
+        """A message that came along the same ring, in the same class, or takes no ring's bubble."""
+        j, direction = self.ports[port]
+        along = (self.ports[came_by[0]], came_by[1]) == ((j, -direction), group)
+        return group >= self.escape or (came_by[0] >= 0 and along)
+
     def ways(self, node, lane, message, queue):
         """Candidates (port, class), the escape last; its classes are the lowest."""
         here, there = self.places[node], self.places[message["target"]]
         found, escape = [], None
-        adaptive = 2 if self.round else 1
         for j, side in enumerate(self.sides):
             if here[j] == there[j]:
                 continue
@@ -79,10 +86,10 @@ class Grid:
                     way = 0 if (there[j] > here[j]) == (direction > 0) else side
                 if 2 * way > side:
                     continue
-                found.append((port, adaptive))
+                found.append((port, self.escape))
                 if escape is None:
                     wraps = there[j] < here[j] if direction > 0 else there[j] > here[j]
-                    escape = (port, int(wraps and self.round))
+                    escape = (port, int(wraps and self.round and not self.bubble))
         return [*found, escape]
 
 
@@ -98,12 +105,17 @@ class Straight(Grid):
 
     def ways(self, node, lane, message, queue):
         port, group = super().ways(node, lane, message, queue)[-1]
-        return [(port, 0 if self.bubble else group)]
+        return [(port, group)]
 
-    def goes_on(self, came_by, port, group):
-        """A message that came along the same ring, in the same class."""
-        j, direction = self.ports[port]
-        return came_by[0] >= 0 and (self.ports[came_by[0]], came_by[1]) == ((j, -direction), group)
+
+class Bubbles(Grid):
+    """A torus whose escape is one class with bubbles."""
+
+    bubble = True
+
+    def __init__(self, name):
+        super().__init__(name)
+        self.classes, self.escape = 2, 1
 
 
 class Links:

@@ -384,6 +384,9 @@ class Limited(Traffic):
             for place, number in list(held.items()):
                 if self.lanes[place[0]][number].messages[0].cut:
                     del held[place]
+        for bus, (node, number) in list(self.keepers.items()):
+            if self.lanes[node][number].messages[0].cut:
+                del self.keepers[bus]
         for node, lanes in enumerate(self.lanes):
             for number, lane in enumerate(lanes):
                 gone = sum(message.cut for message, _ in lane.flits)

@@ -1,7 +1,8 @@
 """A second program for replies and phases under traffic: plain Python, no arrays, no ranks.
 
 Written from docs/reference/traffic.md: wormhole on a mesh in dimension order, links of one step,
-uniform traffic. Messages are dictionaries, lanes are lists of flits.
+uniform traffic, nodes and links that die and come back. Messages are dictionaries, lanes are lists
+of flits.
 """
 
 from collections import defaultdict
@@ -44,12 +45,13 @@ class Play:
         self.replies = [[] for _ in nodes]
         self.slots = [[None] * vcs for _ in nodes]
         self.buffers = defaultdict(list)  # (node, lane): flits (message, index)
-        self.ways = {}  # (node, lane): (output, virtual channel) of the front message
+        self.outs, self.ways = {}, {}  # (node, lane): output, virtual channel of the front message
         self.credits = defaultdict(lambda: s["buffers"])
         self.holder, self.pointer = {}, defaultdict(int)
         self.unanswered, self.made = [0] * mesh.size, [0] * mesh.size
         self.messages, self.begun, self.moves = [], [], 0
         self.coming = self.queue_max = 0
+        self.inside = defaultdict(list)  # (node, lane): messages from their heads to their tails
         while self.step():
             pass
 
@@ -60,8 +62,70 @@ class Play:
     def open(self):
         """Messages that are measured and not done, and those of a phase still to come."""
         return self.coming + sum(
-            self.measured(m) and m["done"] is None for m in self.messages if not m["withdrawn"]
-        )
+            self.measured(m) and m["done"] is None
+            for m in self.messages if not (m["withdrawn"] or m["cut"])
+        )  # fmt: skip
+
+    def dead(self, t):
+        """The nodes, and the links as sets of two nodes, that are dead in a step."""
+        found = [(what,) if isinstance(what, int) else what for what in self.s.get("dead", ())]
+        found += [
+            what for what, begin, end in self.s.get("passing", ())
+            if begin <= t and (end is None or t < end)
+        ]  # fmt: skip
+        return {w[0] for w in found if len(w) == 1}, [set(w) for w in found if len(w) == 2]
+
+    def is_dead(self, node, port, t):
+        nodes, links = self.dead(t)
+        ends = {node, self.mesh.behind(node, port)}
+        return bool(ends & nodes) or ends in links
+
+    def fail(self, t):
+        """Take out what is cut at the begin of a step."""
+        fresh = self.dead(t)[0] - self.dead(t - 1)[0]
+        cut = []
+        for node in fresh:
+            cut += self.queue[node] + self.replies[node]
+            cut += [slot[0] for slot in self.slots[node] if slot]
+            cut += [m for place, each in self.inside.items() if place[0] == node for m in each]
+            self.coming -= max(0, self.s["batch"] * (self.phase > 0) - self.made[node])
+            self.made[node] = self.s["batch"]
+        for (node, out, _), lane in self.holder.items():
+            if lane is not None and self.is_dead(node, out, t) > self.is_dead(node, out, t - 1):
+                cut.append(self.held_by(node, lane))
+        for message in cut:
+            message["cut"] = True
+        self.take_out(t)
+
+    def held_by(self, node, lane):
+        """The message at the front of a lane, even where its flits are behind."""
+        if lane >= self.lanes:
+            return self.slots[node][lane - self.lanes][0]
+        return self.inside[node, lane][0]
+
+    def take_out(self, t):
+        """Take out every flit of messages that are cut; what they held is free."""
+        for (node, out, vc), lane in self.holder.items():
+            if lane is not None and self.held_by(node, lane)["cut"]:
+                self.holder[node, out, vc] = None
+        for (node, lane), flits in self.buffers.items():
+            kept = [flit for flit in flits if not flit[0]["cut"]]
+            if len(kept) < len(flits):
+                port, v = divmod(lane, self.s["vcs"])
+                behind = self.mesh.behind(node, port)
+                self.credits[behind, port ^ 1, v] += len(flits) - len(kept)
+            self.buffers[node, lane] = kept
+        for lists in (self.inside, self.queue, self.replies):
+            for key in lists if isinstance(lists, dict) else range(len(lists)):
+                lists[key] = [m for m in lists[key] if not m["cut"]]
+        for node, slots in enumerate(self.slots):
+            for k, slot in enumerate(slots):
+                if slot and slot[0]["cut"]:
+                    self.cut_at_source(node, slot[0], t)
+                    slots[k] = None
+
+    def cut_at_source(self, node, message, t):
+        """A message is cut before its tail has left its source."""
 
     def step(self):
         t, s = self.now, self.s
@@ -81,6 +145,8 @@ class Play:
         for place, flit, credit in arriving:
             if place is not None:
                 self.buffers[place].append(flit)
+                if flit[1] == 0:
+                    self.inside[place].append(flit[0])
             if credit is not None:
                 self.credits[credit] += 1
         self.now += 1
@@ -89,16 +155,18 @@ class Play:
 
     def begin(self, t, late):
         s, over = self.s, t >= self.s["warmup"] + self.s["steps"]
+        idle = self.open() == 0
+        self.fail(t)
         if self.closed >= 0:
             return
-        idle = self.open() == 0
         if s["batch"]:
             over = self.phase == s["phases"]
             if not over and idle and not late:
                 self.phase += 1
                 self.begun.append(t)
-                self.made = [0] * self.mesh.size
-                self.coming, idle = s["batch"] * self.mesh.size, False
+                gone = self.dead(t)[0]
+                self.made = [s["batch"] * (n in gone) for n in range(self.mesh.size)]
+                self.coming, idle = s["batch"] * (self.mesh.size - len(gone)), False
         if late or (over and idle):
             self.closed = t
             for node in range(self.mesh.size):
@@ -113,6 +181,8 @@ class Play:
 
     def generate(self, node, t):
         s = self.s
+        if node in self.dead(t)[0]:
+            return
         may = not s["batch"] or self.made[node] < s["batch"]
         if may and draw(s["seed"], node, t, 16) < below(s["rate"]):
             self.made[node] += 1
@@ -135,6 +205,7 @@ class Play:
         message = {
             "number": number, "source": source, "target": target, "flits": flits, "born": born,
             "asked": asked, "hops": 0, "entered": None, "done": None, "withdrawn": False,
+            "cut": False, "lost": False,
         }  # fmt: skip
         line.append(message)
         self.messages.append(message)
@@ -153,8 +224,13 @@ class Play:
             if flit is None:
                 continue
             message, index = flit
-            out = self.mesh.port(node, message["target"])
             vc = None
+            if not index:
+                out = self.mesh.port(node, message["target"])
+                if out < self.mesh.ports and self.is_dead(node, out, t):
+                    message["lost"] = True
+                self.outs[node, lane] = self.mesh.ports if message["lost"] else out
+            out = self.outs[node, lane]
             if out < self.mesh.ports:
                 if index:
                     free = [self.ways[node, lane]]
@@ -201,6 +277,8 @@ class Play:
             self.buffers[node, lane].pop(0)
             port, v = divmod(lane, self.s["vcs"])
             credit = (self.mesh.behind(node, port), port ^ 1, v)
+            if tail:
+                self.inside[node, lane].pop(0)
         if out == self.mesh.ports:
             if tail:
                 self.finish(node, message, t)
@@ -214,7 +292,7 @@ class Play:
 
     def finish(self, node, message, t):
         message["done"] = t
-        if not self.s["reply"]:
+        if not self.s["reply"] or message["lost"]:
             return
         if message["number"] % 2:
             self.unanswered[node] -= 1
@@ -227,7 +305,7 @@ class Play:
 
     def results(self):
         """What a run of mpinet gives, by the same names."""
-        done = [m for m in self.messages if m["done"] is not None]
+        done = [m for m in self.messages if m["done"] is not None and not m["lost"]]
         mine = [m for m in done if self.measured(m)]
         kinds = {"": mine}
         if self.s["reply"]:
@@ -240,7 +318,7 @@ class Play:
             latency["round_trip"] = [m["done"] - m["asked"] for m in kinds["reply"]]
         seal = sum(draw(m["done"], m["born"], m["source"], m["entered"] + m["hops"]) for m in done)
         born = [m for m in self.messages if self.measured(m)]
-        whole = not self.coming and len(mine) == len(born)
+        whole = not self.coming and all(m["cut"] or m["done"] is not None for m in born)
         ends = [*self.begun[1:], *([self.closed] if whole else [])]
         return {
             "steps": self.now, "closed": self.closed, "moves": self.moves,
@@ -248,4 +326,22 @@ class Play:
             "delivered": len(mine), "seal": seal % 2**61, "latencies": latency,
             "hops_sum": sum(m["hops"] for m in mine), "source_queue_max": self.queue_max,
             "phase_steps": [b - a for a, b in zip(self.begun, ends, strict=False)],
+            **self.fates(),
         }  # fmt: skip
+
+    def fates(self):
+        """What became of all messages and of their flits, where something died at a step."""
+        if not self.s.get("passing"):
+            return {}
+        found = {name: [0, 0] for name in ("delivered", "undeliverable", *FATES)}
+        for m in self.messages:
+            name = next((name for name in FATES if m.get(name)), "left")
+            if m["done"] is not None:
+                name = "undeliverable" if m["lost"] else "delivered"
+            for each in ("born", name):
+                found[each] = [found[each][0] + 1, found[each][1] + m["flits"]]
+        return {"account": found, "cut": sum(m["cut"] and self.measured(m) for m in self.messages)}
+
+
+FATES = ("cut", "withdrawn", "left", "born")
+"""Fates of what is not done, in the order in which they are looked for, and the number of all."""

@@ -76,6 +76,7 @@ class Programmed(Play):
         for node in range(self.mesh.size):
             self.operate(node, t)
         self.came = []
+        self.fail(t)
         if self.closed < 0 and self.told == 0:
             self.closed = t
 
@@ -90,15 +91,20 @@ class Programmed(Play):
             self.done[node][message["operation"]] = t + 1
         return super().leave(node, lane, out, vc, t)
 
+    def cut_at_source(self, node, message, t):
+        self.done[node][message["operation"]] = t + 1
+
     def finish(self, node, message, t):
         message["done"] = t
-        self.came.append(message)
+        if not message["lost"]:
+            self.came.append(message)
 
     def step(self):
         moves, t = self.moves, self.now
         super().step()
         left = [d is None or d > t for each in self.done for d in each]
-        self.told = sum(left) + sum(m["done"] is None for m in self.messages)
+        open_now = (m for m in self.messages if not m["cut"])
+        self.told = sum(left) + sum(m["done"] is None for m in open_now)
         if self.moves > moves:
             return True
         if self.closed >= 0 or any(self.buffers.values()):

@@ -10,7 +10,7 @@ from mpi.machine.test_open_loop_checkpoints import every_step, relayed  # noqa: 
 
 import mpinet
 from mpinet.errors import UsageError
-from mpinet.machine.faults import Faults
+from mpinet.machine.faults import Faults, Passing
 from mpinet.machine.machine import Machine
 from mpinet.machine.traffic.parameters import Buffering, Generation, Window
 from mpinet.machine.traffic.results import results
@@ -33,7 +33,14 @@ SETTINGS = [
     {"batch": 4, "phases": 2, "reply": 2, "outstanding": 1, "rate": 1.0, "service": 3},
     {"reply": 3, "rate": 0.9, "limit": 20},
     {"batch": 50, "rate": 1.0, "limit": 0, "reply": 1},
-]
+    {"reply": 3, "passing": [((1, 2), 12, 30), ((5,), 18, 40), ((6, 10), 25, None)]},
+    {"reply": 4, "rate": 0.4, "service": 5, "dead": [0, (5, 9)], "passing": [((6,), 20, 21)]},
+    {"batch": 5, "rate": 0.6, "phases": 4, "passing": [((5,), 4, 12), ((1, 2), 6, None)]},
+    {
+        "batch": 4, "phases": 3, "reply": 2, "rate": 1.0, "service": 3, "policy": "oldest",
+        "passing": [((5,), 0, 9), ((6,), 14, None), ((2, 3), 20, 33), ((9,), 41, 60)],
+    },
+]  # fmt: skip
 
 
 def open_loop(s, mapping="blocks", ranks=None, faults=None, **changes):
@@ -49,6 +56,10 @@ def open_loop(s, mapping="blocks", ranks=None, faults=None, **changes):
     if s["batch"]:
         window = Window(0, s["warmup"] + s["steps"] + s["limit"], 0)
     window = replace(window, interval=s.get("interval", 0))
+    if "passing" in s:
+        dead = [what for what in s.get("dead", ()) if isinstance(what, int)]
+        links = [what for what in s.get("dead", ()) if not isinstance(what, int)]
+        faults = Faults(topology, dead, links, [Passing(*each) for each in s["passing"]])
     return OpenLoop(
         machine, topology.routing(), no_classes(topology.params), buffering,
         replace(generation, **changes), window, s["seed"], faults,
@@ -77,9 +88,13 @@ def test_replies_and_phases_are_those_of_a_second_program(number):
     for mapping in ("blocks", "random"):
         assert told(results(open_loop(s, mapping).run()), known) == known
     assert known["delivered"] > 30
+    assert "account" not in known or (known["account"]["undeliverable"][0] and known["cut"])
 
 
-@pytest.mark.parametrize(("number", "cuts"), [(2, (9, 33, 52)), (5, (4, 19, 31))])
+@pytest.mark.parametrize(
+    ("number", "cuts"),
+    [(2, (9, 33, 52)), (5, (4, 19, 31)), (8, (12, 19, 30)), (11, (9, 14, 22))],
+)
 def test_a_closed_loop_that_is_cut_goes_on_to_the_same_results(number, cuts):
     s = PLAIN | SETTINGS[number]
     known = expected(s)
@@ -159,7 +174,7 @@ def test_what_does_not_go_with_replies_is_refused(changes, said):
         open_loop(PLAIN | {"reply": 1}, **changes)
 
 
-def test_replies_on_a_faulty_machine_are_refused():
+def test_a_source_that_may_wait_for_ever_on_a_faulty_machine_is_refused():
     topology = mpinet.open("mesh:3x4")
-    with pytest.raises(UsageError, match="give --replies or --faults, not both"):
-        open_loop(PLAIN | {"reply": 1}, faults=Faults(topology, [3]))
+    with pytest.raises(UsageError, match="give --faults or --outstanding, not both"):
+        open_loop(PLAIN | {"reply": 1, "outstanding": 2}, faults=Faults(topology, [3]))

@@ -1,9 +1,11 @@
 """Routers with delays, queues, matchings, bubbles and faults, against a second program."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from mpi.machine import bustraffic
-from mpi.machine.adaptive_reference import Grid, Straight, play_all
+from mpi.machine.adaptive_reference import Bubbles, Grid, Straight, play_all
 from mpi.machine.openloop import open_loop, simulate
 from mpi.machine.queue_reference import ROUTINGS
 from mpi.machine.test_adaptive import crowd
@@ -55,7 +57,7 @@ def rows_for(network, number, length=None):
 
 def played(network, grid, rows, s):
     """What plain Python makes of it."""
-    more = {"cut": [set(ends) for ends in s["cut"]], "bubble": s.get("classes") == "bubble"}
+    more = {"cut": [set(ends) for ends in s["cut"]], "bubble": getattr(grid, "bubble", False)}
     return play_all(grid, rows, **(s | more))[0]
 
 
@@ -83,13 +85,21 @@ CHOOSING = [
     ("torus:3x3", "adaptive", Grid, {"vcs": 3, "delay": [1, 2], "policy": "islip"}),
     ("hypercube:3", "adaptive", Grid, {"cut": [(0, 1), (2, 6)], "dead": [5], "queue": 1}),
     ("hyperx:3x3", "omniwar", ROUTINGS["omniwar"], {"vcs": 4, "queue": 3, "crossbar": 2}),
+    ("torus:3x3", "adaptive-bubble", Bubbles, {"switching": "vct", "length": 2}),
+    (
+        "torus:2x5",
+        "adaptive-bubble",
+        Bubbles,
+        {"switching": "saf", "length": 3, "buffer": 6, "delay": [1, 2], "policy": "oldest"},
+    ),
 ]
 
 
 @pytest.mark.parametrize("number", range(len(CHOOSING)))
 def test_so_it_is_where_nodes_choose(number):
     network, name, grid, changes = CHOOSING[number]
-    s, rows = USUAL | changes, rows_for(network, number)
+    s = USUAL | changes
+    rows = rows_for(network, number, s.pop("length", None))
     known = played(network, grid(network), rows, s)
     assert known["stuck_flits"] == 0 and (known["undeliverable"] > 0) == bool(s["dead"])
     found = results(made(network, rows, s, mpinet.open(network).routing(name)).run())
@@ -120,6 +130,13 @@ def test_a_bubble_keeps_a_ring_moving_that_would_come_to_a_deadlock():
     assert stopped["stuck_flits"] > 0
     moving = simulate(rows, classes="bubble", buffer=4, measure=400, **how)
     assert moving["stuck_flits"] == 0 and moving["delivered"] == len(rows)
+    # So it is in tori where nodes choose, as long as rings are entered with room for two.
+    routing = mpinet.open("torus:4x4").routing("adaptive-bubble")
+    without = replace(routing, bubble=False)
+    how |= {"network": "torus:4x4", "classes": "own", "vcs": 2, "buffer": 4, "size": 2, "drain": 0}
+    how |= {"rate": 1.0, "measure": 2000}
+    assert simulate(routing=without, **how)["deadlock"]
+    assert not simulate(routing=routing, **how)["deadlock"]
 
 
 def test_rings_with_bubbles_wait_for_rings_of_later_dimensions_alone():
@@ -128,6 +145,10 @@ def test_rings_with_bubbles_wait_for_rings_of_later_dimensions_alone():
         assert measure.channel_dependency_cycle(network, classes="bubble") is None
     for routing in ("updown", "valiant"):  # they turn back to dimensions that they have left
         assert measure.channel_dependency_cycle("torus:4x4", routing, classes="bubble") is not None
+    for network in ("torus:4x4", "torus:2x3x4", "torus:3x4,hosts=2"):
+        assert measure.channel_dependency_cycle(network, "adaptive-bubble") is None
+        without = replace(mpinet.open(network).routing("adaptive-bubble"), bubble=False)
+        assert measure.channel_dependency_cycle(network, without) is not None
     pairs = np.array([[0, 5], [5, 0]])
     assert measure.channel_dependency_cycle("torus:4x4", pairs=pairs, classes="bubble") is None
 
@@ -139,12 +160,14 @@ def test_rings_with_bubbles_wait_for_rings_of_later_dimensions_alone():
         ({"buffer": 3, "size": 2}, "give --buffers 4 or more, not 3"),
         ({"size": 1, "long_size": 2, "long_share": 0.5}, "messages of one length"),
         ({"buffer": 0, "policy": "oldest"}, "counts room for whole messages"),
+        ({"classes": "own", "switching": "wormhole"}, "--routing adaptive-bubble counts room"),
     ],
 )
 def test_what_would_fill_a_ring_is_refused(changes, said):
     s = {"network": "torus:4x4", "classes": "bubble", "switching": "vct"} | changes
+    own = mpinet.open("torus:4x4").routing("adaptive-bubble") if s["classes"] == "own" else None
     with pytest.raises(UsageError, match=said):
-        open_loop(**s)
+        open_loop(routing=own, **s)
 
 
 @pytest.mark.parametrize("changes", [{"queue": 1}, {"policy": "islip"}])

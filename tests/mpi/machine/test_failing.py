@@ -166,8 +166,7 @@ def test_a_law_that_is_broken_is_noticed():
     [
         ([((4,), 9, 9)], {}, "comes back in a later step"),
         ([((0, 8), 9)], {}, "has no link 0-8"),
-        ([((4,), 9)], {"buffer": 0, "switching": "saf"}, "for links, not busses"),
-        ([((4,), 9)], {"network": "lens:3,3,2", "classes": "none"}, "for links, not busses"),
+        ([((4,), 9)], {"buffer": 0, "switching": "saf"}, "for --buffers 1 or more"),
     ],
 )
 def test_what_cannot_die_at_a_step_is_refused(passing, changes, said):

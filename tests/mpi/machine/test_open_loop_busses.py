@@ -10,6 +10,7 @@ from serial.machine.busgrid import COLUMNS, BusGrid
 import mpinet
 from mpinet import rule
 from mpinet.errors import ConservationError
+from mpinet.machine.faults import Faults, Passing
 from mpinet.machine.machine import Machine
 from mpinet.machine.router import Router
 from mpinet.machine.traffic.results import results
@@ -44,6 +45,8 @@ def random_trace(seed, flits, steps=60, rate=0.35):
 PLAIN = {"vcs": 2, "buffer": 4, "classes": "hops", "crossbar": "one", "eject": "one", "delay": 1}
 """What the settings below change."""
 
+DYING = [((0, 1), 8, 30), ((5,), 12, 26), ((2, 10), 20, None), ((7,), 25, None)]
+
 SETTINGS = [
     ({"switching": "wormhole", "policy": "rotating"}, [1, 5]),
     ({"switching": "wormhole", "policy": "oldest", "vcs": 4, "delay": 2}, [3]),
@@ -54,6 +57,9 @@ SETTINGS = [
     ({"switching": "saf", "policy": "rotating", "eject": "all", "vcs": 4}, [3]),
     ({"switching": "saf", "policy": "oldest", "buffer": 0}, [1, 3]),
     ({"switching": "vct", "policy": "fifo", "buffer": 0}, [1, 4]),
+    ({"switching": "wormhole", "policy": "rotating", "passing": DYING}, [1, 5]),
+    ({"switching": "vct", "policy": "oldest", "passing": DYING[1:], "delay": 2}, [4]),
+    ({"switching": "saf", "policy": "fifo", "passing": DYING, "vcs": 4}, [2, 3]),
 ]
 
 
@@ -67,10 +73,11 @@ def test_fewer_processors_than_ranks_or_none_with_a_port_come_to_an_end(network,
     assert found["generated"] == found["delivered"] > 0 and found["unfinished"] == 0
 
 
-def run_on_grid(trace, mapping="blocks", **changes):
+def run_on_grid(trace, mapping="blocks", passing=(), **changes):
     grid = BusGrid(*SHAPE)
     routing = stateless("rows", along_the_row_first, grid)
-    return open_loop(trace, mapping, routing=routing, network=grid, **changes)
+    faults = Faults(grid, passing=[Passing(*each) for each in passing])
+    return open_loop(trace, mapping, faults, routing, network=grid, **changes)
 
 
 @pytest.mark.parametrize("mapping", ["blocks", "random"])

@@ -11,6 +11,8 @@ from mpi.machine.test_closed_loop import PLAIN, told
 from mpi.machine.test_open_loop_checkpoints import every_step, relayed  # noqa: F401
 
 import mpinet
+from mpinet.errors import UsageError
+from mpinet.machine.faults import Faults, Passing
 from mpinet.machine.machine import Machine
 from mpinet.machine.timed.program import Builder
 from mpinet.machine.traffic.parameters import Buffering, Generation, Window
@@ -71,6 +73,7 @@ def open_loop(program, s, mapping="blocks", ranks=None):
     return OpenLoop(
         machine, topology.routing(), no_classes(topology.params), buffering, generation,
         Window(0, 2**20, 0), 0,
+        Faults(topology, passing=[Passing(*each) for each in s.get("passing", ())]),
     )  # fmt: skip
 
 
@@ -88,11 +91,16 @@ def found_in(run, known):
     return told(found, known) | {"program": played}
 
 
+DYING = [((1, 2), 2, 9), ((5, 6), 5, 250), ((4, 8), 12, None)]
+"""Links that die early; one is back when nothing moves, before a long calc ends."""
+
 SETTINGS = [
     (1, {}, False, 0),
     (2, {"policy": "oldest", "vcs": 1}, True, 0),
     (3, {"eject": "all", "buffers": 1}, True, 0),
     (4, {"vcs": 3}, True, 0.1),
+    (20, {"passing": DYING}, True, 0),
+    (23, {"passing": DYING, "vcs": 1}, True, 0),
 ]
 
 
@@ -103,9 +111,10 @@ def test_programs_are_those_of_a_second_program(seed, changes, opened, lost):
     for mapping in ("blocks", "random"):
         assert found_in(open_loop(program, s, mapping), known) == known
     assert known["delivered"] > 10 and known["program"]["time"] >= 400
+    assert "passing" not in changes or (known["cut"] and known["program"]["stuck"])
 
 
-@pytest.mark.parametrize(("setting", "cuts"), [(1, (2, 9, 20)), (3, (1, 6, 30))])
+@pytest.mark.parametrize(("setting", "cuts"), [(1, (2, 9, 20)), (3, (1, 6, 30)), (4, (2, 5, 9))])
 def test_a_program_that_is_cut_goes_on_to_the_same_results(setting, cuts):
     seed, changes, opened, lost = SETTINGS[setting]
     s, program = PLAIN | changes, drawn(seed, opened, lost)
@@ -114,3 +123,13 @@ def test_a_program_that_is_cut_goes_on_to_the_same_results(setting, cuts):
     found = relayed(cuts, lambda ranks, mapping: open_loop(program, s, mapping, ranks))
     assert told(found, known) == known
     assert {name: found["program"][name] for name in played} == played
+
+
+def test_a_processor_that_dies_in_the_middle_of_its_program_is_refused():
+    idle = [[] for _ in range(HOSTS)]
+    idle[3] = drawn(1, False)[3]
+    with pytest.raises(UsageError, match="Processor 3 has operations of the program"):
+        open_loop(idle, PLAIN | {"passing": [((3,), 5, None)]})
+    idle[3] = []
+    found = results(open_loop(idle, PLAIN | {"passing": [((3,), 5, None)]}).run())
+    assert found["account"]["born"] == [0, 0]

@@ -187,9 +187,12 @@ def test_a_channel_that_is_never_idle_while_sources_fall_behind_is_saturated():
     assert (below.saturated, above.saturated) == (False, True)
 
 
-def test_what_is_dead_leaves_no_bound():
-    (curve,) = mpinet.load("torus:4x4", faults="node:1", **SHORT).curves
-    assert curve.bound is None
+def test_what_is_dead_leaves_no_bound_and_what_is_lost_does_not_saturate():
+    more = SHORT | {"rate": "0.05,0.9", "steps": 400}
+    (curve,) = mpinet.load("torus:4x4", faults="node:5,link:2-3@100-200", **more).curves
+    low, high = curve.points
+    assert curve.bound is None and low.undeliverable > 0.05 * low.generated
+    assert (low.saturated, high.saturated) == (False, True)
 
 
 @pytest.mark.parametrize(

@@ -94,7 +94,7 @@ def test_energy_is_that_of_the_hops_of_all_flits():
         ("--replies 1 --outstanding 0", "--outstanding is a whole number >= 1, not 0"),
         ("--batch 2 --phases 0", "phases is a whole number 1..10000, not 0"),
         ("--batch 2 --until 2%", "Messages of --batch come to an end"),
-        ("--replies 1 --faults node:1", "give --replies or --faults, not both"),
+        ("--replies 1 --outstanding 1 --faults node:1", "give --faults or --outstanding, not both"),
         ("--replies 9 --switching vct", "buffers of 4 flits are too small for messages of 9"),
         ("--batch 1 --buffers 0 --switching vct --policy fifo", "go with --buffers 1 or more"),
     ],

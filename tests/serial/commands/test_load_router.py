@@ -33,6 +33,40 @@ def test_global_links_of_a_dragonfly_are_longer():
     assert point.latency_max == 4 + 20
 
 
+def test_cables_are_as_long_as_a_file_of_places_has_them(tmp_path):
+    file = tmp_path / "places.csv"
+    file.write_text("node,x,y\n0,0,0\n1,3,0\n2,0,5\n3,3,5\n")
+    crowded = {"rate": 0.2, "warmup": 20, "steps": 200, "buffers": 16}
+    found = [
+        mpinet.load("mesh:2x2", link_delay=delay, **crowded).curves[0].points[0]
+        for delay in (str(file), [5, 3])
+    ]
+    assert found[0].seal == found[1].seal and found[0].delivered > 100
+    # All are 1 long where they stand side by side, or in one place.
+    file.write_text("3,1\n2,1\n1,0\n0,0\n")
+    (point,) = mpinet.load("mesh:2x2", link_delay=str(file), **crowded).curves[0].points
+    (plain,) = mpinet.load("mesh:2x2", **crowded).curves[0].points
+    assert point.seal == plain.seal
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ("0,1\n1,2\n2,3\n", "place 3 of the 4 nodes of mesh:2x2"),
+        ("0,1\n1,2\n2,3\n3,4\n3,5\n", "5 lines place 4 of the 4 nodes"),
+        ("0,1,2\n1,2\n", "'1,2' is not a line 'node,x,y,..'"),
+        ("0,-1\n", "'0,-1' is not a line"),
+        ("", "0 lines place 0"),
+        (f"0,{2**31}\n", "a coordinate is below"),
+    ],
+)
+def test_a_file_that_does_not_place_every_node_is_refused(lines, said, tmp_path):
+    file = tmp_path / "places.csv"
+    file.write_text(lines)
+    with pytest.raises(UsageError, match=said):
+        mpinet.load("mesh:2x2", link_delay=str(file))
+
+
 def test_wider_inputs_with_queues_and_better_matchings_carry_more():
     def full(**options):
         (point,) = mpinet.load("torus:4x4", rate=1, vcs=8, limit=0, **options).curves[0].points
@@ -67,11 +101,11 @@ def test_urgent_messages_hardly_notice_an_overload_of_the_others():
         ({"router_delay": -1}, "router-delay is a whole number 0"),
         ({"faults": "link:0-1@5-"}, "give the steps as @FROM, or @FROM-TO"),
         ({"faults": "node:3@7-7"}, "comes back in a later step"),
-        ({"faults": "node:3@7", "replies": 1}, "give --replies or --faults"),
-        ({"faults": "node:3@7", "batch": 5}, "give --faults without steps"),
+        ({"faults": "node:3@7", "replies": 1, "outstanding": 2}, "give --faults or --outstanding"),
+        ({"faults": "node:3@7", "program": "allreduce:ring,64"}, "Processor 3 has operations"),
         (
             {"faults": "link:0-1@7", "buffers": 0, "switching": "saf", "policy": "oldest"},
-            "for links, not busses",
+            "for --buffers 1 or more",
         ),
         ({"network": "gmn:4,16", "routing": "planned", "faults": "node:3@7"}, "other headers"),
         (
