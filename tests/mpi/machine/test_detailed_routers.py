@@ -131,10 +131,10 @@ def test_a_bubble_keeps_a_ring_moving_that_would_come_to_a_deadlock():
     moving = simulate(rows, classes="bubble", buffer=4, measure=400, **how)
     assert moving["stuck_flits"] == 0 and moving["delivered"] == len(rows)
     # So it is in tori where nodes choose, as long as rings are entered with room for two.
-    routing = mpinet.open("torus:4x4").routing("adaptive-bubble")
+    routing = mpinet.open("torus:8x3").routing("adaptive-bubble")
     without = replace(routing, bubble=False)
-    how |= {"network": "torus:4x4", "classes": "own", "vcs": 2, "buffer": 4, "size": 2, "drain": 0}
-    how |= {"rate": 1.0, "measure": 2000}
+    how |= {"network": "torus:8x3", "classes": "own", "vcs": 2, "buffer": 4, "size": 2, "drain": 0}
+    how |= {"rate": 1.0, "measure": 300, "pattern": "tornado"}
     assert simulate(routing=without, **how)["deadlock"]
     assert not simulate(routing=routing, **how)["deadlock"]
 
