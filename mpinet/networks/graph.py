@@ -5,22 +5,19 @@ The one place where networks are stored graphs: every rank that uses one holds a
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from io import BytesIO
 from itertools import chain, repeat
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mpinet.base.arrays import Ints
-from mpinet.base.files import read_bytes
-from mpinet.base.markup import require_plain
 from mpinet.base.numerals import quoted
 from mpinet.compiled import Mapped, rule
-from mpinet.errors import TopologyError, TopologyFileError
+from mpinet.errors import TopologyError
+from mpinet.networks.graphfiles.reading import read_graph
+from mpinet.networks.graphfiles.wiring import MOST_LINKS
 from mpinet.networks.linkclasses import link_classes
 from mpinet.networks.parameters import Parameter
 from mpinet.networks.shortest import neighbor_table
@@ -34,12 +31,6 @@ OFFSETS = 2
 nodes follow, then the reverse ports in the same order.
 """
 
-
-MOST_LINKS = 1 << 20
-"""Most links that edges' capacities make, unless there are more edges."""
-
-ATTRIBUTES = ("capacity", "class", "latency", "time_byte")
-"""Names of what an edge list says of a link."""
 
 SWITCH = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 """Text of a node's attribute -> whether it is a switch."""
@@ -139,6 +130,8 @@ class Graph(StoredGraph):
         the addresses.
     family, arguments : str
         The topology's name.
+    ordered : bool
+        Whether processors, and switches, are numbered in the graph's own order instead.
 
     Raises
     ------
@@ -146,7 +139,14 @@ class Graph(StoredGraph):
         The graph cannot be a network.
     """
 
-    def __init__(self, graph: networkx.Graph, family: str = "graph", arguments: str = ""):
+    def __init__(
+        self,
+        graph: networkx.Graph,
+        family: str = "graph",
+        arguments: str = "",
+        *,
+        ordered: bool = False,
+    ):
         where = f"{family}:{arguments}" if arguments else family
         require_network(where, graph)
         self._classes = link_classes(where, graph)
@@ -154,7 +154,8 @@ class Graph(StoredGraph):
         pairs = chain.from_iterable(map(repeat, graph.edges(), copies))
         kinds = [*chain.from_iterable(map(repeat, self._classes.kinds, copies))]
         switches = read_switches(where, graph)
-        nodes = sorted(ordered_nodes(where, graph), key=switches.__contains__)
+        given = [*graph] if ordered else ordered_nodes(where, graph)
+        nodes = sorted(given, key=switches.__contains__)
         super().__init__(where, nodes, pairs, kinds, len(nodes) - len(switches))
 
     @property
@@ -210,18 +211,17 @@ class GivenGraph(Graph):
 
 
 class GraphFile(Graph):
-    """A network read from a file: edge list, GraphML, GML or graph6."""
+    """A network read from a file, in one of the formats of `mpinet.networks.graphfiles`."""
 
     family = "graph"
-    parameters = (
-        Parameter("FILE", "a file .txt, .edges, .edgelist, .graphml, .gml or .g6", str, whole=True),
-    )
+    parameters = (Parameter("FILE", "a file of a known format", str, whole=True),)
     example = "graph:wiring.edges"
     paper = "the user's"
     specification = "contract 1"
 
     def __init__(self, FILE: str):
-        super().__init__(read_graph(FILE), "graph", FILE)
+        graph, ordered = read_graph(FILE)
+        super().__init__(graph, "graph", FILE, ordered=ordered)
 
 
 def from_networkx(graph: networkx.Graph, name: str = "graph") -> Graph:
@@ -387,81 +387,3 @@ def stored_class(node, port, params):
     if at >= params[OFFSETS + node + 1]:
         return 0
     return params[OFFSETS + params[0] + 1 + 2 * params[OFFSETS + params[0]] + at]
-
-
-def read_graph(path: str) -> networkx.Graph:
-    """Read a graph from a file, in the format that its ending names.
-
-    Raises
-    ------
-    TopologyError
-        There is no such file or format, or the file is not in its format.
-    """
-    reader = READERS.get(Path(path).suffix.lower())
-    if reader is None:
-        raise TopologyError(
-            f"graph: the format of {path!r} is told by its ending: {', '.join(READERS)}."
-        )
-    if not os.path.exists(path) or os.path.isdir(path):
-        raise TopologyFileError(f"graph: there is no file {path}.")
-    try:
-        graph = reader(read_bytes(Path(path)))
-    except OSError as error:
-        raise TopologyFileError(f"graph: {path} cannot be read: {error.strerror}.") from None
-    except Exception as error:
-        kind = "edge list" if reader is read_edge_list else Path(path).suffix[1:]
-        reason = str(error).rstrip(".")
-        raise TopologyFileError(f"graph: {path} is not a readable {kind}: {reason}.") from error
-    if isinstance(graph, list):
-        raise TopologyError(f"graph: {path} has {len(graph)} graphs; give a file with one.")
-    return graph
-
-
-def read_edge_list(data: bytes) -> networkx.Graph:
-    """An edge a line, two labels, then attributes ``name=value``; ``#`` starts a comment.
-
-    Repeated lines are parallel links, and so is an edge with a ``capacity``.
-    """
-    import networkx
-
-    graph = networkx.MultiGraph()
-    lines = data.decode().splitlines()
-    for number, line in enumerate(lines, 1):
-        words = line.partition("#")[0].replace(",", " ").split()
-        said = [word.partition("=")[::2] for word in words[2:] if "=" in word]
-        if words and len(words) != 2 + len(said):
-            raise ValueError(
-                f"line {number} has {len(words)} words, not the two ends of a link and what "
-                "stands behind them as name=value"
-            )
-        if unknown := sorted(dict(said).keys() - {*ATTRIBUTES}):
-            raise ValueError(f"line {number}: {unknown[0]} is none of {', '.join(ATTRIBUTES)}")
-        if words:
-            graph.add_edge(*words[:2], **dict(said))
-    return graph
-
-
-def _networkx_reader(name: str) -> Callable[[bytes], Any]:
-    def read(data: bytes) -> Any:
-        import networkx
-
-        return getattr(networkx, name)(BytesIO(data))
-
-    return read
-
-
-def _read_graphml(data: bytes) -> Any:
-    """GraphML without document types and entities: networkx would expand them."""
-    require_plain(data)
-    return _networkx_reader("read_graphml")(data)
-
-
-READERS: dict[str, Callable[[bytes], Any]] = {
-    ".txt": read_edge_list,
-    ".edges": read_edge_list,
-    ".edgelist": read_edge_list,
-    ".graphml": _read_graphml,
-    ".gml": _networkx_reader("read_gml"),
-    ".g6": _networkx_reader("read_graph6"),
-}
-"""File name's ending -> what reads such a file."""

@@ -129,7 +129,7 @@ def test_arguments_go_by_order_or_by_key(loose, canonical):
         ("ring:5*ring:2", "N must be >= 3, not 2"),
         ("fattree:2,2*ring:5", "put it last"),
         ("graph:nowhere.edges", "no file nowhere.edges"),
-        ("graph:wiring.pdf", "told by its ending: .txt"),
+        ("graph:wiring.pdf", "there is no file wiring.pdf"),
         ("nowhere.edges", "'mpinet topologies' lists"),
         ("no_such_module:Thing:3", "no module 'no_such_module'"),
         ("no.such:Thing:3", "no module 'no.such'"),

@@ -7,9 +7,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from mpinet.base.markup import Element
 from mpinet.base.numerals import quoted
 from mpinet.errors import UsageError
-from mpinet.programs.schedules.files.markup import Element
 from mpinet.programs.schedules.files.schedulefile import (
     MOST_ROWS,
     ReadingOptions,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from mpinet.base.markup import Element
 from mpinet.base.numerals import quoted
 from mpinet.errors import UsageError
 from mpinet.programs.schedules.chunks import SUMS
 from mpinet.programs.schedules.files.buffers import Act, Place, Program, follow
-from mpinet.programs.schedules.files.markup import Element
 from mpinet.programs.schedules.files.schedulefile import ReadingOptions, number_of, require_purpose
 from mpinet.programs.schedules.files.timing import timed
 from mpinet.programs.schedules.timetable import Timetable

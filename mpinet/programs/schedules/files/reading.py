@@ -15,13 +15,13 @@ import numpy as np
 
 from mpinet.base.arrays import Ints
 from mpinet.base.files import read_bytes
+from mpinet.base.markup import parse_xml
 from mpinet.base.numerals import quoted
 from mpinet.errors import FileError, UsageError
 from mpinet.programs.messages.goalbinary import is_binary
 from mpinet.programs.schedules.chunks import SUMS, count_chunks
 from mpinet.programs.schedules.files.forestcoll import read_forestcoll
 from mpinet.programs.schedules.files.goal import read_goal
-from mpinet.programs.schedules.files.markup import parse_xml
 from mpinet.programs.schedules.files.msccl import read_msccl
 from mpinet.programs.schedules.files.mscclpp import read_plan
 from mpinet.programs.schedules.files.schedulefile import (

@@ -1,0 +1,72 @@
+"""A file's nodes and links while they are read."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import networkx
+
+from mpinet.base.units import SECONDS
+
+MOST_LINKS = 1 << 20
+"""Most links that a file's few words make, and that edges' capacities make."""
+
+COSTS = ("latency", "time_byte")
+
+
+class Wiring:
+    """Nodes in the order of the file, and links with their costs.
+
+    Attributes
+    ----------
+    graph : networkx.MultiGraph
+        What has been read.
+    """
+
+    def __init__(self) -> None:
+        self.graph = networkx.MultiGraph()
+        self._links = 0  # networkx counts them one by one
+
+    def add(self, node: str, switch: bool) -> None:
+        """Add a node; `ValueError` if there are too many, or another one of this name."""
+        if node in self.graph:
+            raise ValueError(f"there are two nodes {node}")
+        self.require_room(1)
+        self.graph.add_node(node, switch=switch)
+
+    def require_room(self, more: int) -> None:
+        """Raise `ValueError` unless so many nodes or links may be added."""
+        if max(len(self.graph), self._links) + more > MOST_LINKS:
+            raise ValueError(f"it has more than {MOST_LINKS} nodes or links")
+
+    def link(
+        self, u: str, v: str, latency: Fraction | None = None, rate: Fraction | None = None
+    ) -> None:
+        """Add a link of a latency in seconds and a rate in bytes a second, where they are known."""
+        self.require_room(1)
+        self._links += 1
+        costs = {"latency": latency, "time_byte": None if rate is None else 1 / rate}
+        said = {name: written(cost) for name, cost in costs.items() if cost is not None}
+        self.graph.add_edge(u, v, **said)
+
+    def finished(self) -> networkx.MultiGraph:
+        """Return the graph, without costs that not every link has."""
+        for name in COSTS:
+            has = [name in said for _, _, said in self.graph.edges(data=True)]
+            if not all(has):
+                for _, _, said in self.graph.edges(data=True):
+                    said.pop(name, None)
+        return self.graph
+
+
+def written(seconds: Fraction) -> str:
+    """Write a time in the largest unit in which it is whole, rounded to the femtosecond.
+
+    Examples
+    --------
+    >>> written(Fraction(1, 125_000_000))
+    '8ns'
+    """
+    whole = round(seconds * 10**15)
+    unit = next(unit for unit, size in SECONDS.items() if whole % (size * 10**15) == 0)
+    return f"{whole // int(SECONDS[unit] * 10**15)}{unit}"

@@ -1,0 +1,255 @@
+"""Files of other tools as networks: BookSim's anynet, SimGrid's platforms, InfraGraph."""
+
+import itertools
+import json
+from collections import Counter
+
+import networkx
+import pytest
+
+import mpinet
+from mpinet.errors import TopologyError
+
+ANYNET = "router 0 node 1 node 0 router 1 3\n\nrouter 1 router 0 3 node 10\nnode 2 router 1\n"
+
+PLATFORM = """<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+<zone id="all" routing="Full">
+%s
+</zone>
+</platform>"""
+
+HOSTS = '<host id="b" speed="1Gf"/><host id="a" speed="1Gf"/><router id="r"/>'
+CABLES = (
+    '<link id="1" bandwidth="125MBps" latency="50us" sharing_policy="SPLITDUPLEX"/>'
+    '<link id="2" bandwidth="10Gbps" latency="0.5ms"/>'
+)
+TWO = (
+    f"{HOSTS}{CABLES}\n"
+    '<route src="a" dst="r"><link_ctn id="1_UP"/></route>\n'
+    '<route src="r" dst="b" symmetrical="NO"><link_ctn id="2"/></route>\n'
+    '<route src="b" dst="r" symmetrical="NO"><link_ctn id="2"/></route>\n'
+    '<route src="a" dst="b"><link_ctn id="1"/><link_ctn id="2"/></route>'
+)
+
+
+def cluster(radical, shape="", **more):
+    """A platform of one cluster c, hosts h0, h1, .."""
+    given = {"topology": shape.partition(" ")[0], "topo_parameters": shape.partition(" ")[2]}
+    given = {name: text for name, text in (given | more).items() if text}
+    words = " ".join(f'{name}="{text}"' for name, text in given.items())
+    return PLATFORM % (
+        f'<cluster id="c" prefix="h" suffix="" radical="{radical}" speed="1Gf" bw="1GBps" '
+        f'lat="1us" {words}/>'
+    )
+
+
+def infrastructure(edges, links=(), count=2):
+    """Boxes of two GPUs and a NIC behind a bridge, and a switch of four ports."""
+    box = {
+        "name": "box",
+        "components": [
+            {"name": "gpu", "choice": "xpu", "count": 2},
+            {"name": "card", "choice": "device", "count": 1},
+            {"name": "spare", "choice": "cpu", "count": 1},
+        ],
+        "links": [{"name": "bus"}],
+        "edges": [
+            {"ep1": {"component": "gpu"}, "ep2": {"device": "card", "component": "nic"},
+             "scheme": "many2many", "link": "bus"},
+            {"ep1": {"component": "gpu"}, "ep2": {"component": "gpu"},
+             "scheme": "many2many", "link": "bus"},
+        ],
+    }  # fmt: skip
+    card = {"name": "card", "components": [{"name": "nic", "choice": "nic", "count": 1}]}
+    switch = {"name": "switch", "components": [{"name": "port", "choice": "port", "count": 4}]}
+    return json.dumps({
+        "name": "fabric",
+        "devices": [box, card, switch],
+        "instances": [{"name": "host", "device": "box", "count": count},
+                      {"name": "sw", "device": "switch", "count": 1}],
+        "links": [*links],
+        "edges": edges,
+    })  # fmt: skip
+
+
+def edge(one, other, scheme="one2one", link="wire"):
+    """An edge between (instance, component) and another."""
+    ends = [{"instance": end[0], "component": end[1]} for end in (one, other)]
+    return {"ep1": ends[0], "ep2": ends[1], "scheme": scheme, "link": link}
+
+
+JOINED = [
+    edge(("host[0:2]", "card.nic"), ("sw[0]", "port[1:3]")),
+    edge(("sw", "port"), ("sw", "port"), "many2many"),
+]
+
+
+def opened(folder, text, name="file.xml"):
+    """The network of a file."""
+    path = folder / name
+    path.write_text(text)
+    return mpinet.open(f"graph:{path}")
+
+
+def pairs(topology):
+    """How many links join each two nodes, by their addresses."""
+    return Counter(
+        frozenset((topology.address(u), topology.address(v)))
+        for u, port in itertools.product(range(topology.size), range(topology.ports))
+        if (v := topology.neighbor(u, port)) > u
+    )
+
+
+def counted(*links):
+    """Pairs, each as often as it is given."""
+    return Counter(map(frozenset, links))
+
+
+def test_anynet_has_nodes_in_ascending_order_behind_routers_with_cycles(tmp_path):
+    found = opened(tmp_path, ANYNET, "anynet_file")
+    assert [found.address(u) for u in range(6)] == ["0", "1", "2", "10", "router 0", "router 1"]
+    assert found.hosts == 4
+    links = [("0", "router 0"), ("1", "router 0"), ("2", "router 1"), ("10", "router 1")]
+    assert pairs(found) == counted(*links, ("router 0", "router 1"))
+    assert sorted(found.link_costs["latency"]) == ["1", "3"]
+    assert opened(tmp_path, "router 5 node 0 node 1\n", "plain").link_costs == {}
+
+
+def test_a_platform_is_its_routes_of_one_link_with_costs(tmp_path):
+    found = opened(tmp_path, PLATFORM % TWO)
+    assert [found.address(u) for u in range(3)] == ["b", "a", "r"]
+    assert (found.hosts, pairs(found)) == (2, counted("ar", "br"))
+    assert set(found.link_classes) == {
+        "latency 50us, time_byte 8ns",
+        "latency 500us, time_byte 800ps",
+    }
+
+
+def test_zones_meet_at_their_gateways(tmp_path):
+    zones = "".join(
+        f'<zone id="{name}" routing="Floyd"><host id="{name}h" speed="1f"/><router id="{name}r"/>'
+        f'<link id="{name}" bandwidth="1Bps"/>'
+        f'<route src="{name}h" dst="{name}r"><link_ctn id="{name}"/></route></zone>'
+        for name in "xy"
+    )
+    joined = '<zoneRoute src="x" dst="y" gw_src="xr" gw_dst="yr"><link_ctn id="z"/></zoneRoute>'
+    found = opened(tmp_path, PLATFORM % f'{zones}<link id="z" bandwidth="1Bps"/>{joined}')
+    assert pairs(found) == counted(("xh", "xr"), ("xr", "yr"), ("yr", "yh"))
+
+
+def test_clusters_are_stars_tori_fat_trees_and_dragonflies(tmp_path):
+    star = opened(tmp_path, cluster("0-2,7"))
+    assert pairs(star) == counted(*((f"h{u}", "hc_router") for u in (0, 1, 2, 7)))
+    assert (star.hosts, star.size) == (4, 5)
+    torus = opened(tmp_path, cluster("0-23", "TORUS 4,3,2"))
+    grid = networkx.grid_graph([range(4), range(3), range(2)], periodic=True)
+    number = {(z, y, x): f"h{x + 4 * y + 12 * z}" for z, y, x in grid}
+    assert pairs(torus) == counted(*((number[u], number[v]) for u, v in grid.edges))
+    tree = opened(tmp_path, cluster("0-23", "FAT_TREE 2;4,6;3,2;2,1"))
+    assert pairs(tree) == counted(*related((4, 6), (3, 2), (2, 1)))
+    fly = opened(tmp_path, cluster("0-35", "DRAGONFLY 3,4;3,2;2,1;2"))
+    assert pairs(fly) == counted(*flown(3, 3, 2, 2))
+    assert set(fly.link_costs["time_byte"]) == {"1ns", "500ps", "250ps"}
+
+
+def related(down, up, cables):
+    """The cables of a fat tree, by the labels: those of the level's digit alone may differ."""
+    levels = len(down)
+
+    def labels(level):
+        sides = [up[j] if j < level else down[j] for j in range(levels)]
+        return [place[::-1] for place in itertools.product(*map(range, sides[::-1]))]
+
+    def name(level, at):
+        return f"h{at}" if level == 0 else f"hc_router:{level}.{at}"
+
+    for level in range(levels):
+        for (u, child), (v, parent) in itertools.product(
+            enumerate(labels(level)), enumerate(labels(level + 1))
+        ):
+            if all(child[j] == parent[j] for j in range(levels) if j != level):
+                yield from [(name(level, u), name(level + 1, v))] * cables[level]
+
+
+def flown(groups, chassis, blades, nodes):
+    """The links of a dragonfly, from what any two routers have in common."""
+    places = [*itertools.product(range(groups), range(chassis), range(blades))]
+    for (u, one), (v, other) in itertools.combinations(enumerate(places), 2):
+        same = [a == b for a, b in zip(one, other, strict=True)]
+        within = [place[1] * blades + place[2] for place in (one, other)]
+        if (same[0] and sum(same) == 2) or (not same[0] and within == [other[0], one[0]]):
+            yield f"hc_router:{u}", f"hc_router:{v}"
+    for at in range(len(places) * nodes):
+        yield f"h{at}", f"hc_router:{at // nodes}"
+
+
+def test_infragraph_has_xpus_as_processors_and_no_idle_parts(tmp_path):
+    wire = {"bandwidth": {"choice": "gigabits_per_second", "gigabits_per_second": 400}}
+    found = opened(tmp_path, infrastructure(JOINED, [{"name": "wire", "physical": wire}]), "f.json")
+    names = [found.address(u) for u in range(found.size)]
+    assert names[:4] == ["host.0.gpu.0", "host.0.gpu.1", "host.1.gpu.0", "host.1.gpu.1"]
+    assert (found.hosts, len(names), any("spare" in name for name in names)) == (4, 10, False)
+    boxes = [
+        (f"host.{box}.{one}", f"host.{box}.{other}")
+        for box in range(2)
+        for one, other in itertools.combinations(("gpu.0", "gpu.1", "card.0.nic.0"), 2)
+    ]
+    ports = [*itertools.combinations((f"sw.0.port.{port}" for port in range(4)), 2)]
+    cards = [(f"host.{box}.card.0.nic.0", f"sw.0.port.{box + 1}") for box in range(2)]
+    assert pairs(found) == counted(*boxes, *ports, *cards)
+    assert found.link_costs == {}  # the links within a box say nothing of their rate
+
+
+def test_a_rate_that_all_links_have_is_a_time_per_byte(tmp_path):
+    wire = {"bandwidth": {"choice": "gigabytes_per_second", "gigabytes_per_second": 25},
+            "latency": {"choice": "ns", "ns": 700}}  # fmt: skip
+    document = json.loads(infrastructure(JOINED, [{"name": "wire", "physical": wire}]))
+    document["devices"][0]["links"][0]["physical"] = wire
+    found = opened(tmp_path, json.dumps({"infrastructure": document}), "f.json")
+    assert found.link_classes == ("latency 700ns, time_byte 40ps",)
+
+
+ENTITY = '<!DOCTYPE platform [<!ENTITY a "b">]><platform/>'
+
+REFUSED = [
+    ("router 0 node 1\nrouter 1 node 1\n", "line 2: node 1 has two routers, 0 and 1"),
+    ("node 0 node 1\n", "line 1: node 0 is joined to a node"),
+    ("router 0 node 0 router 1 7\nrouter 1 node 1\n", "line 1: the way from router 0"),
+    ("router 0 node 0 rooter 1\n", "line 1: 'rooter' stands where router or node"),
+    ("router 0 node 0 router 1 2 3\n", "line 1: router and node have a number"),
+    ("router 0 router 1\n", "all nodes are switches"),
+    (ENTITY, "line 1: document types and entities are not read"),
+    (PLATFORM % '<zone id="v" routing="Vivaldi"/>', "line 5: routing 'Vivaldi' does not say"),
+    (PLATFORM % "<peer/>", "line 5: <peer> is not read"),
+    (PLATFORM % '<host id="a" speed="1f"/>\n<host id="a" speed="1f"/>', "line 6: there are two no"),
+    (PLATFORM % TWO.replace("125MBps", "much"), "line 5: 'much' is no bandwidth"),
+    (PLATFORM % TWO.replace("SPLITDUPLEX", "FATPIPE"), "line 5: a FATPIPE link is none between"),
+    (PLATFORM % TWO.replace("1_UP", "9"), "line 6: no link '9' stands above"),
+    (PLATFORM % TWO.replace('dst="r"', 'dst="q"'), "line 6: no host or router 'q' stands above"),
+    (PLATFORM % TWO.replace('id="1_UP"', 'id="2"'), "line 8: link 2 joins b and r, and"),
+    (PLATFORM % TWO.replace('"1"/><link_ctn', '"2"/><link_ctn'), "line 9: th"),
+    (PLATFORM % TWO.replace('src="b" dst="r"', 'src="b" dst="b"'), "line 7: no route leads"),
+    (cluster("0-3", bb_bw="1GBps"), "line 5: bb_bw: a backbone that all ways share is no link"),
+    (cluster("0-99999999"), "line 5: radical: there are more than 1048576 hosts"),
+    (cluster("0-4", "TORUS 2,2"), "line 5: topo_parameters ask for 4 hosts, and radical names 5"),
+    (cluster("0-4", "RING 5"), "line 5: a cluster's topology is FLAT, TORUS,"),
+    (cluster("0-7", "DRAGONFLY 4,1;1,1;2,1;1"), "4 groups have to meet at 2 routers"),
+    (infrastructure([edge(("host[0:3]", "gpu"), ("sw", "port"))]), "[0]: host[0:3]: host has"),
+    (infrastructure([edge(("host", "cpu"), ("sw", "port"))]), "edges[0]: there is no 'cpu'"),
+    (infrastructure([edge(("host", "gpu"), ("sw", "port"), "star")]), "[0]: an edge's scheme"),
+    (infrastructure(JOINED).replace('"box", "count"', '"bag", "count"'), "no device 'bag'"),
+    (infrastructure(JOINED).replace("xpu", "cpu"), "no component is of the choice xpu"),
+    (infrastructure(JOINED, count=10**6), "more than 1048576 nodes or links"),
+    (infrastructure([])[:-2], "not a readable InfraGraph"),
+    ("hello\n", "is none of those that contents tell"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "sentence"), REFUSED)
+def test_what_is_no_network_is_refused_by_name_and_place(text, sentence, tmp_path):
+    with pytest.raises(TopologyError) as error:
+        opened(tmp_path, text, "some.file")
+    assert sentence in str(error.value)
+    assert "\n" not in str(error.value)
