@@ -27,18 +27,18 @@ from mpinet.bench.informing import NODE_STEPS
 from mpinet.bench.openloop import FLIT_HOPS, flit_hops, make_run
 from mpinet.bench.passes import ELEMENT_STEPS, Program
 from mpinet.bench.permutation import HOPS_A_SECOND, make_router
-from mpinet.bench.replay import halo
+from mpinet.bench.replay import BYTES
 from mpinet.bench.replay import make_run as make_replay
 from mpinet.bench.rules import parity_first
 from mpinet.bench.saturation import STEPS, WARM_STEPS, make_saturated
 from mpinet.machine import Machine
 from mpinet.machine.placement import Mapping
-from mpinet.machine.timed.layout import SEND
 from mpinet.machine.transport import Local
 from mpinet.networks import open as open_topology
 from mpinet.networks.topology import Topology
 from mpinet.programs.broadcast import broadcast
 from mpinet.programs.flood import distances
+from mpinet.programs.messages.regular import halo
 from mpinet.programs.operators import open_operator
 
 ALONE = "one rank"
@@ -131,9 +131,10 @@ LOADED_STEPS = 60
 
 def replayed(setting: Setting, n: int, transport: Local) -> Prepared:
     """Prepare rounds of halo exchange on a torus of 2^n processors, in time."""
-    network = f"torus:{2 ** (n // 2)}x{2 ** (n - n // 2)}"
-    run = make_replay(halo(network, HALO_ROUNDS), network, transport)
-    return run.run, lambda: int(np.count_nonzero(run.program.kind == SEND))
+    sides = [2 ** (n // 2), 2 ** (n - n // 2)]
+    program = halo(sides, BYTES, HALO_ROUNDS, BYTES)
+    run = make_replay(program, "torus:" + "x".join(map(str, sides)), transport)
+    return run.run, lambda: 4 * HALO_ROUNDS << n
 
 
 HALO_ROUNDS = 2

@@ -41,7 +41,8 @@ def generate(
     Parameters
     ----------
     program : str
-        COLLECTIVE:ALGORITHM,BYTES,processors=P[,segment=BYTES][,root=R]; the algorithms are in
+        COLLECTIVE:ALGORITHM,BYTES,processors=P[,segment=BYTES][,root=R], or an exchange in which
+        all do the same, exchange:halo,BYTES,sides=AxB[,rounds=R][,calc=TIME]; the algorithms are in
         ``docs/reference/time.md``.
     out : str
         GOAL file to write.
@@ -73,12 +74,13 @@ def generate(
 
 def prepare(options: argparse.Namespace) -> Job:
     """Make the program."""
+    from mpinet.machine.timed.scripted import stored
     from mpinet.programs.messages.named import FORM, is_name, program_named
 
     require_writable(Path(options.file))
     if not is_name(options.program):
         raise UsageError(f"A program by name is {FORM}, not {options.program!r}.")
-    return Generate(Path(options.file), program_named(options.program))
+    return Generate(Path(options.file), stored(program_named(options.program)))
 
 
 class Generate(Job):

@@ -27,6 +27,7 @@ from mpinet.commands.timing import (
 )
 from mpinet.errors import UsageError
 from mpinet.machine.timed.program import Program
+from mpinet.machine.timed.scripted import Scripted, stored
 from mpinet.programs.messages.named import is_name
 from mpinet.report.rows import Row
 from mpinet.report.tables import fields
@@ -40,8 +41,11 @@ if TYPE_CHECKING:
 TRIES, MOST_TRIES = 200, 1 << 20
 """Swaps that are tried where no number is given, and the most."""
 
+MOST_LOADS = 1 << 24
+"""Most operations of a program for which it is said what loads the busiest links."""
+
 Goal = Annotated[
-    str | Path | Program,
+    str | Path | Program | Scripted,
     Typed("Program of messages: a GOAL file, or a name of a collective.", metavar="PROGRAM"),
 ]
 
@@ -62,7 +66,9 @@ class BusyLink(Fields):
     busy: Count
     bytes: Count
     loaded_by: Annotated[
-        list[Load], When("on links, where each message has one way"), "the three largest"
+        list[Load],
+        When("on links, where each message has one way, of programs of up to 2^24 operations"),
+        "the three largest",
     ]
 
 
@@ -120,11 +126,12 @@ def replay(
 
     Parameters
     ----------
-    program : str or Program
-        What every processor sends, receives and computes: a GOAL file, one built in Python, or a
+    program : str, Program or Scripted
+        What every processor sends, receives and computes: a GOAL file, one built in Python, a
         collective of the textbooks by its name,
-        COLLECTIVE:ALGORITHM,BYTES[,processors=P][,segment=BYTES][,root=R]; default: all processors
-        of the network.
+        COLLECTIVE:ALGORITHM,BYTES[,processors=P][,segment=BYTES][,root=R], or an exchange in which
+        all do the same, exchange:halo,BYTES,sides=AxB[,rounds=R][,calc=TIME]; default: all
+        processors of the network.
     why : bool
         Whether to follow the critical path: what the time goes into, by line, what 10 % less of
         each parameter would bring, played again, and how long each processor computed, sent,
@@ -171,6 +178,8 @@ def _prepared(options: argparse.Namespace) -> Replay:
     if topology is not None:
         how = "identity" if options.place == "search" else options.place
         places = places_of(how, topology, program.processors, options.seed, searched=True)
+    if places is not None or options.place == "search" or options.why:
+        program = stored(program)
     answers = timed.costs.eager is not None and program.largest > timed.costs.eager
     timed.costs.window(topology is None, answers)
     if options.tries is not None and options.place != "search":
@@ -184,12 +193,14 @@ def _tries(options: argparse.Namespace) -> int:
     return TRIES if options.tries is None else int(options.tries)
 
 
-def _program(program: str | Path | Program, processors: int | None = None) -> Program:
+def _program(
+    program: str | Path | Program | Scripted, processors: int | None = None
+) -> Program | Scripted:
     """Read the program, or make it of its name."""
     from mpinet.programs.messages.goal import read_goal
     from mpinet.programs.messages.named import program_named
 
-    if isinstance(program, Program):
+    if isinstance(program, Program | Scripted):
         return program
     if is_name(str(program)):
         return program_named(str(program), processors)
@@ -198,7 +209,7 @@ def _program(program: str | Path | Program, processors: int | None = None) -> Pr
 
 def played(
     timed: Timed,
-    program: Program,
+    program: Program | Scripted,
     places: Ints | None,
     options: argparse.Namespace,
     transport: Local,
@@ -258,14 +269,18 @@ class Replay(Job):
     unit = "windows"
 
     def __init__(
-        self, options: argparse.Namespace, timed: Timed, program: Program, places: Ints | None
+        self,
+        options: argparse.Namespace,
+        timed: Timed,
+        program: Program | Scripted,
+        places: Ints | None,
     ):
         super().__init__()
         self.topology = timed.topology.name if timed.topology else None
         self._options, self._timed = options, timed
         self._program, self._places = program, places
         named = options.program
-        is_file = not isinstance(named, Program) and not is_name(str(named))
+        is_file = not isinstance(named, Program | Scripted) and not is_name(str(named))
         self._file = Path(named) if is_file else None
         self._recorded = Recorded(options, timed.hosting(program.processors))
 
@@ -292,7 +307,7 @@ class Replay(Job):
         from mpinet.machine.transport import Local
         from mpinet.programs.messages.placesearch import bound_of_places, search_places
 
-        timed, program, options = self._timed, self._program, self._options
+        timed, program, options = self._timed, stored(self._program), self._options
         assert timed.topology is not None  # --flat has no places
         one = Local()
 
@@ -323,8 +338,8 @@ class Replay(Job):
         from mpinet.machine.trace import Trace
 
         run, unit = self._made, self._timed.unit
-        said = self._said(run.program.lines)
-        name, lines = self._file.name if self._file else "", run.program.lines.tolist()
+        name, said_at = self._file.name if self._file else "", run.whole.lines
+        said, lines = self._said(said_at), said_at.tolist()
 
         def place_of(row: int) -> tuple[str, int]:
             return (
@@ -339,7 +354,12 @@ class Replay(Job):
         self._recorded.write(transport, run.machine, {"mode": self._options.mode}, timed)
 
     def _played(
-        self, timed: Timed, program: Program, transport: Local, watch: Watch, noted: bool = False
+        self,
+        timed: Timed,
+        program: Program | Scripted,
+        transport: Local,
+        watch: Watch,
+        noted: bool = False,
     ) -> tuple[Row, TimedRun]:
         return played(timed, program, self._places, self._options, transport, watch, noted)
 
@@ -351,9 +371,9 @@ class Replay(Job):
             timed = self._timed._replace(costs=costs)
             return int(self._played(timed, program, transport, watch)[0]["time"])
 
-        told = followed(run, found, self._numbers(run), self._said(run.program.lines))
+        told = followed(run, found, self._numbers(run), self._said(run.whole.lines))
         counts, costs = told.pop("counts"), self._timed.costs
-        return told | {"gains": gains(counts, costs, self._program, found["time"], play)}
+        return told | {"gains": gains(counts, costs, stored(self._program), found["time"], play)}
 
     def _numbers(self, run: TimedRun) -> Ints:
         """Return the number in the program of each processor."""
@@ -375,14 +395,17 @@ class Replay(Job):
         from mpinet.machine.timed.layout import SEND
         from mpinet.programs.messages.loaders import loads_of
 
-        timed, moved = self._timed, run.program
-        if not links or "node" not in links[0] or timed.routing is None or timed.routing.numbered:
+        timed, routing = self._timed, self._timed.routing
+        if not links or "node" not in links[0] or routing is None or routing.numbered:
             return links
+        if run.program.operations > MOST_LOADS:
+            return links
+        moved = run.whole
         said = self._said(moved.lines[moved.kind == SEND])
         loads = loads_of(
             moved,
             run.machine.topology,
-            timed.routing,
+            routing,
             [(link["node"], link["port"]) for link in links],
             timed.costs.half_duplex,
             said if all(said) else (),

@@ -151,7 +151,7 @@ def followed(run: TimedRun, result: Row, numbers: Any, said: list[str]) -> Row:
     from mpinet.machine.timed.chain import Chain
     from mpinet.machine.timed.moments import Moments, accounts, gathered
 
-    transport, program = run.machine.transport, run.program
+    transport, program = run.machine.transport, run.whole
     ends = np.array(result["ends"], np.int64)
     times = accounts(transport, run.notes, program, ends)
     notes = gathered(transport, run.notes)

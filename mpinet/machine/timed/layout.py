@@ -24,7 +24,10 @@ CALC, SEND, RECV = range(3)
 KINDS = ("calc", "send", "recv")
 
 KIND_BITS, HAS_STARTERS, CPU_SHIFT = 3, 4, 3
-"""Layout of `Operation.what`: the kind, whether others wait for its begin, its CPU."""
+"""Layout of `Statement.what`: the kind, whether others wait for its begin, its CPU."""
+
+DONE_WITH = -(1 << 30)
+"""What an operation lacks, or less, that is done."""
 
 ANY = -1
 """Any source."""
@@ -110,6 +113,7 @@ class Rules(Record):
     busses_each: int  # of a rank
     hops_most: int
     classes: int
+    span: int  # operations of a processor that have rows at one time
     patterns: int  # a bit for each kind of receive that the program has
     lists: int  # how many kinds that are
     sends_most: int  # of a processor
@@ -151,6 +155,21 @@ class Ledger(Record):
     wrong_target: int
 
 
+class Statement(Record):
+    """An operation as its program says it, for all processors that follow one script.
+
+    Those of a script stand side by side, and one is behind the last.
+    """
+
+    amount: int  # time of a calc, bytes of a message
+    tag: Word32
+    peer: Short  # the other processor, or how far off it is
+    way: Short  # 0: `peer` is a processor; else 1 more than its row of `State.ways`
+    what: Short
+    needs: Short  # its first row of `State.needs`
+    followers: Short  # its first row of `State.followers`
+
+
 class Operation(Record):
     """An operation of a processor; the rows behind all of them are for those released twice.
 
@@ -158,19 +177,12 @@ class Operation(Record):
     list of posted receives.
     """
 
-    amount: int  # time of a calc, bytes of a message
     turn: int  # when it was issued; of a receive: its place among those posted
     event: int  # when it began; of a receive: when it was matched
-    tag: Word32
-    peer: Short
-    what: Short
     number: Short  # among the processor's
-    missing: Short  # requirements that are not met
-    needs: Short  # its first row of `State.needs`
-    followers: Short  # its first row of `State.followers`
+    missing: Short  # requirements that are not met; `DONE_WITH` or less: it is done
     left: Short
     right: Short
-    done: Short
 
 
 class Processor(Record):
@@ -181,17 +193,18 @@ class Processor(Record):
     in_free: int
     end: int
     number: Short
+    script: Short  # its first statement
+    count: Short  # of its statements
     first: Short  # row of its first operation
     coming: Short  # heap of messages whose first byte is still to come
     ended: Short  # heap of operations' ends to come: messages that stand for them
     bucket: Short  # of the calendar; `NONE`: it has no alarm
     next: Short
     before: Short
-    spare: Short
 
 
 class Cpu(Record):
-    """A CPU: until when it is busy, with whose operation; what waits for it, a heap for each."""
+    """A CPU: until when it is busy, with which operation; what waits for it, a heap for each."""
 
     free: int
     running: Short
@@ -205,7 +218,7 @@ class Message(Record):
 
     `ready` is when its first byte is there for what comes next, `tail` when its last one is. Of
     one taken in these are its place among the unexpected, and the time at which it is in. Of an
-    end `ready` is its time, and `index` the operation's row.
+    end `ready` is its time, `target` the processor, and `index` the operation's number.
     """
 
     # What links need stands first, in one line of the cache: in most of their lives messages pass
@@ -251,6 +264,7 @@ class Entry(Record):
     posted: Short
 
 
+Statements = Annotated[Array, Statement]
 Operations = Annotated[Array, Operation]
 Processors = Annotated[Array, Processor]
 Cpus = Annotated[Array, Cpu]
@@ -286,8 +300,9 @@ class Hosting(NamedTuple):
 class State(NamedTuple):
     """The state of a rank.
 
-    `needs` has the operations' requirements, `followers` those that wait for them: numbers of
-    operations of the same processor, twice, and 1 more where it is the begin that matters.
+    `needs` has the statements' requirements, `followers` those that wait for them: numbers of
+    operations of the same processor, twice, and 1 more where it is the begin that matters. `ways`
+    says how processors are counted for peers that are so far off: stride and radix of a digit.
     `headers` belongs to `messages`; `links` to unexpected ones: of each of their lists the message
     before and the one behind. `numbers` has each processor's first operation in the whole program.
     `lines` has for each server the heap of requests in this window: apart from the servers, for it
@@ -295,6 +310,8 @@ class State(NamedTuple):
     and where in `cells` the last request stands.
     """
 
+    statements: Statements
+    ways: Table
     operations: Operations
     needs: Shorts
     followers: Shorts

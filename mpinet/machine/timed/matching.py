@@ -69,13 +69,12 @@ def drop_list(at, entries, ledger):
 
 
 @phase
-def expected(slot, row, state, rules, ledger):
+def expected(slot, row, source, tag, state, rules, ledger):
     """Return the earliest unexpected message that fits a receive, taken out, or post the receive.
 
     Then the answer is `NONE`.
     """
     operation, entries = state.operations[row], state.entries
-    source, tag = np.int64(operation.peer), np.int64(operation.tag)
     at = place_of(slot, source, tag, entries)
     entry = entries[at]
     if entry.slot != NONE and entry.posted == 0:

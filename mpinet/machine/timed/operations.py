@@ -8,42 +8,39 @@ import numpy as np
 
 from mpinet.base.arrays import Array, Bytes, Counts, Ints, Shorts
 from mpinet.compiled import kernel
-from mpinet.machine.timed.layout import CPU_SHIFT, HAS_STARTERS, Operation, Operations
-from mpinet.machine.timed.program import Program
+from mpinet.machine.timed.layout import CPU_SHIFT, HAS_STARTERS, Statement, Statements
+from mpinet.machine.timed.scripted import Scripted
 
 
 class Connected(NamedTuple):
-    """Operations of a rank's part of a program.
+    """Scripts of a rank's processors.
 
     Attributes
     ----------
-    operations : ndarray of Operation
-        A row for each, one behind the last, and `spare` ones.
+    statements : ndarray of Statement
+        A row for each, and one behind the last.
     needs : ndarray of int32
         The requirements, as in `Program.needs`.
     followers : ndarray of int32
         What waits for each operation, twice its number at the processor, and 1 more where it waits
         for the begin.
-    spare : int
-        As many as may be released twice, or more.
     """
 
-    operations: Array
+    statements: Array
     needs: Shorts
     followers: Shorts
-    spare: int
 
 
-def connected(part: Program) -> Connected:
+def connected(part: Scripted) -> Connected:
     """Make the records of a rank's part of a program."""
-    needs = part.needs.astype(np.int32)
-    spare, followers = int(np.count_nonzero(needs & 1)), np.empty_like(needs)
-    operations = Operation.array(part.operations + 1 + spare)
+    scripts = part.scripts
+    needs = scripts.needs.astype(np.int32)
+    followers, statements = np.empty_like(needs), Statement.array(scripts.operations + 1)
     connect(
-        part.first, part.kind.view(np.uint8), part.amount, part.peer, part.cpu, part.tag,
-        part.needs_first, needs, operations, followers,
+        scripts.first, scripts.kind.view(np.uint8), scripts.amount, scripts.peer, part.way,
+        scripts.cpu, scripts.tag, scripts.needs_first, needs, statements, followers,
     )  # fmt: skip
-    return Connected(operations, needs, followers, spare)
+    return Connected(statements, needs, followers)
 
 
 @kernel
@@ -52,40 +49,41 @@ def connect(
     kind: Bytes,
     amount: Ints,
     peer: Shorts,
+    way: Shorts,
     cpu: Shorts,
     tag: Counts,
     needs_first: Ints,
     needs: Shorts,
-    operations: Operations,
+    statements: Statements,
     followers: Shorts,
 ) -> None:
-    """Write the operations, and list for each those that wait for it.
+    """Write the statements, and list for each those that wait for it.
 
-    Parameters are this rank's part of a program (see `Program`), `needs` in 32 bits.
+    Parameters are scripts (see `Program`), `needs` in 32 bits.
     """
     rows = needs_first.size - 1
     for slot in range(first.size - 1):
         for row in range(first[slot], first[slot + 1]):
-            operation = operations[row]
-            operation.amount, operation.peer, operation.tag = amount[row], peer[row], tag[row]
-            operation.what |= np.int32(kind[row]) | cpu[row] << CPU_SHIFT
-            operation.number = row - first[slot]
-            operation.needs = needs_first[row]
-            operation.missing = needs_first[row + 1] - needs_first[row]
+            statement = statements[row]
+            statement.amount, statement.peer, statement.way = amount[row], peer[row], way[row]
+            statement.tag = tag[row]
+            statement.what |= np.int32(kind[row]) | cpu[row] << CPU_SHIFT
+            statement.needs = needs_first[row]
             for at in range(needs_first[row], needs_first[row + 1]):
-                needed = operations[first[slot] + (needs[at] >> 1)]
+                needed = statements[first[slot] + (needs[at] >> 1)]
                 needed.followers += 1
                 if needs[at] & 1:
                     needed.what |= HAS_STARTERS
-    operations[rows].needs = needs_first[rows]
-    total = 0
+    statements[rows].needs = needs_first[rows]
+    total = np.int32(0)
     for row in range(rows + 1):
-        count = operations[row].followers
-        operations[row].followers = operations[row].left = total
-        total += count
+        total, statements[row].followers = total + statements[row].followers, total
     for slot in range(first.size - 1):
         for row in range(first[slot], first[slot + 1]):
             for at in range(needs_first[row], needs_first[row + 1]):
-                needed = operations[first[slot] + (needs[at] >> 1)]
-                followers[needed.left] = (row - first[slot]) << 1 | needs[at] & 1
-                needed.left += 1
+                needed = statements[first[slot] + (needs[at] >> 1)]
+                followers[needed.followers] = (row - first[slot]) << 1 | needs[at] & 1
+                needed.followers += 1
+    for row in range(rows, 0, -1):  # each has gone to where the one behind it begins
+        statements[row].followers = statements[row - 1].followers
+    statements[0].followers = 0

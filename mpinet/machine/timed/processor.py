@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mpinet.compiled import phase, routine
+from mpinet.compiled import inlined, phase, routine
 from mpinet.machine.timed.calendar import set_alarm
 from mpinet.machine.timed.heaps import (
     ended_popped,
@@ -18,6 +18,7 @@ from mpinet.machine.timed.layout import (
     BEGAN,
     CALC,
     CPU_SHIFT,
+    DONE_WITH,
     ENDS,
     HAS_STARTERS,
     KIND_BITS,
@@ -84,9 +85,9 @@ def settle(slot, time, routes, hosting, state, rules, ledger):
     processor = state.processors[slot]
     while ledger.wrong == 0:
         receive_coming(slot, time, state, rules)
-        row = first_ended(slot, time, state, rules, ledger)
-        if row != NONE:
-            meet(slot, row, DONE, time, routes, hosting, state, rules, ledger)
+        number = first_ended(slot, time, state, rules, ledger)
+        if number != NONE:
+            meet(slot, number, DONE, time, routes, hosting, state, rules, ledger)
             continue
         c, what = first_ready(slot, time, state, rules)
         if what == NONE:
@@ -125,7 +126,7 @@ def receive_coming(slot, time, state, rules):
 
 @phase
 def first_ended(slot, time, state, rules, ledger):
-    """Return the first operation that has ended by a time, and forget its end; else `NONE`.
+    """Return the number of the first operation that has ended, and forget its end; else `NONE`.
 
     The first is the one that ended first; of several, the one with the lowest number.
     """
@@ -147,8 +148,9 @@ def first_ended(slot, time, state, rules, ledger):
     else:
         processor.ended = ended_popped(m, state.messages)
         give_back(m, state, ledger)
-    if state.operations[found].done == 0:
-        state.operations[found].done = 1
+    operation = state.operations[row_of(slot, found, state, rules)]
+    if operation.missing > DONE_WITH:
+        operation.missing = DONE_WITH
         ledger.done += 1
     return found
 
@@ -197,34 +199,34 @@ def first_ready(slot, time, state, rules):
 @phase
 def begin_calc(slot, c, row, time, routes, hosting, state, rules, ledger):
     """Begin to compute."""
-    operation = base_of(slot, row, state)
-    note_begin(slot, operation, time, routes, hosting, state, rules, ledger)
+    number = np.int64(state.operations[row].number)
+    note_begin(slot, number, time, routes, hosting, state, rules, ledger)
     cpu = state.cpus[c]
-    cpu.free = time + state.operations[operation].amount
-    cpu.running = operation
+    cpu.free = time + statement_of(slot, number, state).amount
+    cpu.running = number
     if rules.noted:
-        note_operation(BEGAN, slot, operation, time, cpu.free, state, ledger)
+        note_operation(BEGAN, slot, number, time, cpu.free, state, ledger)
 
 
 @phase
 def send_message(slot, c, row, time, routes, hosting, state, rules, ledger):
     """Begin to send."""
-    base = base_of(slot, row, state)
-    note_begin(slot, base, time, routes, hosting, state, rules, ledger)
-    operation, cpu, processor = state.operations[base], state.cpus[c], state.processors[slot]
-    more = operation.amount - 1
+    number = np.int64(state.operations[row].number)
+    note_begin(slot, number, time, routes, hosting, state, rules, ledger)
+    said, cpu, processor = statement_of(slot, number, state), state.cpus[c], state.processors[slot]
+    more = said.amount - 1
     cpu.free = time + rules.overhead + more * rules.overhead_byte
     processor.out_free = time + rules.gap + more * rules.gap_byte
-    if operation.amount <= rules.eager:
-        cpu.running = base
+    if said.amount <= rules.eager:
+        cpu.running = number
     if rules.noted:
-        note_operation(BEGAN, slot, base, time, cpu.free, state, ledger)
+        note_operation(BEGAN, slot, number, time, cpu.free, state, ledger)
     ledger.messages += 1
     m = new_message(state, ledger)
     message = state.messages[m]
-    message.sent, message.length, message.tag = time, operation.amount, operation.tag
-    message.source, message.index = processor.number, operation.number
-    message.target, message.cpu = operation.peer, operation.what >> CPU_SHIFT
+    message.sent, message.length, message.tag = time, said.amount, said.tag
+    message.source, message.index = processor.number, number
+    message.target, message.cpu = peer_of(slot, said, state), said.what >> CPU_SHIFT
     inject(slot, m, time + rules.overhead, routes, hosting, state, rules, ledger)
 
 
@@ -254,9 +256,12 @@ def take_in(slot, c, m, time, routes, hosting, state, rules, ledger):
 @routine
 def post(slot, row, time, routes, hosting, state, rules, ledger):
     """Post a receive; match it with an unexpected message, if one fits."""
+    number = np.int64(state.operations[row].number)
+    said = statement_of(slot, number, state)
     if rules.noted:
-        note_operation(POSTED, slot, base_of(slot, row, state), time, time, state, ledger)
-    m = expected(slot, row, state, rules, ledger)
+        note_operation(POSTED, slot, number, time, time, state, ledger)
+    source, tag = peer_of(slot, said, state), np.int64(said.tag)
+    m = expected(slot, row, source, tag, state, rules, ledger)
     if m != NONE:
         match(slot, row, m, time, routes, hosting, state, rules, ledger)
 
@@ -264,8 +269,8 @@ def post(slot, row, time, routes, hosting, state, rules, ledger):
 @routine
 def match(slot, row, m, time, routes, hosting, state, rules, ledger):
     """Give a message to a receive: both ends know when the receive, and the send, are done."""
-    base, message = base_of(slot, row, state), state.messages[m]
-    state.operations[base].event = time
+    number, message = np.int64(state.operations[row].number), state.messages[m]
+    state.operations[row_of(slot, number, state, rules)].event = time
     if message.length > rules.eager:
         if rules.nodes > 0 and message.source == message.target:
             end_send(slot, m, time, state, rules, ledger)
@@ -275,10 +280,10 @@ def match(slot, row, m, time, routes, hosting, state, rules, ledger):
     message.ready = max(time, message.tail)
     if rules.noted:
         note(
-            MATCHED, state.processors[slot].number, state.operations[base].number, message.source,
-            message.index, time, time, message.ready, state, ledger,
+            MATCHED, state.processors[slot].number, number, message.source, message.index, time,
+            time, message.ready, state, ledger,
         )  # fmt: skip
-    message.index = base
+    message.index = number
     add_end(slot, m, state)
 
 
@@ -286,11 +291,10 @@ def match(slot, row, m, time, routes, hosting, state, rules, ledger):
 def end_send(slot, m, time, state, rules, ledger):
     """Let the send of a message to oneself end, which was matched at once."""
     message, row = state.messages[m], new_message(state, ledger)
-    base = state.processors[slot].first + message.index
-    began = state.operations[base].event
+    began = state.operations[row_of(slot, np.int64(message.index), state, rules)].event
     sent = began + rules.overhead + (message.length - 1) * rules.overhead_byte
     state.messages[row].ready = max(sent, time)
-    state.messages[row].index = base
+    state.messages[row].index = message.index
     add_end(slot, row, state)
 
 
@@ -298,12 +302,11 @@ def end_send(slot, m, time, state, rules, ledger):
 def hear(slot, m, state, rules):
     """Let the sender know that its message was matched: then its send ends."""
     word = state.messages[m]
-    base = state.processors[slot].first + word.index
-    began = state.operations[base].event
+    began = state.operations[row_of(slot, np.int64(word.index), state, rules)].event
     # An operation that began once more since the match is as it was then.
     began = began if began <= word.tail else word.sent
     sent = began + rules.overhead + (word.length - 1) * rules.overhead_byte
-    word.ready, word.index = max(sent, word.ready), base
+    word.ready = max(sent, word.ready)
     add_end(slot, m, state)
 
 
@@ -311,7 +314,7 @@ def hear(slot, m, state, rules):
 def add_end(slot, m, state):
     """Put the end of an operation, which `m` stands for, among those to come."""
     processor, message = state.processors[slot], state.messages[m]
-    message.state = ENDS
+    message.state, message.target = ENDS, processor.number
     processor.ended = ended_pushed(np.int64(processor.ended), m, state.messages)
     if message.ready > processor.end:
         processor.end = message.ready
@@ -338,27 +341,48 @@ def way_back(m, routes, state, rules, ledger):
     return total
 
 
-@routine
-def base_of(slot, row, state):
+@inlined
+def row_of(slot, number, state, rules):
     """Return the row that has an operation's state; it has another where it is released twice."""
-    return np.int64(state.processors[slot].first) + state.operations[row].number
+    place = number if number < rules.span else number % rules.span
+    return np.int64(state.processors[slot].first) + place
+
+
+@inlined
+def statement_of(slot, number, state):
+    """Return what the program says of an operation."""
+    return state.statements[state.processors[slot].script + number]
+
+
+@inlined
+def peer_of(slot, said, state):
+    """Return the other processor of a statement; its digit is so far off from this one's."""
+    peer, way = np.int64(said.peer), np.int64(said.way)
+    if way == 0:
+        return peer
+    own, stride, radix = (
+        np.int64(state.processors[slot].number),
+        state.ways[way, 0],
+        state.ways[way, 1],
+    )
+    digit = own // stride % radix
+    return own + ((digit + peer) % radix - digit) * stride
 
 
 @routine
-def note_operation(kind, slot, base, time, end, state, ledger):
+def note_operation(kind, slot, number, time, end, state, ledger):
     """Take a note of an operation."""
-    operation = state.operations[base]
-    what = kind | (operation.what >> CPU_SHIFT) << NOTE_BITS
-    number = state.processors[slot].number
-    note(what, number, operation.number, NONE, NONE, time, time, end, state, ledger)
+    what = kind | (statement_of(slot, number, state).what >> CPU_SHIFT) << NOTE_BITS
+    node = state.processors[slot].number
+    note(what, node, number, NONE, NONE, time, time, end, state, ledger)
 
 
 @routine
-def note_begin(slot, base, time, routes, hosting, state, rules, ledger):
+def note_begin(slot, number, time, routes, hosting, state, rules, ledger):
     """Note that an operation begins; release what waits for that."""
-    state.operations[base].event = time
-    if state.operations[base].what & HAS_STARTERS:
-        meet(slot, base, BEGUN, time, routes, hosting, state, rules, ledger)
+    state.operations[row_of(slot, number, state, rules)].event = time
+    if statement_of(slot, number, state).what & HAS_STARTERS:
+        meet(slot, number, BEGUN, time, routes, hosting, state, rules, ledger)
 
 
 @routine
@@ -368,85 +392,100 @@ def meet(slot, cause, wanted, time, routes, hosting, state, rules, ledger):
     A receive that is released begins at once, which may release others before it is posted. The
     operations in whose midst that happens are kept in their own fields, as a stack.
     """
-    operations, followers = state.operations, state.followers
-    first, owner = np.int64(state.processors[slot].first), cause
-    at, last = np.int64(operations[cause].followers), np.int64(operations[cause + 1].followers)
+    operations, followers, statements = state.operations, state.followers, state.statements
+    script, owner = np.int64(state.processors[slot].script), cause
+    at = np.int64(statements[script + cause].followers)
+    last = np.int64(statements[script + cause + 1].followers)
     while True:
         if at == last:
             if owner == cause:
                 return
-            row, operation = owner, operations[owner]
-            owner, at = np.int64(operation.left), np.int64(operation.right)
-            last = np.int64(operations[owner + 1].followers)
+            row = row_of(slot, owner, state, rules)
+            owner, at = np.int64(operations[row].left), np.int64(operations[row].right)
+            last = np.int64(statements[script + owner + 1].followers)
             post(slot, row, time, routes, hosting, state, rules, ledger)
             continue
         follower = np.int64(followers[at])
         at += 1
         if follower & 1 != (wanted if owner == cause else BEGUN):
             continue
-        row = first + (follower >> 1)
+        number = follower >> 1
+        row, said = row_of(slot, number, state, rules), statements[script + number]
         operation = operations[row]
+        if operation.number != number:  # the one that had the row is done with
+            begin_row(row, number, said.needs, statements[script + number + 1].needs, state)
         operation.missing -= 1
         if operation.missing != 0:
             continue
-        if operation.what & KIND_BITS != RECV:
-            make_ready(slot, row, row, state, rules)
+        if said.what & KIND_BITS != RECV:
+            make_ready(slot, number, row, state, rules)
             continue
         operation.event = time
-        if operation.what & HAS_STARTERS:
+        if said.what & HAS_STARTERS:
             operation.left, operation.right = owner, at
-            owner, at = row, np.int64(operation.followers)
-            last = np.int64(operations[row + 1].followers)
+            owner, at = number, np.int64(said.followers)
+            last = np.int64(statements[script + number + 1].followers)
         else:
             post(slot, row, time, routes, hosting, state, rules, ledger)
 
 
+@inlined
+def begin_row(row, number, first, last, state):
+    """Let a row be an operation's, whose requirements are from `first` to before `last`."""
+    operation = state.operations[row]
+    operation.number, operation.missing = number, last - first
+
+
 @routine
-def make_ready(slot, base, row, state, rules):
+def make_ready(slot, number, row, state, rules):
     """Put a released operation into the line for its CPU."""
-    operations, needs = state.operations, state.needs
-    first, turn = np.int64(state.processors[slot].first), np.int64(0)
-    for at in range(operations[base].needs, operations[base + 1].needs):
-        turn = max(turn, operations[first + (needs[at] >> 1)].event)
-    operation = operations[row]
-    operation.turn = turn
-    cpu = state.cpus[slot * rules.cpus + (operation.what >> CPU_SHIFT)]
-    if operation.what & KIND_BITS == CALC:
+    operations, statements, turn = state.operations, state.statements, np.int64(0)
+    at = np.int64(state.processors[slot].script) + number
+    for place in range(statements[at].needs, statements[at + 1].needs):
+        needed = np.int64(state.needs[place]) >> 1
+        turn = max(turn, operations[row_of(slot, needed, state, rules)].event)
+    operations[row].turn = turn
+    what = np.int64(statements[at].what)
+    cpu = state.cpus[slot * rules.cpus + (what >> CPU_SHIFT)]
+    if what & KIND_BITS == CALC:
         cpu.calc = issued_pushed(np.int64(cpu.calc), row, operations)
     else:
         cpu.send = issued_pushed(np.int64(cpu.send), row, operations)
 
 
 @routine
-def release_all(slot, last, routes, hosting, state, rules, ledger):
-    """Release what requires nothing, at time 0: rows from the processor's first one up to `last`.
+def release_all(slot, routes, hosting, state, rules, ledger):
+    """Release what requires nothing, at time 0, of the operations that have rows then.
 
     An operation whose requirements are met by receives that begin meanwhile is released by them,
     and when it is its turn once more, as the reference has it: a row behind all others stands for
     it then.
     """
-    operations, time = state.operations, np.int64(0)
-    for row in range(state.processors[slot].first, last):
-        operation = operations[row]
-        if operation.missing != 0:
+    processor, statements, time = state.processors[slot], state.statements, np.int64(0)
+    script, first = np.int64(processor.script), np.int64(processor.first)
+    count = min(np.int64(processor.count), rules.span)
+    for number in range(count):
+        said, behind = statements[script + number], statements[script + number + 1]
+        begin_row(first + number, number, said.needs, behind.needs, state)
+    for number in range(count):
+        row, said = first + number, statements[script + number]
+        if state.operations[row].missing != 0:
             continue
         own = row
-        if operations[row].needs != operations[row + 1].needs:
-            own = copied(row, state, ledger)
-        if operation.what & KIND_BITS == RECV:
-            note_begin(slot, row, time, routes, hosting, state, rules, ledger)
+        if said.needs != statements[script + number + 1].needs:
+            own = copied(number, state, ledger)
+        if said.what & KIND_BITS == RECV:
+            note_begin(slot, number, time, routes, hosting, state, rules, ledger)
             post(slot, own, time, routes, hosting, state, rules, ledger)
         else:
-            make_ready(slot, row, own, state, rules)
+            make_ready(slot, number, own, state, rules)
     set_alarm(slot, time, state, rules, ledger)
 
 
 @routine
-def copied(row, state, ledger):
+def copied(number, state, ledger):
     """Return a row that stands for an operation that is released once more."""
     clone = state.operations.size - ledger.clones
     ledger.clones -= 1
-    one, other = state.operations[clone], state.operations[row]
-    one.amount, one.tag, one.peer = other.amount, other.tag, other.peer
-    one.what, one.number = other.what, other.number
+    state.operations[clone].number = number
     return clone

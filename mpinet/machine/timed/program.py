@@ -71,6 +71,16 @@ class Program:
         return len(self.kind)
 
     @property
+    def counts(self) -> Ints:
+        """Operations of each processor, shape (processors,)."""
+        return np.diff(self.first)
+
+    @property
+    def cpus(self) -> int:
+        """Number of CPUs of a processor."""
+        return 1 + int(self.cpu.max(initial=0))
+
+    @property
     def owners(self) -> Ints:
         """Processor of each operation, shape (rows,)."""
         found: Ints = np.repeat(np.arange(self.processors), np.diff(self.first))
@@ -95,6 +105,11 @@ class Program:
         for each in (self.needs_first, self.needs):
             found.update(each.tobytes())
         return found.hexdigest()
+
+    def starts(self, processors: Ints) -> Ints:
+        """Return the row of the first operation of each of some processors."""
+        found: Ints = self.first[processors]
+        return found
 
     def part(self, processors: Ints) -> Program:
         """Return the operations of some processors, in their order, as a program of these alone."""

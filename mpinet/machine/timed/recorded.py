@@ -46,7 +46,7 @@ def record(trace: traces.Trace, run: TimedRun, place_of: Callable[[int], Place])
 
 def _sends(run: TimedRun, notes: Ints) -> Ints:
     """Return the rows of the sends that notes are about."""
-    rows: Ints = run.program.first[notes[:, SOURCE]] + notes[:, INDEX]
+    rows: Ints = run.whole.first[notes[:, SOURCE]] + notes[:, INDEX]
     return rows
 
 
@@ -75,7 +75,7 @@ def _flights(run: TimedRun, notes: Ints) -> traces.Records:
     moves["port"] = (notes[:, NODE] - notes[:, SOURCE] - 1) % size
     moves["message"] = sends
     moves["begin"] = notes[:, layout.READY] - run.costs.flat
-    last = notes[:, layout.READY] + (run.program.amount[sends] - 1) * run.costs.gap_byte
+    last = notes[:, layout.READY] + (run.whole.amount[sends] - 1) * run.costs.gap_byte
     moves["step"] = moves["free"] = last
     return moves
 
@@ -84,7 +84,7 @@ def _note_calls(
     trace: traces.Trace, run: TimedRun, notes: Ints, place_of: Callable[[int], Place]
 ) -> int:
     """Note what CPUs and NICs did, by when it ended; return when the last of them did."""
-    program, costs = run.program, run.costs
+    program, costs = run.whole, run.costs
     moments = Moments(notes, program, costs)
     found: list[tuple[int, int, int, str, int]] = []
     for note in moments.began.notes.tolist():
@@ -113,5 +113,5 @@ def _on_cpu(kind: str, note: list[int]) -> str:
 
 def _nic(run: TimedRun, note: list[int], send: int) -> tuple[int, int, int]:
     """Return until when a message keeps a NIC, whose, and since when."""
-    more = int(run.program.amount[send]) - 1
+    more = int(run.whole.amount[send]) - 1
     return note[BEGIN] + run.costs.gap + more * run.costs.gap_byte, note[NODE], note[BEGIN]

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mpinet.base.arrays import Array, Ints
+from mpinet.base.arrays import Ints
 from mpinet.machine.machine import Machine
 from mpinet.machine.timed import layout
 from mpinet.machine.timed.program import Program
+from mpinet.machine.timed.scripted import Scripted
 from mpinet.machine.transport import Local
 
 if TYPE_CHECKING:
@@ -23,18 +24,6 @@ SHOWN_LINKS = 10
 """Busiest links that are listed."""
 
 Row = dict[str, Any]
-
-
-class Playing(Protocol):
-    """A run of a program: its machine, the program, and its part of this rank.
-
-    `slots` has the places of the program's processors among those that are hosted here.
-    """
-
-    machine: Machine
-    program: Program
-    part: Program
-    slots: Ints
 
 
 def result_of(run: TimedRun) -> Row:
@@ -52,7 +41,7 @@ def result_of(run: TimedRun) -> Row:
     largest = np.array([busy.max(initial=0), carried.max(initial=0)], np.int64)
     busiest, most_bytes = (int(n) for n in transport.max(largest))
     ends = _ends(run)
-    stuck, first = stuck_of(run, state.operations)
+    stuck, first = _stuck(run)
     return {
         "time": int(ends.max(initial=0)),
         "ends": ends.tolist(),
@@ -88,79 +77,103 @@ def _shared(transport: Local, rows: list[Any], least: int) -> list[Any]:
     return chosen
 
 
-def stuck_of(run: Playing, operations: Array, sends: str = "") -> tuple[int, list[Row]]:
+def _stuck(run: TimedRun) -> tuple[int, list[Row]]:
+    """Return how many operations never ended, and what the first ones wait for (collective).
+
+    A processor that is stuck has an operation that is not done among those that have rows.
+    """
+    machine, state = run.machine, run.state
+    open_rows = np.flatnonzero(
+        state.operations["missing"][: int(run.part.rows.sum())] > layout.DONE_WITH
+    )
+    first = state.processors["first"][run.slots]
+    slots = run.slots[np.unique(np.searchsorted(first, open_rows, "right") - 1)]
+    slots = slots[np.argsort(machine.nodes[slots], kind="stable")]
+    count = sum(int((missing > layout.DONE_WITH).sum()) for missing in map(run.missing, slots))
+    slots = slots[:SHOWN_STUCK]
+    nodes = machine.nodes[slots]
+    undone = np.concatenate([np.zeros(0, np.int64), *map(run.missing, slots)])
+    return stuck_of(machine, run.program, run.program.part(nodes), nodes, undone, count=count)
+
+
+def stuck_of(
+    machine: Machine,
+    program: Program | Scripted,
+    part: Program,
+    nodes: Ints,
+    missing: Ints,
+    sends: str = "",
+    count: int | None = None,
+) -> tuple[int, list[Row]]:
     """Return how many operations never ended, and what the first ones wait for (collective).
 
     Parameters
     ----------
-    run : Playing
-        The run that is over.
-    operations : ndarray of Operation
-        Those of this rank.
+    machine : Machine
+        Where the program was played.
+    program : Program or Scripted
+        The program.
+    part : Program
+        The operations of some of this rank's processors, the first ones that are stuck among them.
+    nodes : ndarray of int64
+        These processors.
+    missing : ndarray of int64
+        What each of the operations lacks at the end, as of `Operation`.
     sends : str
         What a send waits for that has begun; default: the receive of its message.
+    count : int, optional
+        How many operations of this rank never ended; default: those of the part.
     """
-    program, nodes = run.part, run.machine.nodes
-    rows = np.flatnonzero(operations["done"][: program.operations] == 0)
-    count = int(run.machine.transport.sum(np.array([len(rows)], np.int64))[0])
-    if not count:
+    rows = np.flatnonzero(missing > layout.DONE_WITH)
+    mine = len(rows) if count is None else count
+    total = int(machine.transport.sum(np.array([mine], np.int64))[0])
+    if not total:
         return 0, []
-    slots = program.owners_of(rows)
-    owners = nodes[run.slots[slots]]
-    order = np.lexsort((rows, owners))[:SHOWN_STUCK]
-    mine = [
+    slots = part.owners_of(rows)
+    told = [
         (
-            int(owners[i]),
-            int(rows[i] - program.first[slots[i]]),
-            *_waits_for(run, operations, rows[i], sends),
+            int(nodes[slots[i]]),
+            int(rows[i] - part.first[slots[i]]),
+            *_waits_for(program, part, nodes, missing, int(rows[i]), sends),
         )
-        for i in order
+        for i in np.lexsort((rows, nodes[slots]))[:SHOWN_STUCK]
     ]
     names = ("processor", "operation", "line", "kind", "waits_for", "waits_line")
-    first = _shared(run.machine.transport, mine, SHOWN_STUCK)
-    return count, [dict(zip(names, row, strict=True)) for row in first]
+    first = _shared(machine.transport, told, SHOWN_STUCK)
+    return total, [dict(zip(names, row, strict=True)) for row in first]
 
 
-def _waits_for(run: Playing, operations: Array, row: int, sends: str) -> tuple[int, str, str, int]:
+def _waits_for(
+    program: Program | Scripted, part: Program, nodes: Ints, missing: Ints, row: int, sends: str
+) -> tuple[int, str, str, int]:
     """Return the line and kind of an operation that never ended, what it waits for and its line."""
-    program, operation = run.part, operations[row]
-    kind = layout.KINDS[int(program.kind[row])]
-    line = int(program.lines[row])
-    if operation["missing"] > 0:
-        slot = int(program.owners_of(row))
-        first = int(program.first[slot])
-        needs = program.needs[program.needs_first[row] : program.needs_first[row + 1]]
+    kind = layout.KINDS[int(part.kind[row])]
+    line, slot = int(part.lines[row]), int(part.owners_of(row))
+    if missing[row] > 0:
+        needs = part.needs[part.needs_first[row] : part.needs_first[row + 1]]
         for need in needs.tolist():
-            needed = first + (need >> 1)
-            if not operations[needed]["done"]:
-                what = layout.KINDS[int(program.kind[needed])]
-                return line, kind, f"operation {need >> 1} ({what})", int(program.lines[needed])
-    tag = int(program.tag[row])
+            needed = int(part.first[slot]) + (need >> 1)
+            if missing[needed] > layout.DONE_WITH:
+                what = layout.KINDS[int(part.kind[needed])]
+                return line, kind, f"operation {need >> 1} ({what})", int(part.lines[needed])
+    tag, peer = int(part.tag[row]), int(part.peer[row])
     tagged = "any tag" if tag == layout.ANY_TAG else f"tag {tag}"
-    peer = int(program.peer[row])
     whom = "any processor" if peer == layout.ANY else f"processor {peer}"
-    if kind == "recv":
-        return line, kind, f"a message from {whom} with {tagged}", other_end(run, row)
-    if sends:
+    if sends and kind != "recv":
         return line, kind, sends, 0
-    return line, kind, f"a receive of {whom} with {tagged}", other_end(run, row)
+    what = f"a message from {whom}" if kind == "recv" else f"a receive of {whom}"
+    there = 0 if peer == layout.ANY else other_end(program, part, row, int(nodes[slot]))
+    return line, kind, f"{what} with {tagged}", there
 
 
-def other_end(run: Playing, row: int) -> int:
+def other_end(program: Program | Scripted, part: Program, row: int, mine: int) -> int:
     """Return the line of the first operation of the peer that could be the other end; 0: none."""
-    part, program = run.part, run.program
-    peer, tag = int(part.peer[row]), int(part.tag[row])
-    slot = int(part.owners_of(row))
-    mine = int(run.machine.nodes[run.slots[slot]])
-    if peer == layout.ANY:
-        return 0
-    begin, end = int(program.first[peer]), int(program.first[peer + 1])
+    tag, theirs = int(part.tag[row]), program.part(np.array([part.peer[row]], np.int64))
     wanted = layout.SEND if part.kind[row] == layout.RECV else layout.RECV
-    rows: Array = np.arange(begin, end)[program.kind[begin:end] == wanted]
-    peers = np.isin(program.peer[rows], [mine, layout.ANY])
-    tags = (program.tag[rows] == tag) | (program.tag[rows] == layout.ANY_TAG)
-    fitting = rows[peers & (tags | (tag == layout.ANY_TAG))]
-    return int(program.lines[fitting[0]]) if len(fitting) else 0
+    peers = (theirs.kind == wanted) & np.isin(theirs.peer, [mine, layout.ANY])
+    tags = (theirs.tag == tag) | (theirs.tag == layout.ANY_TAG) | (tag == layout.ANY_TAG)
+    fitting = np.flatnonzero(peers & tags)
+    return int(theirs.lines[fitting[0]]) if len(fitting) else 0
 
 
 def _busiest(run: TimedRun, busy: Ints, carried: Ints) -> list[Row]:

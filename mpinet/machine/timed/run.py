@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from mpinet.machine.timed.costs import Costs
 from mpinet.machine.timed.operations import connected
 from mpinet.machine.timed.program import MOST_AMOUNT, Program
 from mpinet.machine.timed.saved import fields_of, restore
+from mpinet.machine.timed.scripted import Scripted, hosted, stored
 from mpinet.machine.timed.windows import advance, move_lists, take_rows
 from mpinet.networks.routing import Routing, hop_limit
 
@@ -35,8 +37,8 @@ class TimedRun:
     ----------
     machine : Machine
         The processors, and the ranks that host them; where `flat`, their links do not matter.
-    program : Program
-        What the first processors do; the others have nothing to do.
+    program : Program or Scripted
+        What the first processors do; the others have nothing to do. With notes it is stored whole.
     costs : Costs
         What processors and links take.
     routing : Routing or None
@@ -56,12 +58,12 @@ class TimedRun:
     def __init__(
         self,
         machine: Machine,
-        program: Program,
+        program: Program | Scripted,
         costs: Costs,
         routing: Routing | None,
         noted: bool = False,
     ):
-        self.machine, self.program, self.costs, self.routing = machine, program, costs, routing
+        self.machine, self.costs, self.routing = machine, costs, routing
         if program.processors > machine.topology.hosts:
             raise UsageError(
                 f"{program.name} is for {program.processors} processors, and "
@@ -69,10 +71,15 @@ class TimedRun:
             )
         self.ledger = layout.Ledger.counted()
         self.ledger.answers = self.ledger.blocks = layout.NONE
+        self.program = program
+        if noted:
+            self.program = self.whole
         self.noted = noted
         self._state: layout.State
         self._fetched: list[Ints] = []
-        self.part = self._hosted()
+        nodes = machine.nodes
+        self.slots = np.flatnonzero(nodes < program.processors)
+        self.part = hosted(self.program, np.ascontiguousarray(nodes[self.slots]))
         self._make_rules()
         self._make_state()
         self._make_routes()
@@ -97,12 +104,32 @@ class TimedRun:
     def _restore(self, found: Mapping[str, Any]) -> None:
         restore(self, found)
 
+    @cached_property
+    def whole(self) -> Program:
+        """The program with every processor's operations, to be asked about them."""
+        return stored(self.program)
+
+    def missing(self, slot: int) -> Ints:
+        """Return what each operation of a processor lacks, in their order, as of `Operation`.
+
+        Of those without a row the ones before that which has it are done, the ones behind have not
+        begun, and lack all that they require.
+        """
+        processor, part = self._state.processors[slot], self.part
+        first, count = int(processor["first"]), int(processor["count"])
+        rows = self._state.operations[first : first + min(count, part.span)]
+        script = int(processor["script"])
+        found = np.diff(part.scripts.needs_first[script : script + count + 1])
+        numbers = np.arange(count)
+        found[numbers < rows["number"][numbers % part.span]] = layout.DONE_WITH
+        found[rows["number"]] = rows["missing"]
+        return found
+
     def make_room(self, messages: int, posted: int) -> None:
         """Make room for messages, and for lists of posted receives."""
         while self.ledger.free < messages:
-            self._grow()
-        lists = 4 * (posted + int(self.rules.lists) * messages)
-        self._state = self._state._replace(entries=self._longer_table(lists))
+            self._grow(messages)
+        self._put(entries=self._longer_table(2 * (posted + int(self.rules.lists) * messages)))
 
     def take_notes(self, notes: Ints) -> None:
         """Take over the notes of a run that goes on."""
@@ -115,21 +142,15 @@ class TimedRun:
             self._exchange()
         self._next = self._agreed()
 
-    def _hosted(self) -> Program:
-        """Return the part of the program that this rank's processors have."""
-        nodes = self.machine.nodes
-        self.slots = np.flatnonzero(nodes < self.program.processors)
-        return self.program.part(np.ascontiguousarray(nodes[self.slots]))
-
     def _make_rules(self) -> None:
         """Write the constants of the run into the record that kernels read."""
-        machine, costs, program, part = self.machine, self.costs, self.program, self.part
+        machine, costs, program, part = self.machine, self.costs, self.program, self.part.scripts
         topology, transport, flat = machine.topology, machine.transport, self.routing is None
         eager = MOST_AMOUNT if costs.eager is None else costs.eager
         counts = np.diff(part.first)
         sends = part.kind == layout.SEND
         receives = part.kind == layout.RECV
-        open_source = part.peer[receives] == layout.ANY
+        open_source = (part.peer == layout.ANY)[receives] & (self.part.way == 0)[receives]
         open_tag = part.tag[receives] == layout.ANY_TAG
         kinds = np.unique(2 * open_source + open_tag)
         most_byte = max(costs.gap_byte, costs.overhead_byte, *costs.byte_times)
@@ -151,7 +172,7 @@ class TimedRun:
             "rank": transport.rank,
             "ranks": transport.size,
             "first_position": start_of(transport.rank, machine.placement.split),
-            "cpus": 1 + int(program.cpu.max(initial=0)),
+            "cpus": program.cpus,
             "overhead": costs.overhead,
             "overhead_byte": costs.overhead_byte,
             "gap": costs.gap,
@@ -165,6 +186,7 @@ class TimedRun:
             "busses_each": busses_each,
             "hops_most": hop_limit(topology.size),
             "classes": max(len(costs.latencies), len(costs.byte_times)),
+            "span": self.part.span,
             "patterns": sum(1 << int(kind) for kind in kinds),
             "lists": len(kinds),
             "sends_most": _most(sends, part.first, counts),
@@ -179,25 +201,29 @@ class TimedRun:
     def _make_state(self) -> None:
         """Allocate processors, operations and servers; messages and lists grow as needed."""
         rules, part, machine = self.rules, self.part, self.machine
-        hosted, rows = machine.placement.count, part.operations
+        scripts, count = part.scripts, machine.placement.count
+        rows = int(part.rows.sum())
+        marks = np.concatenate([[0], np.cumsum(scripts.needs & 1)])[scripts.needs_first]
+        spare = self.ledger.clones = int(np.diff(marks[scripts.first])[part.which].sum())
         servers = 0
         if rules.nodes:
-            servers = hosted * machine.topology.ports
+            servers = count * machine.topology.ports
         if rules.serving == layout.BUS:
             servers = int(rules.busses_each)
         needed = (
-            layout.Operation.dtype.itemsize * rows
-            + 8 * len(part.needs)
+            layout.Operation.dtype.itemsize * (rows + spare)
+            + layout.Statement.dtype.itemsize * scripts.operations
+            + 8 * len(scripts.needs)
             + (layout.Processor.dtype.itemsize + layout.Cpu.dtype.itemsize * int(rules.cpus))
-            * hosted
+            * count
             + (layout.Server.dtype.itemsize + 8) * servers
         )
         require_memory(needed, f"{self.program.name} in time")
-        operations, needs, followers, self.ledger.clones = connected(part)
+        statements, needs, followers = connected(part)
         self._state = layout.State(
-            operations, needs, followers,
-            self._processors(hosted), self._numbers(hosted),
-            layout.Cpu.array(hosted * int(rules.cpus)),
+            statements, part.ways, layout.Operation.array(rows + spare), needs, followers,
+            self._processors(count), self._numbers(count),
+            layout.Cpu.array(count * int(rules.cpus)),
             layout.Message.array(0),
             np.zeros((0, self.routing.words if self.routing is not None else 0), np.int64),
             np.zeros((0, 2 * int(rules.lists)), np.int64),
@@ -213,23 +239,25 @@ class TimedRun:
         )  # fmt: skip
         for name in ("running", "calc", "send", "message"):
             self._state.cpus[name] = layout.NONE
-        self._grow()
+        self._grow(1)
 
-    def _processors(self, hosted: int) -> Any:
-        """Return the processors, each with the place of its operations."""
-        processors = layout.Processor.array(hosted)
+    def _processors(self, count: int) -> Any:
+        """Return the processors, each with the places of its statements and operations."""
+        processors, first = layout.Processor.array(count), self.part.scripts.first
         processors["number"] = self.machine.nodes
         processors["alarm"] = layout.NEVER
         for name in ("coming", "ended", "bucket"):
             processors[name] = layout.NONE
-        processors["first"][self.slots] = self.part.first[:-1]
-        processors["spare"][self.slots] = np.diff(self.part.first)
+        processors["script"][self.slots] = first[:-1][self.part.which]
+        processors["count"][self.slots] = self.part.counts
+        rows = self.part.rows
+        processors["first"][self.slots] = np.cumsum(rows) - rows
         return processors
 
-    def _numbers(self, hosted: int) -> Ints:
+    def _numbers(self, count: int) -> Ints:
         """Return each processor's first operation in the whole program."""
-        numbers = np.zeros(hosted, np.int64)
-        numbers[self.slots] = self.program.first[self.machine.nodes[self.slots]]
+        numbers = np.zeros(count, np.int64)
+        numbers[self.slots] = self.program.starts(self.machine.nodes[self.slots])
         return numbers
 
     def _make_routes(self) -> None:
@@ -292,7 +320,7 @@ class TimedRun:
             if ledger.wants_room == layout.NOTES:
                 self._fetch()
             else:
-                self._grow()
+                self._grow(int(self.rules.sends_most + self.rules.receives_most))
 
     def _fetch(self) -> None:
         """Set aside the notes that the kernel has taken, and make room for as many as may come."""
@@ -324,7 +352,7 @@ class TimedRun:
         ledger.away = 0
         came = self.machine.exchange(rows, counts).records
         while ledger.free < len(came):
-            self._grow()
+            self._grow(len(came))
         self._take(came)
 
     def _take(self, rows: Ints) -> None:
@@ -335,38 +363,48 @@ class TimedRun:
         )  # fmt: skip
         self._require_right()
 
-    def _grow(self) -> None:
-        """Double the rows for messages, and the table of lists; at first they are few."""
-        state, rules, ledger = self._state, self.rules, self.ledger
-        before = len(state.messages)
+    def _grow(self, least: int) -> None:
+        """Make room for messages, if fewer rows than these are free, and for all lists."""
+        rules, ledger = self.rules, self.ledger
+        if ledger.free < least:
+            self._add_rows()
+        posted = ledger.entries + int(rules.receives_most)
+        alive = len(self._state.messages) - ledger.free
+        lists = max(3 * posted, posted + int(rules.lists) * alive + 1)
+        self._put(entries=self._longer_table(lists))
+
+    def _put(self, **arrays: Any) -> None:
+        """Replace arrays of the state."""
+        self._state = self._state._replace(**arrays)
+
+    def _add_rows(self) -> None:
+        """Double the rows for messages; at first they are few.
+
+        One array is replaced after the other, as they may fill the memory.
+        """
+        rules, ledger, before = self.rules, self.ledger, len(self._state.messages)
         margin = int(rules.sends_most + rules.receives_most) + SPARE_ROWS
-        more = before + margin if before else max(margin, 2 * len(state.processors))
-        words = layout.ROW_WORDS + state.headers.shape[1]
-        remote = 2 if rules.ranks > 1 else 0
-        row = layout.Message.dtype.itemsize + 8 * (words + state.links.shape[1])
-        require_memory((row + remote * 8 * words) * (before + more), "The messages under way")
-        messages = layout.Message.array(before + more)
-        messages[:before] = state.messages
-        free = np.empty(before + more, np.int32)
-        free[: ledger.free] = state.free[: ledger.free]
-        free[ledger.free : ledger.free + more] = np.arange(before + more - 1, before - 1, -1)
+        more = before + margin if before else max(margin, 2 * len(self._state.processors))
+        words = layout.ROW_WORDS + self._state.headers.shape[1]
+        remote, total = 2 if rules.ranks > 1 else 0, before + more
+        row = layout.Message.dtype.itemsize + 8 * (words + self._state.links.shape[1])
+        require_memory((row + remote * 8 * words) * total, "The messages under way")
+        messages = layout.Message.array(total)
+        messages[:before] = self._state.messages
+        self._put(messages=messages)
+        free = np.empty(total, np.int32)
+        free[: ledger.free] = self._state.free[: ledger.free]
+        free[ledger.free : ledger.free + more] = np.arange(total - 1, before - 1, -1)
+        self._put(free=free)
         ledger.free += more
-        rows = np.zeros((remote * (before + more), words), np.int64)
-        rows[: ledger.away] = state.rows[: ledger.away] if ledger.away else 0
+        rows = np.zeros((remote * total, words), np.int64)
+        rows[: ledger.away] = self._state.rows[: ledger.away] if ledger.away else 0
         owners = np.zeros(len(rows), np.int32)
-        owners[: ledger.away] = state.owners[: ledger.away]
-        alive = before + more
-        lists = 4 * (ledger.entries + int(rules.receives_most) + int(rules.lists) * alive)
-        self._state = state._replace(
-            messages=messages,
-            headers=_longer(state.headers, alive),
-            links=_longer(state.links, alive),
-            free=free,
-            entries=self._longer_table(lists),
-            cells=self._longer_cells(alive),
-            rows=rows,
-            owners=owners,
-        )
+        owners[: ledger.away] = self._state.owners[: ledger.away]
+        self._put(rows=rows, owners=owners)
+        self._put(headers=_longer(self._state.headers, total))
+        self._put(links=_longer(self._state.links, total))
+        self._put(cells=self._longer_cells(total))
 
     def _longer_cells(self, messages: int) -> Ints:
         """Return blocks for so many requests, and one that is not full in each bucket."""

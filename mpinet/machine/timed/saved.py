@@ -51,7 +51,8 @@ from mpinet.machine.timed.layout import (
     State,
 )
 from mpinet.machine.timed.matching import keep, make_list, place_of
-from mpinet.machine.timed.processor import copied
+from mpinet.machine.timed.processor import copied, peer_of, row_of, statement_of
+from mpinet.machine.timed.program import ranges
 from mpinet.machine.timed.sending import CPU_PLACE
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ COUNTS = ("messages", "hops", "waits", "events", "unmatched", "done")
 TIMES = ("alarm", "out_free", "in_free", "end")
 """Kept fields of a processor."""
 
-OPERATION = ("event", "missing", "done")
+OPERATION = ("event", "missing", "number")
 """Kept fields of an operation."""
 
 SERVER = ("free", "busy", "carried")
@@ -76,20 +77,13 @@ checkpoints the second one says whether it is a second row, the third one is its
 MESSAGE = tuple(name for name in Message.dtype.names if name not in ("left", "right", "beyond"))  # type: ignore[union-attr]
 """Kept fields of a message, behind the node where it is; then the words of its header."""
 
-STATE_WORD, INDEX_WORD, READY_WORD = (
-    1 + MESSAGE.index(name) for name in ("state", "index", "ready")
-)
+STATE_WORD, READY_WORD = (1 + MESSAGE.index(name) for name in ("state", "ready"))
 
 
 def fields_of(run: TimedRun) -> Fields:
     """Return what a checkpoint keeps of a run between two windows."""
     state, ledger, nodes = run.state, run.ledger, run.machine.nodes
-    operations, hosted = state.operations, len(nodes)
-    rows = run.part.operations
-    first = np.zeros(hosted, np.int64)
-    first[run.slots] = run.part.first[:-1]
-    running = state.cpus["running"].reshape(hosted, -1).astype(np.int64)
-    running = np.where(running == NONE, NONE, running - first[:, np.newaxis])
+    hosted, rows = len(nodes), run.part.rows
     processors = _stacked(state.processors, TIMES)
     found: dict[str, Any] = {
         "window": int(ledger.window),
@@ -98,9 +92,15 @@ def fields_of(run: TimedRun) -> Fields:
         "turns": Largest(int(ledger.turns)),
         "processors": Numbered(processors, nodes),
         "cpus": Numbered(
-            np.concatenate([state.cpus["free"].reshape(hosted, -1), running], axis=1), nodes
+            np.concatenate(
+                [state.cpus[name].reshape(hosted, -1) for name in ("free", "running")], axis=1
+            ),
+            nodes,
         ),
-        "operations": Numbered(_stacked(operations[:rows], OPERATION), _numbers(run)),
+        "operations": Numbered(
+            _stacked(state.operations[: int(rows.sum())], OPERATION),
+            ranges(state.numbers[run.slots], rows),
+        ),
         "pending": Located(_pending(run)),
         "sent": Located(_messages(run)),
     }
@@ -114,13 +114,6 @@ def fields_of(run: TimedRun) -> Fields:
 def _stacked(rows: Any, names: tuple[str, ...]) -> Ints:
     """Return fields of records as columns."""
     return np.stack([rows[name].astype(np.int64) for name in names], axis=-1)
-
-
-def _numbers(run: TimedRun) -> Ints:
-    """Return the numbers of this rank's operations in the whole program."""
-    operations = run.state.operations[: run.part.operations]
-    numbers: Ints = run.state.numbers[run.slots[run.part.owners]] + operations["number"]
-    return numbers
 
 
 def _servers(run: TimedRun) -> tuple[Ints, Ints]:
@@ -140,22 +133,18 @@ def _pending(run: TimedRun) -> Ints:
     found = np.empty((len(state.operations), 4), np.int64)
     found = found[: note_pending(run.rules, state, found)]
     rows = found[:, ROW].copy()
-    found[:, SLOT] = rows > run.part.operations
+    found[:, SLOT] = rows >= int(run.part.rows.sum())
     found[:, ROW] = state.operations["number"][rows]
     return found
 
 
 def _messages(run: TimedRun) -> Ints:
     """Return the messages and ends that are somewhere, each behind its node."""
-    state, part = run.state, run.part
+    state = run.state
     alive = np.flatnonzero(state.messages["state"])
     messages = state.messages[alive]
-    travels, ends = messages["state"] == TRAVELS, messages["state"] == ENDS
-    at = np.where(travels, messages["node"], messages["target"]).astype(np.int64)
-    owner = part.owners_of(messages["index"][ends])
-    at[ends] = run.machine.nodes[run.slots[owner]]
+    at = np.where(messages["state"] == TRAVELS, messages["node"], messages["target"])
     words = _stacked(messages, MESSAGE)
-    words[ends, INDEX_WORD - 1] -= part.first[owner]
     return np.concatenate([at[:, np.newaxis], words, state.headers[alive]], axis=1)
 
 
@@ -203,11 +192,9 @@ def restore(run: TimedRun, found: Mapping[str, Any]) -> None:
     ledger.window, ledger.ended = found["window"], found["ended"]
     ledger.turns, ledger.begun = found["turns"], len(state.processors)
     for column, name in enumerate(OPERATION):
-        state.operations[name][: run.part.operations] = found["operations"][:, column]
+        state.operations[name][: int(run.part.rows.sum())] = found["operations"][:, column]
     cpus = found["cpus"].reshape(len(machine.nodes), 2, -1)
-    first = state.processors["first"].astype(np.int64)[:, np.newaxis]
-    state.cpus["free"] = cpus[:, 0].reshape(-1)
-    state.cpus["running"] = np.where(cpus[:, 1] == NONE, NONE, cpus[:, 1] + first).reshape(-1)
+    state.cpus["free"], state.cpus["running"] = cpus[:, 0].reshape(-1), cpus[:, 1].reshape(-1)
     for column, name in enumerate(TIMES[1:], 1):
         state.processors[name] = found["processors"][:, column]
     _restore_servers(run, found["servers"])
@@ -218,7 +205,7 @@ def restore(run: TimedRun, found: Mapping[str, Any]) -> None:
     travels = sent[:, STATE_WORD] == TRAVELS
     run.make_room(len(sent), len(pending))
     slots = [machine.slots(np.ascontiguousarray(rows[:, AT])) for rows in (pending, sent[~travels])]
-    rows = _taken(run, sent[~travels], slots[1])
+    rows = _taken(run, sent[~travels])
     put_back(
         np.ascontiguousarray(found["processors"][:, 0]), pending, slots[0], rows, slots[1],
         run.rules, run.state, ledger.record,
@@ -230,7 +217,7 @@ def restore(run: TimedRun, found: Mapping[str, Any]) -> None:
     run.take_in(_rows(run, sent[travels]))
 
 
-def _taken(run: TimedRun, sent: Ints, slots: Ints) -> Ints:
+def _taken(run: TimedRun, sent: Ints) -> Ints:
     """Write messages into free rows; return these rows."""
     state, ledger = run.state, run.ledger
     ledger.free -= len(sent)
@@ -238,9 +225,6 @@ def _taken(run: TimedRun, sent: Ints, slots: Ints) -> Ints:
     for column, name in enumerate(MESSAGE, 1):
         state.messages[name][rows] = sent[:, column]
     state.headers[rows] = sent[:, 1 + len(MESSAGE) :]
-    ends = rows[sent[:, STATE_WORD] == ENDS]
-    firsts = state.processors["first"][slots[sent[:, STATE_WORD] == ENDS]]
-    state.messages["index"][ends] += firsts
     return rows
 
 
@@ -279,21 +263,21 @@ def put_back(
         if alarms[slot] < NEVER:
             set_alarm(slot, alarms[slot], state, rules, ledger)
     for i in range(pending.shape[0]):
-        slot = pending_at[i]
-        row = np.int64(state.processors[slot].first) + pending[i, ROW]
+        slot, number = pending_at[i], pending[i, ROW]
+        row = row_of(slot, number, state, rules)
         if pending[i, SLOT] == 1:
-            row = np.int64(copied(row, state, ledger))
-        operation = operations[row]
+            row = np.int64(copied(number, state, ledger))
+        operation, said = operations[row], statement_of(slot, number, state)
         operation.turn = pending[i, TURN]
-        cpu = state.cpus[slot * rules.cpus + (operation.what >> CPU_SHIFT)]
-        kind = operation.what & KIND_BITS
+        cpu = state.cpus[slot * rules.cpus + (said.what >> CPU_SHIFT)]
+        kind = said.what & KIND_BITS
         if kind == CALC:
             cpu.calc = issued_pushed(np.int64(cpu.calc), row, operations)
         elif kind != RECV:
             cpu.send = issued_pushed(np.int64(cpu.send), row, operations)
         else:
             operation.left = NONE
-            source, tag = np.int64(operation.peer), np.int64(operation.tag)
+            source, tag = peer_of(slot, said, state), np.int64(said.tag)
             at = place_of(slot, source, tag, entries)
             if entries[at].slot == NONE:
                 make_list(at, slot, source, tag, row, 1, entries, ledger)

@@ -91,8 +91,8 @@ def play(routes, hosting, rules, state, ledger, window, events):
 @phase
 def has_room(state, rules, ledger):
     """Return whether there is room for all that a processor can do in a window."""
-    alive = state.messages.size - ledger.free
-    lists = 2 * (ledger.entries + rules.receives_most + rules.lists * alive)
+    posted, alive = ledger.entries + rules.receives_most, state.messages.size - ledger.free
+    lists = max(2 * posted, posted + rules.lists * alive + 1)
     if ledger.free < rules.sends_most + rules.receives_most or lists > state.entries.size:
         ledger.wants_room = ROWS
         return False
@@ -115,8 +115,7 @@ def all_begun(routes, hosting, rules, state, ledger):
         if not has_room(state, rules, ledger):
             return False
         slot = ledger.begun
-        last = state.processors[slot].first + state.processors[slot].spare
-        release_all(slot, last, routes, hosting, state, rules, ledger)
+        release_all(slot, routes, hosting, state, rules, ledger)
         ledger.begun += 1
     return True
 

@@ -17,11 +17,13 @@ from mpinet.machine.timed.heaps import issued_popped, issued_pushed
 from mpinet.machine.timed.layout import (
     CALC,
     CPU_SHIFT,
+    DONE_WITH,
     KIND_BITS,
     NEVER,
     SEND,
     Entries,
     Operations,
+    Statements,
 )
 from mpinet.machine.timed.matching import expected, keep, receiver
 from mpinet.machine.timed.processor import BEGUN, DONE
@@ -80,6 +82,7 @@ class Play(NamedTuple):
     begun, behind those of its processor.
     """
 
+    statements: Statements
     operations: Operations
     followers: Shorts
     actors: Actors
@@ -99,7 +102,7 @@ def play(events: Table, rules: PlayRules, state: Play, ledger: PlayLedger, now: 
     if ledger.begun == 0:
         ledger.begun = 1
         for slot in range(actors.size):
-            last = actors[slot + 1].first if slot + 1 < actors.size else operations.size - 1
+            last = actors[slot + 1].first if slot + 1 < actors.size else operations.size
             for first in range(actors[slot].first, last):
                 if operations[first].missing == 0:
                     make_ready(slot, np.int64(first), now, state)
@@ -139,12 +142,12 @@ def make_ready(slot, row, now, state):
 @routine
 def begin_operation(slot, row, now, rules, state, ledger):
     """Begin to calculate, to send or to receive."""
-    operation = state.operations[row]
-    kind = operation.what & KIND_BITS
+    operation, said = state.operations[row], state.statements[row]
+    kind = said.what & KIND_BITS
     if kind == CALC:
-        cpu = slot * rules.cpus + (operation.what >> CPU_SHIFT)
+        cpu = slot * rules.cpus + (said.what >> CPU_SHIFT)
         operation.turn = max(np.int64(now), state.free[cpu])
-        state.free[cpu] = operation.turn + operation.amount
+        state.free[cpu] = operation.turn + said.amount
         calculate(slot, row, now, state, ledger)
         return
     operation.event = 1
@@ -153,10 +156,17 @@ def begin_operation(slot, row, now, rules, state, ledger):
         trace, node = state.trace, state.nodes[slot]
         at = np.int64(node.end)
         node.end += 1
-        trace[at, 0], trace[at, 1], trace[at, 2] = now, operation.peer, operation.amount
+        trace[at, 0], trace[at, 1], trace[at, 2] = now, said.peer, said.amount
         trace[at, 3] = now * rules.total + state.numbers[slot] + operation.number
-    elif expected(slot, row, state, rules, ledger) != NONE:
+    elif got(slot, row, state, rules, ledger):
         finish_operation(slot, row, now, state, ledger)
+
+
+@routine
+def got(slot, row, state, rules, ledger):
+    """Return whether a receive gets a message that has come; else it is posted."""
+    source, tag = np.int64(state.statements[row].peer), np.int64(state.statements[row].tag)
+    return expected(slot, row, source, tag, state, rules, ledger) != NONE
 
 
 @routine
@@ -165,7 +175,7 @@ def calculate(slot, row, now, state, ledger):
     operation = state.operations[row]
     if operation.event == 0 and operation.turn <= now:
         operation.event = 1
-        operation.turn += operation.amount
+        operation.turn += state.statements[row].amount
         meet(slot, row, BEGUN, now, state)
     if operation.event == 1 and operation.turn <= now:
         finish_operation(slot, row, now, state, ledger)
@@ -178,7 +188,7 @@ def calculate(slot, row, now, state, ledger):
 @routine
 def finish_operation(slot, row, now, state, ledger):
     """Note that an operation is done."""
-    state.operations[row].done = 1
+    state.operations[row].missing = DONE_WITH
     state.actors[slot].end = now
     ledger.done += 1
     meet(slot, row, DONE, now, state)
@@ -188,7 +198,7 @@ def finish_operation(slot, row, now, state, ledger):
 def meet(slot, row, wanted, now, state):
     """Meet the requirements that an operation has begun, or is done."""
     operations, first = state.operations, np.int64(state.actors[slot].first)
-    for at in range(operations[row].followers, operations[row + 1].followers):
+    for at in range(state.statements[row].followers, state.statements[row + 1].followers):
         follower = np.int64(state.followers[at])
         if follower & 1 == wanted:
             later = first + (follower >> 1)
@@ -208,7 +218,7 @@ def take_up(
     which they were posted; of the last place, source and tag, in the order in which they came.
     """
     for i in range(posted.shape[0]):
-        expected(posted[i, 0], posted[i, 1], state, rules, ledger)
+        got(posted[i, 0], posted[i, 1], state, rules, ledger)
     for i in range(calculating.shape[0]):
         actor = state.actors[calculating[i, 0]]
         actor.coming = issued_pushed(np.int64(actor.coming), calculating[i, 1], state.operations)

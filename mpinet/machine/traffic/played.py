@@ -16,11 +16,12 @@ from mpinet.machine.timed import layout as timed
 from mpinet.machine.timed.operations import connected
 from mpinet.machine.timed.program import Program, ranges
 from mpinet.machine.timed.results import stuck_of
+from mpinet.machine.timed.scripted import hosted
 from mpinet.machine.traffic import operations as own
 from mpinet.machine.traffic.layout import CAME, NONE, SENT, Ledger
 from mpinet.networks.topology import Topology
 
-STATE = ("missing", "turn", "event", "done")
+STATE = ("missing", "turn", "event")
 """Fields of an operation that a checkpoint keeps."""
 
 BYTES_AN_OPERATION = 200
@@ -88,14 +89,17 @@ class Played:
         open_tag = self.part.tag[receives] == timed.ANY_TAG
         kinds = np.unique(2 * open_source + open_tag)
         rules = self._rules = own.PlayRules.one()
-        rules.cpus = 1 + int(program.cpu.max(initial=0))
+        rules.cpus = program.cpus
         rules.total = max(1, program.operations)
         rules.patterns, rules.lists = sum(1 << int(kind) for kind in kinds), len(kinds)
 
     def _state(self, first: Ints, came: int) -> own.Play:
         """Allocate operations, processors and lists, for `came` messages that may come."""
         part, rules = self.part, self._rules
-        made = connected(part)
+        made = connected(hosted(part, np.arange(part.processors)))
+        operations = timed.Operation.array(part.operations)
+        operations["number"] = np.arange(part.operations) - part.first[part.owners]
+        operations["missing"] = np.diff(part.needs_first)
         actors = own.Actor.array(len(first))
         actors["first"], actors["ready"], actors["coming"] = first, NONE, NONE
         begins = np.zeros(len(first), np.int64)
@@ -104,7 +108,7 @@ class Played:
         entries = timed.Entry.array(1 << max(4, (2 * lists).bit_length()))
         entries["slot"] = NONE
         return own.Play(
-            made.operations[: part.operations + 1], made.followers, actors, begins,
+            made.statements, operations, made.followers, actors, begins,
             np.zeros(len(first) * int(rules.cpus), np.int64), own.Arrived.array(came + 1),
             np.zeros((came + 1, 2 * int(rules.lists)), np.int64), entries, self._nodes, self.trace,
         )  # fmt: skip
@@ -151,10 +155,9 @@ class Played:
 
     def fields(self) -> Fields:
         """Return the fields of a checkpoint between two steps."""
-        state, nodes, rows = self._play, self._nodes, self.part.operations
-        numbers = self.machine.nodes
-        operations = [state.operations[name][:rows].astype(np.int64) for name in STATE]
-        number = state.operations["number"][:rows].astype(np.int64)
+        state, nodes, numbers = self._play, self._nodes, self.machine.nodes
+        operations = [state.operations[name].astype(np.int64) for name in STATE]
+        number = state.operations["number"].astype(np.int64)
         waiting = (nodes["end"] - nodes["next_taken"]).astype(np.int64)
         places = ranges(nodes["next_taken"].astype(np.int64), waiting)
         queued = np.repeat(np.arange(len(nodes)), waiting)
@@ -215,9 +218,11 @@ class Played:
         state.actors["ready"] = state.actors["coming"] = state.entries["slot"] = NONE
         ledger = self._ledger
         ledger.turns = ledger.entries = ledger.came = ledger.unmatched = 0
-        ledger.begun, ledger.done = 1, int(state.operations["done"].sum())
-        count = self.part.operations
-        begun = (state.operations["missing"][:count] == 0) & (state.operations["done"][:count] == 0)
+        ledger.begun, ledger.done = (
+            1,
+            int(np.count_nonzero(state.operations["missing"] <= timed.DONE_WITH)),
+        )
+        begun = state.operations["missing"] == 0
         posted = np.flatnonzero(begun & (self.part.kind == timed.RECV))
         posted = posted[np.argsort(state.operations["turn"][posted], kind="stable")]
         calculating = np.flatnonzero(begun & (self.part.kind == timed.CALC))
@@ -237,7 +242,10 @@ class Played:
         ends[machine.nodes[self.slots]] = self._play.actors["end"][self.slots]
         ends = machine.transport.sum(ends)
         unmatched = machine.sum(self._ledger.unmatched)[0]
-        stuck, first = stuck_of(self, self._play.operations, "room in the network")
+        stuck, first = stuck_of(
+            machine, program, self.part, machine.nodes[self.slots],
+            self._play.operations["missing"], "room in the network",
+        )  # fmt: skip
         return {
             "time": int(ends.max(initial=0)),
             "ends": ends.tolist(),

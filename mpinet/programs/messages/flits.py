@@ -10,6 +10,7 @@ import numpy as np
 from mpinet.errors import UsageError
 from mpinet.machine.timed.layout import CALC
 from mpinet.machine.timed.program import Program
+from mpinet.machine.timed.scripted import stored
 from mpinet.networks.topology import Topology
 from mpinet.programs.messages.goal import program_of, read_goal
 from mpinet.programs.messages.named import is_name, program_named
@@ -47,7 +48,7 @@ def opened(given: str | Path | Program, topology: Topology, chunk: int) -> Progr
     if isinstance(given, Program):
         return given
     if is_name(str(given)):
-        return program_named(str(given), topology.hosts)
+        return stored(program_named(str(given), topology.hosts))
     path = Path(given)
     if path.suffix not in SCHEDULES:
         return read_goal(path)

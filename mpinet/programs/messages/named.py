@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from math import prod
 from pathlib import Path
 
 from mpinet.base.meant import hint
@@ -10,10 +11,22 @@ from mpinet.base.memory import bytes_of
 from mpinet.base.numerals import quoted
 from mpinet.errors import UsageError
 from mpinet.machine.timed.program import Program
+from mpinet.machine.timed.scripted import Scripted
 from mpinet.programs.messages.pattern import Written, written
+from mpinet.programs.messages.regular import dissemination, halo, shift
 from mpinet.programs.messages.textbook import ALGORITHMS, ROOTED
 
 FORM = "COLLECTIVE:ALGORITHM,BYTES[,processors=P][,segment=BYTES][,root=R]"
+
+EXCHANGES = ("halo", "dissemination", "shift")
+"""Programs in which everybody does the same: ``exchange:halo,1kB,sides=8x8,rounds=10``."""
+
+EXCHANGE_FORM = "exchange:ALGORITHM,BYTES[,processors=P|,sides=AxB][,rounds=R][,calc=TIME]"
+
+EXCHANGE_KEYS = {"processors": EXCHANGES, "sides": ("halo",), "calc": ("halo",)} | {
+    "rounds": ("halo", "shift")
+}
+"""What each program of an exchange takes."""
 
 MOST_PROCESSORS = 1 << 26
 
@@ -24,16 +37,16 @@ def is_name(text: str) -> bool:
     """Return whether a text is the name of a program, or has its form, and is not of a file."""
     collective, colon, rest = text.partition(":")
     has_form = collective.isalpha() and "," in rest and not Path(text).exists()
-    return bool(colon) and (collective in ALGORITHMS or has_form)
+    return bool(colon) and (collective in (*ALGORITHMS, "exchange") or has_form)
 
 
-def program_named(text: str, processors: int | None = None) -> Program:
+def program_named(text: str, processors: int | None = None) -> Program | Scripted:
     """Make the program of a name.
 
     Parameters
     ----------
     text : str
-        The name, as `FORM` has it.
+        The name, as `FORM` or `EXCHANGE_FORM` has it.
     processors : int, optional
         How many take part, where the name does not say it.
 
@@ -49,10 +62,13 @@ def program_named(text: str, processors: int | None = None) -> Program:
     """
     collective, _, rest = text.partition(":")
     algorithm, *words = rest.split(",")
+    if collective == "exchange":
+        return _exchange(text, algorithm, words, processors)
     if collective not in ALGORITHMS:
+        known = [*ALGORITHMS, "exchange"]
         raise UsageError(
             f"There is no collective {quoted(collective)}, nor a file {quoted(text)}: "
-            f"{hint(collective, ALGORITHMS, after='give ' + ', '.join(ALGORITHMS) + '.')}"
+            f"{hint(collective, known, after='give ' + ', '.join(known) + '.')}"
         )
     if len(words) < 1:
         raise UsageError(f"{quoted(text)}: a program by name is {FORM}.")
@@ -70,6 +86,37 @@ def program_named(text: str, processors: int | None = None) -> Program:
     return made(
         collective, algorithm, bytes_of(words[0]), count, given["segment"], given["root"] or 0, text
     ).program
+
+
+def _exchange(text: str, algorithm: str, words: list[str], processors: int | None) -> Scripted:
+    """Make the program of an exchange."""
+    if algorithm not in EXCHANGES or not words:
+        raise UsageError(
+            f"{quoted(text)}: an exchange by name is {EXCHANGE_FORM}; algorithms are "
+            f"{', '.join(EXCHANGES)}."
+        )
+    numbers, sides = {"rounds": 1, "calc": 0}, list[int]()
+    for word in words[1:]:
+        key, _, value = word.partition("=")
+        if algorithm not in EXCHANGE_KEYS.get(key, ()):
+            raise UsageError(f"{quoted(text)}: {quoted(word)} is no part of exchange:{algorithm}.")
+        if key == "sides":
+            sides = [_number(side, key) for side in value.split("x")]
+        else:
+            numbers[key] = _number(value, key)
+    if sides and numbers.get("processors", prod(sides)) != prod(sides):
+        raise UsageError(f"{quoted(text)}: its sides are for {prod(sides)} processors.")
+    count = numbers.get("processors", processors)
+    if not sides and count is None:
+        raise UsageError(f"{quoted(text)}: say for how many processors, by processors=P.")
+    sides, size = sides or [int(count or 0)], bytes_of(words[0])
+    if not 1 <= prod(sides) <= MOST_PROCESSORS:
+        raise UsageError(f"An exchange is for 1..2^26 processors, not {prod(sides)}.")
+    if algorithm == "halo":
+        return halo(sides, size, numbers["rounds"], numbers["calc"], text)
+    if algorithm == "shift":
+        return shift(sides[0], size, numbers["rounds"], text)
+    return dissemination(sides[0], size, text)
 
 
 def made(

@@ -209,7 +209,7 @@ def bound_of_places(program: Program, topology: Topology, costs: Costs) -> Bound
 def _busiest_cpu(program: Program, costs: Costs) -> int:
     """Return the longest time that some CPU computes, sends and takes in."""
     owner = program.owners
-    cpus = int(program.cpu.max(initial=0)) + 1
+    cpus = program.cpus
     work = np.zeros(program.processors * cpus, np.int64)
     calcs, sends = program.kind == CALC, program.kind == SEND
     np.add.at(work, owner[calcs] * cpus + program.cpu[calcs], program.amount[calcs])

@@ -18,11 +18,15 @@ from mpinet.programs.messages.goal import program_of
 
 
 def leg(folder, again, at, crew, mapping, text, half, setting):
-    """Go on with a run up to a step on the first ranks; its result, and when it was cut."""
+    """Go on with a run up to a step on the first ranks; its result, and its notes.
+
+    Notes are taken of a program that is given as text.
+    """
     ranks, inside = some_ranks(crew)
     if not inside:
         return None
-    program = program_of(text.encode())
+    noted = isinstance(text, str)
+    program = program_of(text.encode()) if noted else text
     topology = mpinet.open(setting["on"] or f"complete:{max(2, program.processors)}")
     hosting = placement.scattered(topology, 7) if mapping else None
     found = read_manifest(folder) if again else None
@@ -31,7 +35,7 @@ def leg(folder, again, at, crew, mapping, text, half, setting):
         keeper.begin()
         machine = Machine(topology, "all", ranks, hosting)
         routing = topology.routing() if setting["on"] else None
-        run = TimedRun(machine, program, costs_of(setting, half), routing, True).run()
+        run = TimedRun(machine, program, costs_of(setting, half), routing, noted).run()
         keeper.finish()
         notes = np.concatenate([np.zeros((0, 8), np.int64), run.notes])
         every = ranks.gather(np.ascontiguousarray(notes).tobytes())
