@@ -27,7 +27,7 @@ KIND_BITS, HAS_STARTERS, CPU_SHIFT = 3, 4, 3
 """Layout of `Statement.what`: the kind, whether others wait for its begin, its CPU."""
 
 DONE_WITH = -(1 << 30)
-"""What an operation lacks, or less, that is done."""
+"""Requirements that an operation lacks, or less, which is done."""
 
 ANY = -1
 """Any source."""

@@ -26,7 +26,7 @@ EXCHANGE_FORM = "exchange:ALGORITHM,BYTES[,processors=P|,sides=AxB][,rounds=R][,
 EXCHANGE_KEYS = {"processors": EXCHANGES, "sides": ("halo",), "calc": ("halo",)} | {
     "rounds": ("halo", "shift")
 }
-"""What each program of an exchange takes."""
+"""Words of a name, and the programs of an exchange that take them."""
 
 MOST_PROCESSORS = 1 << 26
 
