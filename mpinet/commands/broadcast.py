@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from mpinet.base.files import require_writable
-from mpinet.commands.fabric import fabric_of, intact
+from mpinet.commands.fabric import intact, parts_of
 from mpinet.commands.fields import Count, Hash, Phase, Positive, When
 from mpinet.commands.job import Job, Watch, without_simple_reason
 from mpinet.commands.machinejob import MachineJob
@@ -27,6 +27,7 @@ from mpinet.commands.perform import perform
 from mpinet.commands.pipelined import Pipelined
 from mpinet.commands.result import Result
 from mpinet.commands.signature import Unpack, command
+from mpinet.commands.together import GroupFound, Together
 from mpinet.errors import UsageError
 from mpinet.networks.schedule import Schedule
 from mpinet.networks.topology import Topology
@@ -54,7 +55,8 @@ class BroadcastResult(Result):
     lower_by: Annotated[
         str,
         "what shows it: distance, growth, ends: what a processor has to send or accept, hops: all "
-        "items' over all channels, or cut, flow, which have certificates",
+        "items' over all channels, joint: what several groups bring over a cut, or cut, flow, "
+        "which have certificates",
     ]
     schedule_sha256: Annotated[
         Hash, When("with ``--schedule``, or ``--schedule-out``, which writes the hashed lines,")
@@ -64,6 +66,7 @@ class BroadcastResult(Result):
     correct: Annotated[bool, MANY]
     intact_steps: Annotated[Count, When("with ``--faults``"), "steps without the faults"]
     intact_bound: Annotated[Count | None, When("with ``--faults``"), "their lower bound"]
+    groups: Annotated[list[GroupFound], When("of several groups"), "what each takes alone"]
 
 
 @command(Views, SavedOften, Common)
@@ -117,7 +120,10 @@ def prepare(options: argparse.Namespace) -> Job:
     """Find root and algorithm."""
     from mpinet.programs.broadcast import require_algorithm
 
-    topology = fabric_of(options)
+    fabric, parts = parts_of(options)
+    if len(parts) > 1:
+        return Together(options, fabric, parts)
+    topology = parts[0] if parts else fabric
     if options.schedule_out is not None:
         require_writable(Path(options.schedule_out))
     root = topology.find(str(options.root))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from mpinet.commands.ascend import Pairing
 from mpinet.commands.collective import Collective, Work
-from mpinet.commands.fabric import fabric_of
+from mpinet.commands.fabric import parts_of
 from mpinet.commands.fields import Count, Phase, Positive, When
 from mpinet.commands.job import Job
 from mpinet.commands.opening import Network, port_model, routing_of
@@ -33,6 +33,7 @@ from mpinet.commands.perform import perform
 from mpinet.commands.pipelined import Pipelined
 from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, Unpack, command
+from mpinet.commands.together import GroupFound, Together
 from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
 
@@ -66,6 +67,7 @@ class CollectiveResult(Result):
     correct: bool
     intact_steps: Annotated[Count, FAULTY, "steps without the faults"]
     intact_bound: Annotated[Count | None, FAULTY, "their lower bound"]
+    groups: Annotated[list[GroupFound], When("of several groups"), "what each takes alone"]
     phases: list[Phase]
 
 
@@ -382,7 +384,10 @@ class Programs:
 
 def prepare(options: argparse.Namespace) -> Job:
     """Find the root and the algorithm; many items make a pipeline."""
-    topology, row = fabric_of(options), COLLECTIVES[options.command]
+    fabric, parts = parts_of(options)
+    if len(parts) > 1:
+        return Together(options, fabric, parts)
+    topology, row = parts[0] if parts else fabric, COLLECTIVES[options.command]
     root = topology.find(str(options.root)) if row.rooted else 0
     if row.many and _is_pipeline(options, topology):
         return Pipelined(options, topology, root if row.rooted else None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from mpinet.report.rows import Row
 
 if TYPE_CHECKING:
     from mpinet.machine.transport import Local
+    from mpinet.networks.members import Members
 
 VIEWS = ("record", "draw", "play", "trace", "checkpoint", "schedule_out", "save", "schedule")
 """Options that name files, which a run beside another does not write."""
@@ -29,15 +31,71 @@ def fabric_of(options: argparse.Namespace) -> Topology:
     UsageError
         Something dies at a step.
     """
-    from mpinet.networks.members import Members, read_runs
+    fabric, parts = parts_of(options)
+    if len(parts) > 1:
+        raise UsageError(
+            f"{options.command} takes one group: several at once are for broadcast, gossip and the "
+            "other collectives."
+        )
+    return parts[0] if parts else fabric
+
+
+def parts_of(options: argparse.Namespace) -> tuple[Topology, list[Members]]:
+    """The network without what is dead, and what each group sees of it; none: no group is named.
+
+    Raises
+    ------
+    TopologyError, UsageError
+        As of `fabric_of`, or a processor is in two groups.
+    """
+    from mpinet.networks.members import Members
 
     network = topology_of(options)
-    said, faults = getattr(options, "group", None), lasting_faults(network, options.faults)
-    if said is None and not faults:
-        return network
-    group = None if said is None else read_runs(network, said)
-    links = [(int(u), int(v)) for u, v in faults.cut]
-    return Members(network, group, faults.dead.tolist(), links)
+    faults = lasting_faults(network, options.faults)
+    dead, links = faults.dead.tolist(), [(int(u), int(v)) for u, v in faults.cut]
+    groups = [] if options.group is None else groups_of(network, options.group)
+    parts = [Members(network, group, dead, links) for group in groups]
+    whole = faults and len(parts) != 1
+    return Members(network, None, dead, links) if whole else network, parts
+
+
+GRID = re.compile(r"(\d+)x(\d+)")
+"""Groups by a rule: so many processors each, so far apart."""
+
+
+def groups_of(network: Topology, said: str) -> list[list[int]]:
+    """Read groups: ``0-3/4-7``, or by a rule ``4x1`` (blocks of 4), ``2x8`` (2 each, 8 apart).
+
+    Raises
+    ------
+    TopologyError
+        One is no group of the network's processors.
+    UsageError
+        The rule does not go into their number, or a processor is in two groups.
+
+    Examples
+    --------
+    >>> from mpinet.networks import open
+    >>> groups_of(open("ring:8"), "2x2")
+    [[0, 2], [1, 3], [4, 6], [5, 7]]
+    """
+    from mpinet.networks.members import read_runs
+
+    if rule := GRID.fullmatch(said.strip()):
+        size, stride = map(int, rule.groups())
+        if not size * stride or network.hosts % (size * stride):
+            raise UsageError(
+                f"--group {said}: {network.name} has {network.hosts} processors, which are no "
+                f"multiple of {size} x {stride}."
+            )
+        first = (at + by for at in range(0, network.hosts, size * stride) for by in range(stride))
+        return [[*range(at, at + size * stride, stride)] for at in first]
+    groups = [read_runs(network, part) for part in said.split("/")]
+    every = [node for group in groups for node in group]
+    if len(set(every)) < len(every):
+        twice = next(node for node in every if every.count(node) > 1)
+        raise UsageError(f"--group {said}: processor {twice} is in two groups.")
+    return groups
 
 
 def intact(options: argparse.Namespace, transport: Local, watch: Watch) -> Row:

@@ -88,7 +88,8 @@ GroupWords = Annotated[
     str | None,
     Typed(
         "Processors that take part, in the order of their ranks: ``0-3``, ``0-12:4,15``; all "
-        "others only forward. Nodes are then numbered by rank. Default: all.",
+        "others only forward. Nodes are then numbered by rank. Several groups at once: "
+        "``0-3/4-7``, or by a rule ``4x1`` (blocks of 4), ``2x4`` (2 each, 4 apart). Default: all.",
         metavar="GROUP",
     ),
 ]

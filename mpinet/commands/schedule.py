@@ -417,20 +417,8 @@ class ExportSchedule(Job):
 
     def _found(self, model: PortModel) -> tuple[str, Timetable]:
         """Find the algorithm, and its schedule."""
-        from mpinet.machine import Machine
-        from mpinet.machine.transport import Local as Alone
-        from mpinet.programs.pipelines.collectives import plan
-        from mpinet.programs.pipelines.spreading import only_forwards
-        from mpinet.programs.schedules.taken import taken
+        from mpinet.programs.pipelines.together import scheduled
 
-        options = self._options
-        planned = options.collective in ("allreduce", "reducescatter") or options.items != 1
-        if options.collective == "reduce":
-            planned |= only_forwards(self._network, options.switches)
-        if not planned:
-            return taken(self._network, options.collective, self._root, options.algorithm, model)
-        root = self._root if options.collective in ("broadcast", "reduce") else None
-        machine = Machine(self._network, model, Alone())
-        whole = options.collective, options.items, root, options.algorithm, options.switches
-        found = plan(machine, *whole, parts=self._format not in ("msccl", "mscclpp"))
-        return found.algorithm, found.table
+        options, parts = self._options, self._format not in ("msccl", "mscclpp")
+        whole = options.collective, options.items, self._root, options.algorithm, options.switches
+        return scheduled(self._network, model, *whole, parts)

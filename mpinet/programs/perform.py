@@ -206,7 +206,7 @@ def _send(machine: Machine, table: Timetable, holdings: ChunkSets, where: Where)
             rows = part.sends(state.step)
             payload = holdings.messages(mine.rows(np.arange(rows.start, rows.stop)))
             inbox = machine.step(machine.nodes[part.slots[rows]], part.ports[rows], payload)
-            _take(machine, holdings, inbox.nodes, inbox.payload, state.step, where)
+            take_in(machine, holdings, inbox.nodes, inbox.payload, state.step, where)
             state.boundary()
 
 
@@ -226,10 +226,10 @@ def _route(machine: Machine, table: Timetable, holdings: ChunkSets, where: Where
         router.inject(rows.sender, rows.receiver, index - first, last - first, payload)
         router.run()
         came = router.delivered
-        _take(machine, holdings, came.nodes, came.payload, step, where)
+        take_in(machine, holdings, came.nodes, came.payload, step, where)
 
 
-def _take(
+def take_in(
     machine: Machine, holdings: ChunkSets, nodes: Ints, payload: Ints, step: int, where: Where
 ) -> None:
     """Note what has come; its error is raised on all ranks."""
@@ -304,10 +304,15 @@ class ChunkSets:
         """Values and who is in them, as words."""
         return np.column_stack([self._values[places], self._givers[places]]).view(np.int64)
 
+    @property
+    def width(self) -> int:
+        """Words of a message."""
+        return HEAD + self._givers.shape[1]
+
     def messages(self, rows: Timetable) -> Ints:
         """Return what these rows' senders send, shape (k, words)."""
         place = self._find(rows.sender, rows.chunk)
-        found = np.zeros((len(rows), HEAD + self._givers.shape[1]), np.int64)
+        found = np.zeros((len(rows), self.width), np.int64)
         found[:, 0] = rows.chunk
         if rows.add is not None:
             found[:, 1] = rows.add

@@ -50,6 +50,8 @@ MAPPED = [
     "load torus:3x3 --rate 0.5,1 --replies 2 --batch 3 --phases 2 --flits 1:0.5,4:0.5",
     "load torus:3x3 ring:5 --routing parity,valiant --vcs 4,8 --flits 1,2 --rate 0.1 --steps 30",
     "gossip torus:3x5 --seed 4",
+    "allreduce torus:4x4 --group 4x4 --faults node:5 --items 2",
+    "broadcast clens:3,3 --group 5,0-3 --faults node:9",
     "gossip fattree:2,3",
     "gossip hdn:2x3,super=0.1/0.1",
     "gossip ccc:3 --seed 2",

@@ -1,9 +1,11 @@
 """Collectives of groups and on faulty networks: beside brute force, networkx and every family."""
 
 import json
+from dataclasses import replace
 from itertools import combinations
 
 import networkx as nx
+import numpy as np
 import pytest
 from serial.networks.test_members import NAMES, left
 from serial.programs.bruteforce import SMALL, directed, fewest, later
@@ -11,10 +13,15 @@ from serial.programs.bruteforce import SMALL, directed, fewest, later
 import mpinet
 from mpinet import Machine
 from mpinet.cli.session import Session
+from mpinet.commands.collectives import COLLECTIVES
+from mpinet.errors import ModelViolation
+from mpinet.machine import PortModel
 from mpinet.networks.graph import from_networkx
 from mpinet.networks.members import Members
 from mpinet.programs.perform import perform
 from mpinet.programs.pipelines.collectives import plan
+from mpinet.programs.pipelines.crossings import Demand, joint_bound
+from mpinet.programs.pipelines.together import interleaved, party, run
 
 
 def ranked(graph, group):
@@ -125,3 +132,119 @@ def test_wrong_groups_and_faults_are_refused(line, capsys):
     assert Session(line.split()).run() == 2
     said = capsys.readouterr().err
     assert said.startswith("mpinet: ") and said.count("\n") == 1
+
+
+PAIRS = [([0, 1], [2, 3]), ([0, 2], [1, 3]), ([0, 3], [1, 2])]
+
+
+def at_once(network, groups, collective, ports, items=1):
+    model = PortModel.named(ports)
+    parts = [Members(network, group) for group in groups]
+    given = (model, collective, items, 0, None, "forward")
+    parties = [party(network, part, *given) for part in parts]
+    demands = [Demand(collective, np.array(group), items) for group in groups]
+    bound = max(one.bound for one in parties)
+    bound = max(bound, joint_bound(network, ports == "one", demands))
+    return parties, interleaved(network, model, parties), bound
+
+
+@pytest.mark.parametrize("ports", ["one", "all"])
+def test_no_bound_of_two_groups_at_once_is_above_what_brute_force_takes(ports):
+    met = 0
+    for graph in [graph for graph in SMALL if len(graph) == 4]:
+        network, digraph = from_networkx(graph), ranked(graph, [*graph])
+        for groups in PAIRS:
+            sources = [*groups[0], *groups[1]]
+
+            def done(held, groups=groups, sources=sources):
+                return all(
+                    {sources.index(other) for other in group} <= held[member]
+                    for group in groups
+                    for member in group
+                )
+
+            best = fewest(digraph, sources, ports == "one", done)
+            parties, tables, bound = at_once(network, groups, "gossip", ports)
+            spent, sets = run(Machine(network, ports), parties, tables, 1, "sum")
+            assert not any(held.short() for held in sets)
+            assert bound <= best <= spent.steps
+            met += bound == best == spent.steps
+    assert met > 5
+
+
+@pytest.mark.parametrize("collective", sorted({"broadcast", *COLLECTIVES} - {"circulate"}))
+@pytest.mark.parametrize("name", ["torus:4x4", "fattree:2,3", "clens:3,3", "dgx1", "hypercube:3"])
+def test_groups_at_once_have_what_they_need_and_take_no_less_than_the_bound(name, collective):
+    network = mpinet.open(name)
+    quarter = network.hosts // 4
+    groups = [[*range(first, 4 * quarter, quarter)] for first in range(quarter)]
+    for ports in ("one", "all"):
+        parties, tables, bound = at_once(network, groups, collective, ports)
+        spent, sets = run(Machine(network, ports), parties, tables, 1, "sum")
+        assert not any(held.short() for held in sets)
+        assert bound <= spent.steps == max(table.last for table in tables)
+        assert spent.messages <= sum(len(table) for table in tables)
+
+
+def test_what_comes_too_early_is_found_out():
+    network = mpinet.open("ring:8")
+    groups = [[0, 4], [1, 5]]
+    parties, tables, _ = at_once(network, groups, "gossip", "all")
+    last = tables[0].step == tables[0].last
+    early = replace(tables[0], step=np.where(last, 1, tables[0].step))
+    _, sets = run(Machine(network, "all"), parties, [early, tables[1]], 1, "sum")
+    assert sets[0].short() and not sets[1].short()
+    both = [replace(table, step=np.ones_like(table.step)) for table in tables]
+    with pytest.raises(ModelViolation):
+        run(Machine(network, "one"), parties, both, 1, "sum")
+
+
+def test_the_joint_bound_is_a_cut_of_networkx():
+    generator, met = np.random.default_rng(5), 0
+    for name in ("torus:3x4", "petersen", "dgx1", "debruijn:3"):
+        network = mpinet.open(name)
+        nodes = generator.permutation(network.hosts)
+        groups = [nodes[:4], nodes[4:8]]
+        for collective in ("gossip", "exchange", "allreduce"):
+            bound = joint_bound(network, False, [Demand(collective, each, 3) for each in groups])
+            best, graph = 0, directed(network)
+            for size in range(1, network.size):
+                for inside in combinations(range(network.size), size):
+                    room = nx.cut_size(graph, inside, set(graph) - set(inside), "capacity") // 2
+                    counts = [(len(set(each.tolist()) & set(inside)), 4) for each in groups]
+                    needed = sum(
+                        {"gossip": all_ - k, "exchange": k * (all_ - k), "allreduce": 1}[collective]
+                        for k, all_ in counts
+                        if 0 < k < all_
+                    )
+                    best = max(best, -(-3 * needed // room))
+            assert 0 < bound <= best
+            met += bound == best
+    assert met > 8
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("gossip ring:8 --group 0-3/3-5", "processor 3 is in two groups"),
+        ("gossip ring:8 --group 3x2", "no multiple of 3 x 2"),
+        ("gossip ring:8 --group 0x2", "no multiple of 0 x 2"),
+        ("gossip ring:8 --group 4x1 --duplex half", "full duplex"),
+        ("optimum gossip ring:8 --group 4x1", "takes one group"),
+        ("broadcast ring:8 --group 4x1 --root 4", "is a switch"),
+        ("broadcast ring:8 --group 4x1 --schedule", "--schedule does not apply"),
+        ("allreduce ring:8 --group 4x1 --algorithm dimensions", "has no pipeline 'dimensions'"),
+    ],
+)
+def test_wrong_groups_at_once_are_refused(line, reason, capsys):
+    assert Session(line.split()).run() == 2
+    said = capsys.readouterr().err
+    assert reason in said and said.count("\n") == 1
+
+
+def test_a_rule_names_the_groups_of_tensor_and_data_parallelism():
+    found = mpinet.gossip("torus:4x4", group="4x4")
+    assert (found.steps, found.lower_bound) == (3, 3)
+    assert [each["group"] for each in found["groups"]] == ["0-12:4", "1-13:4", "2-14:4", "3-15:4"]
+    found = mpinet.broadcast("torus:4x4", group="0-3/4-7", faults="node:5", root=1)
+    assert found["informed"] == 7 and found["intact_steps"] == 2

@@ -1,0 +1,131 @@
+"""Steps that several groups at once do not beat: what all of them bring into a part of a fabric."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mpinet.base.arrays import Flags, Ints
+from mpinet.networks.adjacency import Adjacency, measure_all
+from mpinet.networks.topology import Topology
+from mpinet.programs.bounds import Bound
+
+MOST_NODES = 2**9
+"""Most nodes of a fabric whose parts are looked at."""
+
+
+@dataclass(frozen=True, eq=False)
+class Demand:
+    """A collective of a group.
+
+    Attributes
+    ----------
+    collective : str
+        Its name.
+    members : ndarray of int64, shape (k,)
+        Its processors on the fabric, the root first if it has one.
+    items : int
+        As of `move_items`; 1 where there are no items.
+    """
+
+    collective: str
+    members: Ints
+    items: int
+
+    def entering(self, inside: Ints, root_inside: Flags) -> Ints:
+        """Return how many messages have to enter parts, at least.
+
+        Parameters
+        ----------
+        inside : ndarray of int64, shape (p,)
+            Members in each of the parts.
+        root_inside : ndarray of bool, shape (p,)
+            Whether the root is one of them.
+        """
+        outside = len(self.members) - inside
+        split = (inside > 0) & (outside > 0)
+        one = np.ones_like(inside)
+        needed = {
+            "gossip": outside,
+            "reducescatter": inside,
+            "allreduce": one,
+            "broadcast": one * ~root_inside,
+            "reduce": one * root_inside,
+            "scatter": np.where(root_inside, 0, inside),
+            "gather": np.where(root_inside, outside, 0),
+            "exchange": inside * outside,
+        }[self.collective]
+        found: Ints = np.where(split, needed, 0) * self.items
+        return found
+
+
+def joint_bound(fabric: Topology, one_port: bool, demands: Sequence[Demand]) -> Bound:
+    """Steps that nothing beats by what enters the nodes nearest to one, or all others.
+
+    Through each link into a part goes one message a step; with one port, one to each node that such
+    a link enters, and from each where one begins. Of busses nothing is said.
+
+    Parameters
+    ----------
+    fabric : Topology
+        The network of all groups.
+    one_port : bool
+        Whether a node sends one message a step, and accepts one.
+    demands : sequence of Demand
+        What the groups do at once.
+
+    Examples
+    --------
+    >>> from mpinet.networks import open
+    >>> pairs = [Demand("exchange", np.array([u, u + 4]), 1) for u in range(4)]
+    >>> joint_bound(open("mesh:2x4"), False, pairs)
+    1
+    >>> pairs = [Demand("exchange", np.array([u, u + 4]), 1) for u in range(4)]
+    >>> joint_bound(open("ring:8"), False, pairs)
+    2
+    """
+    if not fabric.links or fabric.size > MOST_NODES:
+        return Bound(0, "joint")
+    size, lists = fabric.size, Adjacency.of(fabric, parallel=True)
+    hops = np.full((size, size), -1, np.int64)
+    measure_all(lists.begin, lists.others, hops)
+    tails, heads = np.repeat(np.arange(size), lists.degrees), lists.others.astype(np.int64)
+    most = 0
+    for source in range(size):
+        place = np.empty(size, np.int64)
+        place[np.argsort(hops[source], kind="stable")] = np.arange(size)
+        room = _room(place, tails, heads, one_port)
+        near, far = np.zeros(size + 1, np.int64), np.zeros(size + 1, np.int64)
+        for one in demands:
+            inside = np.cumsum(np.bincount(place[one.members] + 1, minlength=size + 1))
+            root_inside = np.arange(size + 1) > place[one.members[0]]
+            near += one.entering(inside, root_inside)
+            far += one.entering(len(one.members) - inside, ~root_inside)
+        needed = np.maximum(near, far)[1:size]
+        most = max(most, int((-(-needed // np.maximum(room[1:size], 1))).max(initial=0)))
+    return Bound(most, "joint")
+
+
+def _room(place: Ints, tails: Ints, heads: Ints, one_port: bool) -> Ints:
+    """Return how many messages can enter the first nodes by place, by how many these are."""
+    size = len(place)
+    inwards = place[heads] < place[tails]
+    inner, outer = place[heads[inwards]], place[tails[inwards]]
+    begins = [(inner, outer)]
+    if one_port:
+        last, first = np.zeros(size, np.int64), np.full(size, size)
+        np.maximum.at(last, inner, outer)
+        np.minimum.at(first, outer, inner)
+        every = np.arange(size)
+        begins += [(every[last > every], last[last > every])]
+        begins += [(first[first < every], every[first < every])]
+    found = []
+    for since, until in begins:
+        change = np.bincount(since + 1, minlength=size + 2) - np.bincount(
+            until + 1, minlength=size + 2
+        )
+        found.append(np.cumsum(change)[: size + 1])
+    least: Ints = np.minimum.reduce(found)
+    return least
