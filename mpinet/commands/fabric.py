@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from mpinet.commands.faults import lasting_faults
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.opening import topology_of
+from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row
 
