@@ -7,12 +7,80 @@ earlier ones: so a processor looks backwards from where it is.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from mpinet.base.arrays import Ints, Table
-from mpinet.compiled import kernel
+from mpinet.base.arrays import Array, Ints, Table, Words
+from mpinet.compiled import kernel, phase
 from mpinet.draws import draw32
 from mpinet.programs.pipelines.arcs import Ends
+
+
+class Past(NamedTuple):
+    """What was held and used in the last steps: step t stands in row t modulo ``longest + 1``.
+
+    Attributes
+    ----------
+    held : ndarray of uint64, shape (rows, hosts, words)
+        The items of each processor after the step, as bits.
+    busy : ndarray of bool, shape (rows, arcs)
+        Arcs that carry an item.
+    sent : ndarray of int64, shape (rows, places)
+        Number of items that each place sends.
+    accepted : ndarray of bool, shape (rows, places)
+        Places that take in an item.
+    passing : ndarray of bool, shape (rows, switches, items)
+        Items that each switch takes in.
+    """
+
+    held: Array
+    busy: Array
+    sent: Array
+    accepted: Array
+    passing: Array
+
+
+class Paths(NamedTuple):
+    """Paths on which an item could come to one processor just now: a tree, with it as the root.
+
+    Attributes
+    ----------
+    queue : ndarray of int64, shape (places,)
+        The places, the nearest first.
+    depth : ndarray of int64, shape (places,)
+        Number of hops from each place to the root; -1 if it is not in the tree.
+    by : ndarray of int64, shape (places,)
+        The arc of a place's first hop.
+    offered : ndarray of uint64, shape (words,)
+        Items that processors of the tree had in time, as bits.
+    """
+
+    queue: Ints
+    depth: Ints
+    by: Ints
+    offered: Words
+
+
+class Have(NamedTuple):
+    """Who has what.
+
+    Attributes
+    ----------
+    held : ndarray of uint64, shape (hosts, words)
+        The items of each processor, as bits.
+    holders : ndarray of int64, shape (items,)
+        Number of processors that have each item.
+    near : ndarray of int64, shape (groups, items)
+        Number of them in each group.
+    lacking : ndarray of int64, shape (hosts,)
+        Number of items that each processor lacks.
+    """
+
+    held: Array
+    holders: Ints
+    near: Table
+    lacking: Ints
 
 
 @kernel
@@ -34,23 +102,29 @@ def fetch(
     own group and then elsewhere, from one of those that have it and could have sent it just in
     time: from the one with most free links.
     """
-    items, words = sources.size, (sources.size + 63) >> 6
-    span, one = longest + 1, np.uint64(1)
-    holders, lacking = np.ones(items, np.int64), np.full(hosts, items)
-    near = np.zeros((group.max() + 1, items), np.int64)  # holders in each group
-    held = np.zeros((hosts, words), np.uint64)
+    items, words, span = sources.size, (sources.size + 63) >> 6, longest + 1
+    have = Have(
+        np.zeros((hosts, words), np.uint64),
+        np.zeros(items, np.int64),
+        np.zeros((group.max() + 1, items), np.int64),
+        np.full(hosts, items),
+    )
     for item in range(items):
-        held[sources[item], item >> 6] |= one << np.uint64(item & 63)
-        lacking[sources[item]] -= 1
-        near[group[sources[item]], item] += 1
-    # What was held and used in the last steps, in turn.
-    was_held = np.zeros((span, hosts, words), np.uint64)
-    was_held[0] = held
-    busy = np.zeros((span, ends.tail.size), np.bool_)
-    sent, accepted = np.zeros((span, size), np.int64), np.zeros((span, size), np.bool_)
-    passing = np.zeros((span, size - hosts, items), np.bool_)
-    queue, depth = np.empty(size, np.int64), np.full(size, -1)
-    came_by, offered = np.empty(size, np.int64), np.empty(words, np.uint64)
+        receive(sources[item], item, have, group)
+    past = Past(
+        np.zeros((span, hosts, words), np.uint64),
+        np.zeros((span, ends.tail.size), np.bool_),
+        np.zeros((span, size), np.int64),
+        np.zeros((span, size), np.bool_),
+        np.zeros((span, size - hosts, items), np.bool_),
+    )
+    past.held[0] = have.held
+    paths = Paths(
+        np.empty(size, np.int64),
+        np.empty(size, np.int64),
+        np.empty(size, np.int64),
+        np.empty(words, np.uint64),
+    )
     links = 0
     for node in range(hosts):
         links = max(links, ends.in_begin[node + 1] - ends.in_begin[node])
@@ -58,96 +132,137 @@ def fetch(
     while left > 0:
         step += 1
         now, before = step % span, left
-        busy[now, :], sent[now, :], accepted[now, :] = False, 0, False
-        passing[now, :, :] = False
+        past.busy[now, :], past.sent[now, :], past.accepted[now, :] = False, 0, False
+        past.passing[now, :, :] = False
         # Link by link, so that nobody is left with his own items alone to fetch from a switch.
         for turn in range(links * hosts):
             link = turn // hosts
             target = (turn + draw32(int(seed), int(step), int(link), 10)) % hosts
             entry = ends.in_begin[target] + link
-            if entry >= ends.in_begin[target + 1] or lacking[target] == 0:
+            if entry >= ends.in_begin[target + 1] or have.lacking[target] == 0:
                 continue
-            if one_port and accepted[now, target]:
+            if one_port and past.accepted[now, target]:
                 continue
-            # Backwards, from the end of each path: who could have sent what comes now.
-            depth[:] = -1
-            depth[target] = 0
-            offered[:] = 0
-            node, at, end = target, entry, entry + 1
-            first, last = 0, 0
-            while True:
-                then = step - depth[node]
-                for way in range(at, end if then > 0 else at):
-                    arc = ends.into[way]
-                    other = ends.tail[arc]
-                    if depth[other] >= 0 or busy[then % span, arc]:
-                        continue
-                    if one_port and sent[then % span, other] > 0:
-                        continue
-                    if other < hosts:
-                        for word in range(words):
-                            offered[word] |= was_held[(then - 1) % span, other, word]
-                    elif step - then + 1 == longest or (
-                        one_port and then > 1 and accepted[(then - 1) % span, other]
-                    ):
-                        continue
-                    depth[other], came_by[other] = step - then + 1, arc
-                    queue[last] = other
-                    last += 1
-                while first < last and queue[first] < hosts:
-                    first += 1
-                if first == last:
-                    break
-                node = queue[first]
-                first += 1
-                at, end = ends.in_begin[node], ends.in_begin[node + 1]
-            item, rarest = -1, 0
-            for word in range(words):
-                lacked = offered[word] & ~held[target, word]
-                for each in range(word << 6, min(items, (word + 1) << 6) if lacked else 0):
-                    if (lacked >> np.uint64(each & 63)) & one:
-                        noise = draw32(int(seed), int(each), int(target), 11) & 0xFFFF
-                        key = (near[group[target], each] << 24 | holders[each]) << 16 | noise
-                        if item < 0 or key < rarest:
-                            item, rarest = each, key
-            source, most = -1, 0
-            for place in range(last if item >= 0 else 0):
-                node = queue[place]
-                then = step + 1 - depth[node]
-                if node >= hosts:
-                    continue
-                if not (was_held[(then - 1) % span, node, item >> 6] >> np.uint64(item & 63)) & one:
-                    continue
-                free = ends.out_begin[node + 1] - ends.out_begin[node] - sent[then % span, node]
-                if source >= 0 and free <= most:
-                    continue
-                other, goes = ends.head[came_by[node]], True
-                while other != target and alone:
-                    goes = goes and not passing[then % span, other - hosts, item]
-                    other, then = ends.head[came_by[other]], then + 1
-                if goes:
-                    source, most = node, free
+            found = look_back(target, entry, step, hosts, one_port, ends, past, paths)
+            item = rarest(target, have, paths, group, seed)
+            if item < 0:
+                continue
+            source = sender(item, target, step, found, hosts, alone, ends, past, paths)
             if source < 0:
                 continue
-            node, then = source, step + 1 - depth[source]
-            while node != target:
-                arc = came_by[node]
-                rows[count, 0], rows[count, 1], rows[count, 2] = then, arc, item
-                count += 1
-                busy[then % span, arc] = True
-                sent[then % span, node] += 1
-                node = ends.head[arc]
-                accepted[then % span, node] = True
-                if node >= hosts:
-                    passing[then % span, node - hosts, item] = True
-                then += 1
-            held[target, item >> 6] |= one << np.uint64(item & 63)
-            holders[item] += 1
-            near[group[target], item] += 1
-            lacking[target] -= 1
+            count = send(item, source, target, step, hosts, ends, past, paths, rows, count)
+            receive(target, item, have, group)
             left -= 1
-        was_held[now] = held
+        past.held[now] = have.held
         idle = idle + 1 if left == before else 0
         if idle > span:
             return 0
+    return count
+
+
+@phase
+def receive(node, item, have, group):
+    """Let a processor have an item."""
+    have.held[node, item >> 6] |= np.uint64(1) << np.uint64(item & 63)
+    have.holders[item] += 1
+    have.near[group[node], item] += 1
+    have.lacking[node] -= 1
+
+
+@phase
+def look_back(target, entry, step, hosts, one_port, ends, past, paths):
+    """Find who could have sent what comes along an arc now; return how many places.
+
+    The search goes backwards from the end of the paths: what makes the last hop in this step has
+    made the hop before in the step before.
+    """
+    span = past.busy.shape[0]
+    paths.depth[:] = -1
+    paths.depth[target] = 0
+    paths.offered[:] = 0
+    node, begin, end = target, entry, entry + 1
+    first, last = 0, 0
+    while True:
+        then = step - paths.depth[node]
+        for way in range(begin, end if then > 0 else begin):
+            arc = ends.into[way]
+            other = ends.tail[arc]
+            if paths.depth[other] >= 0 or past.busy[then % span, arc]:
+                continue
+            if one_port and past.sent[then % span, other] > 0:
+                continue
+            if other < hosts:
+                for word in range(paths.offered.size):
+                    paths.offered[word] |= past.held[(then - 1) % span, other, word]
+            elif step - then + 2 == span or (
+                one_port and then > 1 and past.accepted[(then - 1) % span, other]
+            ):
+                continue  # the path would be too long, or the switch had an item to take in
+            paths.depth[other], paths.by[other] = step - then + 1, arc
+            paths.queue[last] = other
+            last += 1
+        while first < last and paths.queue[first] < hosts:
+            first += 1  # nothing is passed on by a processor
+        if first == last:
+            return last
+        node = paths.queue[first]
+        first += 1
+        begin, end = ends.in_begin[node], ends.in_begin[node + 1]
+
+
+@phase
+def rarest(target, have, paths, group, seed):
+    """Return the item that fewest have of those that a processor lacks and could get; or -1."""
+    items, best, least = have.holders.size, -1, 0
+    for word in range(paths.offered.size):
+        lacked = paths.offered[word] & ~have.held[target, word]
+        for item in range(word << 6, min(items, (word + 1) << 6) if lacked else 0):
+            if (lacked >> np.uint64(item & 63)) & np.uint64(1):
+                noise = draw32(int(seed), int(item), int(target), 11) & 0xFFFF
+                key = (have.near[group[target], item] << 24 | have.holders[item]) << 16 | noise
+                if best < 0 or key < least:
+                    best, least = item, key
+    return best
+
+
+@phase
+def sender(item, target, step, found, hosts, alone, ends, past, paths):
+    """Return who of those that had an item in time has most free links; or -1."""
+    span, source, most = past.busy.shape[0], -1, 0
+    for place in range(found):
+        node = paths.queue[place]
+        then = step + 1 - paths.depth[node]
+        if node >= hosts:
+            continue
+        if not (past.held[(then - 1) % span, node, item >> 6] >> np.uint64(item & 63)) & np.uint64(
+            1
+        ):
+            continue
+        free = ends.out_begin[node + 1] - ends.out_begin[node] - past.sent[then % span, node]
+        if source >= 0 and free <= most:
+            continue
+        other, goes = ends.head[paths.by[node]], True
+        while other != target and alone:
+            goes = goes and not past.passing[then % span, other - hosts, item]
+            other, then = ends.head[paths.by[other]], then + 1
+        if goes:
+            source, most = node, free
+    return source
+
+
+@phase
+def send(item, source, target, step, hosts, ends, past, paths, rows, count):
+    """Write the hops of an item from its source to the target; return the number of all rows."""
+    span, node, then = past.busy.shape[0], source, step + 1 - paths.depth[source]
+    while node != target:
+        arc = paths.by[node]
+        rows[count, 0], rows[count, 1], rows[count, 2] = then, arc, item
+        count += 1
+        past.busy[then % span, arc] = True
+        past.sent[then % span, node] += 1
+        node = ends.head[arc]
+        past.accepted[then % span, node] = True
+        if node >= hosts:
+            past.passing[then % span, node - hosts, item] = True
+        then += 1
     return count
