@@ -15,7 +15,8 @@ class Numbered:
 
     # The real classes behind have an order of comparison of their own, which would be asked.
     def __ne__(self, other: object) -> bool:
-        return not self == other
+        equal = self.__eq__(other)
+        return equal if equal is NotImplemented else not equal
 
     @property
     def handle(self) -> int:

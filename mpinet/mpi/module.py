@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from mpinet.mpi import environment
+from mpinet.mpi import environment, foreign
 from mpinet.mpi.collectives.operators import PREDEFINED, Op
 from mpinet.mpi.communicators import errhandlers, pkl5, ports
 from mpinet.mpi.communicators.communicator import Comm, Intercomm, Intracomm, own, whole
@@ -30,7 +30,7 @@ from mpinet.mpi.messages.matched_probes import MESSAGE_NO_PROC, MESSAGE_NULL, Me
 from mpinet.mpi.messages.persistent import Prequest
 from mpinet.mpi.messages.requests import REQUEST_NULL, Request
 from mpinet.mpi.real import REAL
-from mpinet.mpi.refusals import RefusedModule, refuse, refuse_rest, refusing
+from mpinet.mpi.refusals import RefusedModule, refuse_rest, refusing
 from mpinet.mpi.settings import Package
 from mpinet.mpi.windows.window import Win
 from mpinet.mpi.world.world import World
@@ -99,6 +99,9 @@ CLASSES: dict[str, type[Any]] = {
 }
 """Classes of our own in place of the real ones."""
 
+ROOTS = "Comm Errhandler File Group Message Op Request Session Win".split()
+"""Those of them that types of C are named after."""
+
 
 def _explain(cls: type[Any], real: type[Any]) -> None:
     """Let members of a class of our own tell scripts what the real ones tell, signature first."""
@@ -124,15 +127,22 @@ for _name, _cls in CLASSES.items():
     _explain(_cls, getattr(REAL, _name))
 
 
-def _of_c(name: str) -> Callable[[Any], int]:
-    """A function that tells where an object of C is, which emulated objects do not have."""
+def _root(arg: Any) -> Any:
+    """Return the real class that the C type of an object is named after; None of local ones."""
+    name = next((name for name in ROOTS if isinstance(arg, CLASSES[name])), "")
+    return getattr(REAL, name, None)
 
-    def tell(arg: Any) -> int:
-        if isinstance(arg, tuple(CLASSES.values())):
-            refuse(f"MPI.{name}")
-        return int(getattr(REAL, name)(arg))
 
-    return tell
+def _addressof(arg: Any) -> int:
+    """The address of the handle of an object; writing there changes nothing of an emulated one."""
+    root = _root(arg)
+    return int(REAL._addressof(arg)) if root is None else foreign.handles().address(root, arg)
+
+
+def _handleof(arg: Any) -> int:
+    """The handle of an object, as functions of C take it."""
+    root = _root(arg)
+    return int(REAL._handleof(arg)) if root is None else foreign.handles().number(root, arg)
 
 
 def _sizeof(arg: Any) -> int:
@@ -156,8 +166,8 @@ CONSTANTS: dict[str, Any] = {
 """Objects of our classes in place of the real ones."""
 
 FUNCTIONS = {
-    "_addressof": _of_c("_addressof"),
-    "_handleof": _of_c("_handleof"),
+    "_addressof": _addressof,
+    "_handleof": _handleof,
     "_sizeof": _sizeof,
     **environment.FUNCTIONS,
     **ports.FUNCTIONS,

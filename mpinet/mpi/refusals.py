@@ -13,7 +13,6 @@ WITHOUT = {
     "no processes of the system": "ProcessPoolExecutor",
     "no sockets": "Join",
     "no pool of threads": "ThreadPoolExecutor pool server",
-    "no objects of C": "_addressof _handleof",
 }
 """Calls, classes and modules that are refused, by what the machine lacks for them."""
 

@@ -16,6 +16,7 @@ from typing import TextIO
 from mpinet.machine import Machine
 from mpinet.mpi import source
 from mpinet.mpi.communicators.spawning import LAUNCHES, Launch, adopt
+from mpinet.mpi.foreign import in_libraries
 from mpinet.mpi.module import emulated
 from mpinet.mpi.outcome import Outcome, outcome
 from mpinet.mpi.source import Source
@@ -195,6 +196,7 @@ def surroundings(world: World, folder: str) -> Iterator[None]:
         garbage_collected(),
         world.threads.watched(),
         servers_watched(world),
+        in_libraries(),
     ):
         yield
 

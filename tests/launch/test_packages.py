@@ -31,13 +31,12 @@ PACKAGES = {
     "pysdc_controller": "pysdc qmat",
     "libensemble_uniform": "libensemble tomli gest-api pydantic pydantic-core psutil "
     "annotated-types typing-inspection",
-    "numba_mpi_sum": "numba-mpi psutil",
+    "numba_mpi_calls": "numba-mpi psutil",
 }
 """What is installed for each script; what these need beside it is installed with the tests."""
 
 DIFFERENT = {
     "libensemble_uniform": "'NoneType' object has no attribute 'rsets_free'",
-    "numba_mpi_sum": "MPI._addressof is not part of the emulated MPI",
 }
 """The scripts that fail here, each with what it says: docs/reference/mpi4py-programs.md has why."""
 

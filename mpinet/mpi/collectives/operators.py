@@ -22,6 +22,9 @@ CREATED = "operators"
 KIND = "operator"
 """Kind of the handles of a script's own operators."""
 
+OWN = 1 << 16
+"""Integers above this stand for a script's own operators; MPI's own have fewer."""
+
 Function = Callable[[Any, Any, Any], Any]
 
 
@@ -186,12 +189,12 @@ class Op(REAL.Op):  # type: ignore[misc]
         )
 
     def toint(self) -> int:
-        """A number that stands for it; -1 for one of the script's own."""
-        return int(REAL.Op.toint(self)) if self._own is None else -1
+        """A number that stands for it; that of the script's own is above all of MPI's own."""
+        return int(REAL.Op.toint(self)) if self._own is None else OWN + self.handle
 
     def py2f(self) -> int:
-        """A number that stands for it; -1 for one of the script's own."""
-        return int(REAL.Op.py2f(self)) if self._own is None else -1
+        """A number that stands for it; that of the script's own is above all of MPI's own."""
+        return int(REAL.Op.py2f(self)) if self._own is None else OWN + self.handle
 
     @classmethod
     def fromhandle(cls, handle: int) -> Op:
@@ -212,13 +215,13 @@ class Op(REAL.Op):  # type: ignore[misc]
 
     @classmethod
     def fromint(cls, arg: int, /) -> Op:
-        """MPI's own operator that a number stands for."""
-        return cls.fromhandle(REAL.Op.fromint(arg).handle)
+        """The operator that a number stands for."""
+        return cls.fromhandle(arg - OWN if arg > OWN else REAL.Op.fromint(arg).handle)
 
     @classmethod
     def f2py(cls, arg: int) -> Op:
-        """MPI's own operator that a number stands for."""
-        return cls.fromhandle(REAL.Op.f2py(arg).handle)
+        """The operator that a number stands for."""
+        return cls.fromhandle(arg - OWN if arg > OWN else REAL.Op.f2py(arg).handle)
 
 
 class UserFunction:

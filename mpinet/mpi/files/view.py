@@ -125,6 +125,11 @@ def runs(datatype: Any) -> tuple[Ints, Ints]:
     where = np.empty(datatype.size, np.int64)
     seen = np.flatnonzero(found)
     where[found[seen] - 1] = seen + low
+    # Padding, as of long double, is no part of what it unpacks: it goes on from the byte before.
+    known = np.zeros(len(where), np.int64)
+    known[found[seen] - 1] = found[seen] - 1
+    known = np.maximum.accumulate(known)
+    where = where[known] + np.arange(len(where)) - known
     cuts = np.flatnonzero(np.diff(where) != 1) + 1
     begins = where[np.concatenate(([0], cuts))] if len(where) else where
     ends = where[np.concatenate((cuts, [len(where)])) - 1] + 1 if len(where) else where

@@ -17,8 +17,7 @@ from mpinet.mpi.communicators.creation import new_comm
 from mpinet.mpi.futures.crew import Crew, serve
 from mpinet.mpi.futures.pending import Pending
 from mpinet.mpi.world.atexit_hooks import call_at_end
-from mpinet.mpi.world.calls import running
-from mpinet.mpi.world.failure import script_line
+from mpinet.mpi.world.calls import Booked, running
 from mpinet.mpi.world.ranks import rank_table
 from mpinet.mpi.world.settings import ARGUMENTS
 
@@ -109,30 +108,6 @@ class Pool:
         if self._is_last:
             with Booked("shutdown"):
                 self._crew.end()
-
-
-class Booked:
-    """Within it, messages are on the account of the script's line.
-
-    Parameters
-    ----------
-    kind : str
-        What the line does.
-    """
-
-    def __init__(self, kind: str):
-        self._kind = kind
-
-    def __enter__(self) -> None:
-        self._here = running.turns.current
-        self._before = self._here.account
-        line = script_line()
-        if self._before is None and line is not None:
-            self._here.account = running.world.accounts.at(self._kind, line.tb_frame)
-            self._here.account.calls += 1
-
-    def __exit__(self, *error: object) -> None:
-        self._here.account = self._before
 
 
 class SharedPoolCtx:

@@ -183,13 +183,14 @@ class Buffer:
 class KeptDatatype(REAL.Datatype):  # type: ignore[misc]
     """Duplicate of a datatype that is freed with the last who uses it."""
 
-    def __new__(cls, datatype: Any) -> KeptDatatype:
-        """Duplicate a datatype."""
-        made: KeptDatatype = REAL.Datatype.__new__(cls, datatype.Dup())
+    def __new__(cls, datatype: Any = None) -> KeptDatatype:
+        """Duplicate a datatype; those that mpi4py derives from one begin without any."""
+        own = None if datatype is None else datatype.Dup()
+        made: KeptDatatype = REAL.Datatype.__new__(cls, own)
         return made
 
     def __del__(self) -> None:
-        if not REAL.Is_finalized():
+        if self and not REAL.Is_finalized():
             self.Free()
 
 

@@ -17,6 +17,7 @@ from typing import Any, TypeVar, cast
 from greenlet import getcurrent
 
 from mpinet.machine.trace import Calls
+from mpinet.mpi.world.failure import script_line
 from mpinet.mpi.world.mail import Mail
 from mpinet.mpi.world.metering import Waits
 from mpinet.mpi.world.processor import Processor
@@ -85,6 +86,30 @@ def on_behalf_of(processor: Processor | None) -> Iterator[None]:
         turns.current = here
 
 
+class Booked:
+    """Within it, messages are on the account of the script's line.
+
+    Parameters
+    ----------
+    kind : str
+        What the line does.
+    """
+
+    def __init__(self, kind: str):
+        self._kind = kind
+
+    def __enter__(self) -> None:
+        self._here = running.turns.current
+        self._before = self._here.account
+        line = script_line()
+        if self._before is None and line is not None:
+            self._here.account = running.world.accounts.at(self._kind, line.tb_frame)
+            self._here.account.calls += 1
+
+    def __exit__(self, *error: object) -> None:
+        self._here.account = self._before
+
+
 CALL = """
 def wrapper({parameters}):
     here = running.turns.current
@@ -117,6 +142,7 @@ It is on the path of every message, and a wrapper that takes ``*args, **kwargs``
 them, which costs as much as all that it does itself. A call from within a call is on the account of
 the outer one. The account is found by the number of the calling instruction, since neither the line
 nor the file is at hand; another code's instruction may have the same number, hence the check."""
+
 
 SIGNS: dict[Any, str] = {Parameter.VAR_POSITIONAL: "*", Parameter.VAR_KEYWORD: "**"}
 """Signs before parameters of a kind that take what is left."""

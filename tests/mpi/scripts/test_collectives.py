@@ -650,6 +650,14 @@ def test_a_datatype_may_be_freed_when_what_uses_it_has_begun_or_is_prepared(tmp_
                 request.Start()
             request.Wait()
             say((name, found.tolist()))
+    here = MPI.Datatype.Create_struct([1], [MPI.Get_address(mine)], [MPI.INT64_T]).Commit()
+    there = MPI.Datatype.Create_struct([1], [MPI.Get_address(found)], [MPI.INT64_T]).Commit()
+    kinds = [(MPI.BOTTOM, part((0,), one, way)[1:3], [one] * size)
+             for one, way in ((here, 1), (there, -1))]
+    request = comm.Ialltoallw(*kinds)
+    here.Free(), there.Free()
+    request.Wait()
+    say(("bottom", int(found[0])))
     one = every_other.Dup().Commit()
     sending = comm.Send_init([np.arange(6) + 10 * rank, 1, one], (rank + 1) % size)
     one.Free()
@@ -674,7 +682,8 @@ def test_a_datatype_may_be_freed_when_what_uses_it_has_begun_or_is_prepared(tmp_
             "neighbor_alltoallw": spread(rows[after]),
             "neighbor_allgather": [*rows[before].tolist(), *rows[after].tolist()],
         }
-        assert found[:-1] == [row for row in expected.items() for _ in range(2)]
+        assert found[:-2] == [row for row in expected.items() for _ in range(2)]
+        assert found[-2] == ("bottom", 10 * before)
         assert found[-1] == ("send", rows[before].tolist())
 
 

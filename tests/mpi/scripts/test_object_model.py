@@ -65,20 +65,25 @@ def test_an_object_is_that_which_its_handle_stands_for(tmp_path):
     assert said == {rank: [True] * 6 + ["body"] for rank in range(3)}
 
 
-def test_objects_that_c_knows_nothing_of_have_no_address_in_it(tmp_path):
+def test_objects_have_handles_of_c_and_those_are_at_their_addresses(tmp_path):
     script = """
-        for ask in (MPI._addressof, MPI._handleof):
-            for one in (comm, MPI.SUM, MPI.REQUEST_NULL, MPI.ERRORS_RETURN, comm.Get_group()):
-                try:
-                    ask(one)
-                except NotImplementedError as error:
-                    say(str(error))
-        say((MPI._handleof(MPI.INT) == MPI.INT.handle, MPI._addressof(MPI.INT) != 0))
+        import ctypes
+        own = MPI.Op.Create(lambda low, high, datatype: high)
+        request = comm.Irecv(np.zeros(1), MPI.PROC_NULL)
+        ones = [comm, comm.Dup(), MPI.SUM, own, request, MPI.ERRORS_RETURN, comm.Get_group()]
+        handles = []
+        for one in (*ones, MPI.COMM_NULL):
+            cls = ctypes.c_uint32 if MPI._sizeof(one) == 4 else ctypes.c_uint64
+            cell = cls.from_address(MPI._addressof(one))
+            handles.append(cell.value)
+            cell.value = 0  # changes nothing: the object does not live there
+            say(cls.from_address(MPI._addressof(one)).value == MPI._handleof(one) == handles[-1])
+        handles.append(MPI._handleof(MPI.INT))
+        say((len(set(handles)), handles[2], handles[-2:], MPI.Op.fromint(own.toint()) == own))
     """
     said, _ = played(tmp_path, "complete:2", script)
-    told = "MPI.{} is not part of the emulated MPI: the machine has no objects of C."
-    expected = [told.format(name) for name in ("_addressof", "_handleof") for _ in range(5)]
-    assert said == {rank: [*expected, (True, True)] for rank in range(2)}
+    real = [REAL._handleof(one) for one in (REAL.SUM, REAL.COMM_NULL, REAL.INT)]
+    assert said == {rank: [True] * 8 + [(9, real[0], real[1:], True)] for rank in range(2)}
 
 
 def test_null_objects_are_their_own_copies(tmp_path):

@@ -1,0 +1,377 @@
+"""MPI's functions of C, for compiled code that finds them by ctypes: what they do is emulated.
+
+Libraries such as numba-mpi take a function of the MPI library by its name, and the place of a
+communicator's handle from `MPI._addressof`. Within a run they get callbacks in its place. The frame
+of compiled code lies on the stack that is put aside when its processor waits, like any other.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from typing import Any, NoReturn
+
+from greenlet import GreenletExit, getcurrent
+
+from mpinet.mpi import environment
+from mpinet.mpi.collectives.operators import PREDEFINED
+from mpinet.mpi.communicators.communicator import Comm
+from mpinet.mpi.messages.requests import REQUEST_NULL, Request
+from mpinet.mpi.real import REAL
+from mpinet.mpi.refusals import refuse
+from mpinet.mpi.world.calls import Booked, running
+
+Work = Callable[..., float | None]
+
+HANDLES = "handles of C"
+"""Under this a processor keeps the handles that it has given to code of C."""
+
+LOCAL = "Error_class Error_string Get_count Get_library_version Get_version Type_size".split()
+"""Functions of the real library that touch the caller's memory only."""
+
+OPERATORS = {op.handle: op for op in PREDEFINED.values()}
+"""MPI's own operators by their handles."""
+
+UNREADABLE = 2048
+"""Bytes, all ones, behind a handle that is an address: a real library that is given it finds an
+object that has been freed, and says so (``ERR_COMM``)."""
+
+
+def type_of(cls: type[Any]) -> type[Any]:
+    """Return the unsigned integer that handles of a class of MPI are in C."""
+    return ctypes.c_uint32 if REAL._sizeof(cls) == 4 else ctypes.c_uint64
+
+
+class Handles:
+    """The handles of C that a processor has given away, and what they stand for."""
+
+    def __init__(self) -> None:
+        self._things: dict[tuple[type[Any], int], Any] = {}
+        self._numbers: dict[tuple[type[Any], int], int] = {}
+        self._cells: dict[tuple[type[Any], int], Any] = {}
+        self._behind: list[Any] = []
+
+    def number(self, cls: type[Any], thing: Any) -> int:
+        """The handle of something; of what is null, and of operators of MPI's own, the real one."""
+        if not thing:
+            return int(REAL._handleof(cls()))
+        own = thing.handle
+        if cls is REAL.Op and own in OPERATORS:
+            return int(own)
+        number = self._numbers.get((cls, own))
+        if number is None:
+            number = len(self._behind) + 1
+            self._behind.append(None)
+            if type_of(cls) is ctypes.c_uint64:
+                self._behind[-1] = ctypes.create_string_buffer(b"\xff" * UNREADABLE)
+                number = ctypes.addressof(self._behind[-1])
+            self._numbers[cls, own] = number
+            self._things[cls, number] = thing
+        return number
+
+    def address(self, cls: type[Any], thing: Any) -> int:
+        """The address of the handle of something."""
+        number = self.number(cls, thing)
+        cell = self._cells.setdefault((cls, number), type_of(cls)())
+        cell.value = number  # whoever has written there before
+        return ctypes.addressof(cell)
+
+    def thing(self, cls: type[Any], number: int) -> Any:
+        """The object that a handle stands for.
+
+        Raises
+        ------
+        Exception
+            It stands for nothing.
+        """
+        found = self._things.get((cls, number))
+        if found is None and cls is REAL.Op:
+            found = OPERATORS.get(number)
+        if found is None:
+            raise REAL.Exception(REAL.ERR_REQUEST if cls is REAL.Request else REAL.ERR_COMM)
+        return found
+
+    def drop(self, cls: type[Any], number: int) -> None:
+        """Forget a handle."""
+        del self._things[cls, number]
+        for kept in [key for key, own in self._numbers.items() if own == number]:
+            del self._numbers[kept]
+
+
+def handles() -> Handles:
+    """Return the running processor's handles of C."""
+    kept = running.turns.current.storage()
+    if HANDLES not in kept:
+        kept[HANDLES] = Handles()
+    found: Handles = kept[HANDLES]
+    return found
+
+
+# ---- what functions of C take
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A buffer as functions of C have it."""
+
+    address: int
+    count: int
+    datatype: Any
+
+    def spec(self, blocks: int = 1) -> Any:
+        """The argument of mpi4py's calls for as many such blocks, one behind the other."""
+        if self.address == ctypes.c_void_p(int(REAL.IN_PLACE)).value:
+            return REAL.IN_PLACE
+        count, datatype = self.count, self.datatype
+        if not self.address and count:
+            return [REAL.BOTTOM, count, datatype]
+        size = datatype.true_lb + datatype.true_extent + (count * blocks - 1) * datatype.extent
+        return [REAL.buffer.fromaddress(self.address, size if count else 0), count, datatype]
+
+    def like(self, address: int) -> Any:
+        """The argument for a buffer elsewhere that has as many elements of the same kind."""
+        return replace(self, address=address).spec()
+
+
+class Slots:
+    """Requests that lie in the caller's memory, and become null when they are complete."""
+
+    def __init__(self, count: int, address: int):
+        self._cells = (type_of(REAL.Request) * count).from_address(address)
+        null = REAL._handleof(REAL.REQUEST_NULL)
+        own = handles()
+        self.requests = [
+            REQUEST_NULL if number == null else own.thing(REAL.Request, number)
+            for number in self._cells
+        ]
+
+    def settle(self) -> None:
+        """Let those that are over be null."""
+        for place, request in enumerate(self.requests):
+            if not request and request is not REQUEST_NULL:
+                handles().drop(REAL.Request, self._cells[place])
+                self._cells[place] = REAL._handleof(REAL.REQUEST_NULL)
+
+
+def tell(address: int, value: int) -> None:
+    """Write an integer into the caller's memory."""
+    ctypes.c_int.from_address(address).value = value
+
+
+def begin(address: int, request: Request) -> None:
+    """Write the handle of a request that begins."""
+    cell = type_of(REAL.Request).from_address(address)
+    cell.value = handles().number(REAL.Request, request)
+
+
+def show(address: int, *statuses: Any) -> None:
+    """Write statuses into the caller's memory, unless it wants none."""
+    size = REAL._sizeof(REAL.Status)
+    for place, status in enumerate(statuses if address > 1 else ()):
+        ctypes.memmove(address + place * size, REAL._addressof(status), size)
+
+
+# ---- functions
+
+
+def _receive(piece: Piece, source: int, tag: int, comm: Comm, status: int) -> None:
+    told = REAL.Status()
+    comm.Recv(piece.spec(), source, tag, told)
+    show(status, told)
+
+
+def _sendrecv(
+    sent: Piece, dest: int, tag: int, piece: Piece, source: int, other: int, comm: Comm, status: int
+) -> None:
+    told = REAL.Status()
+    comm.Sendrecv(sent.spec(), dest, tag, piece.spec(), source, other, told)
+    show(status, told)
+
+
+def _all(call: Callable[..., Any], count: int, address: int, flag: int, statuses: int) -> None:
+    slots, told = Slots(count, address), [REAL.Status() for _ in range(count)]
+    done = call(slots.requests, told)
+    if flag:
+        tell(flag, done)
+    if done:
+        slots.settle()
+        show(statuses, *told)
+
+
+def _any(
+    call: Callable[..., Any], count: int, address: int, index: int, flag: int, status: int
+) -> None:
+    slots, told = Slots(count, address), REAL.Status()
+    found = call(slots.requests, told)
+    place, done = found if flag else (found, True)
+    tell(index, place)
+    if flag:
+        tell(flag, done)
+    if done:
+        slots.settle()
+        show(status, told)
+
+
+def _at_root(piece: Piece, root: int, comm: Comm) -> Any:
+    """The buffer of all members, which the root alone has."""
+    return piece.spec(comm.size) if comm.rank == root else None
+
+
+FUNCTIONS: dict[str, tuple[str, Work]] = {
+    "Initialized": ("a", lambda flag: tell(flag, environment.Is_initialized())),
+    "Finalized": ("a", lambda flag: tell(flag, environment.Is_finalized())),
+    "Query_thread": ("a", lambda level: tell(level, environment.Query_thread())),
+    "Wtime": ("", lambda: environment.Wtime()),
+    "Abort": ("ci", lambda comm, code: comm.Abort(code)),
+    "Comm_rank": ("ca", lambda comm, rank: tell(rank, comm.rank)),
+    "Comm_size": ("ca", lambda comm, size: tell(size, comm.size)),
+    "Barrier": ("c", lambda comm: comm.Barrier()),
+    "Bcast": ("bic", lambda piece, root, comm: comm.Bcast(piece.spec(), root)),
+    "Allreduce": (
+        "aboc",
+        lambda sent, piece, op, comm: comm.Allreduce(piece.like(sent), piece.spec(), op),
+    ),
+    "Reduce": (
+        "aboic",
+        lambda sent, piece, op, root, comm: comm.Reduce(
+            piece.like(sent), piece.spec() if comm.rank == root else None, op, root
+        ),
+    ),
+    "Scatter": (
+        "bbic",
+        lambda sent, piece, root, comm: comm.Scatter(
+            _at_root(sent, root, comm), piece.spec(), root
+        ),
+    ),
+    "Gather": (
+        "bbic",
+        lambda sent, piece, root, comm: comm.Gather(sent.spec(), _at_root(piece, root, comm), root),
+    ),
+    "Allgather": (
+        "bbc",
+        lambda sent, piece, comm: comm.Allgather(sent.spec(), piece.spec(comm.size)),
+    ),
+    "Alltoall": (
+        "bbc",
+        lambda sent, piece, comm: comm.Alltoall(sent.spec(comm.size), piece.spec(comm.size)),
+    ),
+    "Send": ("biic", lambda piece, dest, tag, comm: comm.Send(piece.spec(), dest, tag)),
+    "Ssend": ("biic", lambda piece, dest, tag, comm: comm.Ssend(piece.spec(), dest, tag)),
+    "Recv": ("biica", _receive),
+    "Sendrecv": ("biibiica", _sendrecv),
+    "Isend": (
+        "biica",
+        lambda piece, dest, tag, comm, at: begin(at, comm.Isend(piece.spec(), dest, tag)),
+    ),
+    "Irecv": (
+        "biica",
+        lambda piece, source, tag, comm, at: begin(at, comm.Irecv(piece.spec(), source, tag)),
+    ),
+    "Wait": ("aa", lambda at, status: _all(Request.Waitall, 1, at, 0, status)),
+    "Test": ("aaa", lambda at, flag, status: _all(Request.Testall, 1, at, flag, status)),
+    "Waitall": ("iaa", lambda count, at, told: _all(Request.Waitall, count, at, 0, told)),
+    "Testall": ("iaaa", partial(_all, Request.Testall)),
+    "Waitany": (
+        "iaaa",
+        lambda count, at, index, told: _any(Request.Waitany, count, at, index, 0, told),
+    ),
+    "Testany": ("iaaaa", partial(_any, Request.Testany)),
+}
+"""Functions of C: what they take (a an address, b a buffer, c a communicator, i an integer, o an
+operator), and what they do."""
+
+TAKEN: dict[str, tuple[type[Any], ...]] = {
+    "a": (ctypes.c_void_p,),
+    "b": (ctypes.c_void_p, ctypes.c_int, type_of(REAL.Datatype)),
+    "c": (type_of(REAL.Comm),),
+    "i": (ctypes.c_int,),
+    "o": (type_of(REAL.Op),),
+}
+"""The types of C that each of these is."""
+
+
+def _read(kinds: str, words: Sequence[Any]) -> list[Any]:
+    """The arguments of a function, as the calls of Python take them."""
+    rest = iter(words)
+    found: list[Any] = []
+    for kind in kinds:
+        word = next(rest)
+        if kind == "b":
+            found.append(Piece(word or 0, next(rest), REAL.Datatype.fromhandle(next(rest))))
+        elif kind == "c":
+            found.append(handles().thing(REAL.Comm, word))
+        elif kind == "o":
+            found.append(handles().thing(REAL.Op, word))
+        else:
+            found.append(word or 0)
+    return found
+
+
+@cache
+def _callback(name: str) -> Any:
+    """A function that compiled code can call in the place of one of MPI's."""
+    kinds, work = FUNCTIONS[name]
+    result = ctypes.c_double if name == "Wtime" else ctypes.c_int
+    types = [each for kind in kinds for each in TAKEN[kind]]
+
+    def answer(*words: Any) -> float:
+        here = running.turns.current
+        own = getcurrent() is here.thread
+        try:
+            try:
+                if own:
+                    with Booked(f"MPI_{name}"):
+                        said = work(*_read(kinds, words))
+                else:
+                    threads, frame = running.world.threads, sys._getframe(1)
+                    said = threads.serve(f"MPI_{name}", frame, lambda: work(*_read(kinds, words)))
+            except REAL.Exception as error:
+                return int(error.Get_error_code())
+            except Exception as error:
+                if own:
+                    running.turns.stop(error)
+                return int(REAL.ERR_OTHER)
+        except BaseException as error:
+            _leave(error)
+        return REAL.SUCCESS if said is None else said
+
+    return ctypes.PYFUNCTYPE(result, *types)(answer)
+
+
+def _leave(error: BaseException) -> NoReturn:
+    """Let the run go on without the caller: nothing can be raised through frames of C."""
+    here: Any = getcurrent()
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(here))  # it cannot be ended, so it must stay
+    if not isinstance(error, GreenletExit):
+        here.parent.throw(error)
+    while True:
+        try:
+            here.parent.switch()
+        except GreenletExit:
+            continue
+
+
+@contextmanager
+def in_libraries() -> Iterator[None]:
+    """Within it, libraries that ctypes has loaded have these functions in place of MPI's."""
+    find: Callable[..., Any] = ctypes.CDLL.__getitem__
+
+    def found(library: ctypes.CDLL, name: Any) -> Any:
+        function = find(library, name)
+        short = name.removeprefix("MPI_") if isinstance(name, str) else name
+        if short == name or short in LOCAL:
+            return function
+        if short not in FUNCTIONS:
+            refuse(name)
+        callback = _callback(short)
+        return type(callback)(ctypes.cast(callback, ctypes.c_void_p).value)
+
+    ctypes.CDLL.__getitem__ = found  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        ctypes.CDLL.__getitem__ = find  # type: ignore[method-assign]
