@@ -19,6 +19,7 @@ from mpinet.machine.faults import Faults
 from mpinet.machine.machine import Machine
 from mpinet.machine.traffic.generation import following, length_of
 from mpinet.machine.traffic.layout import (
+    DETAILED,
     DRAINED,
     NONE,
     UNDECIDED,
@@ -143,7 +144,8 @@ class Failing:
         mine = credits[credits[:, 0] == self._machine.transport.rank, 1]
         np.add.at(state.channels["credit"], mine, 1)
         _give_back(state, ledger, numbers)
-        silence(slots, rules, sources.trace, state, ledger.record)
+        quiet = silence_detailed if rules.priority else silence
+        quiet(slots, rules, sources.trace, state, ledger.record)
         return kept
 
     def _free_busses(
@@ -366,6 +368,19 @@ def take_out(
     return given
 
 
+@part
+def cut_waiting(born, length, rules, ledger):
+    """Count a message that waited at a source that has died; it is measured by step `born`."""
+    ledger.cut += 1
+    ledger.cut_flits += length
+    ledger.backlog -= length
+    if rules.warmup <= ledger.now < rules.window_end:
+        ledger.dropped_flits += length
+    if rules.warmup <= born < rules.window_end:
+        ledger.cut_measured += 1
+        ledger.open -= 1
+
+
 @kernel
 def silence(slots: Ints, rules: Rules, trace: Table, state: State, ledger: Ledger) -> None:
     """Count what waits at the sources of nodes that have died as cut; messages in slots are.
@@ -392,6 +407,13 @@ def silence(slots: Ints, rules: Rules, trace: Table, state: State, ledger: Ledge
                 if node.queued > 0:
                     node.first_born = following(node, born, False, rules)
             cut_waiting(born, length, rules, ledger)
+        while DETAILED and node.urgent > 0:
+            node.urgent -= 1
+            node.taken += 1
+            born = np.int64(node.urgent_born)
+            if node.urgent > 0:
+                node.urgent_born = following(node, born, True, rules)
+            cut_waiting(born, length_of(node, born, rules), rules, ledger)
         while rules.replying and node.posted != NONE:
             m = np.int64(node.posted)
             node.posted = messages[m].left
@@ -399,17 +421,8 @@ def silence(slots: Ints, rules: Rules, trace: Table, state: State, ledger: Ledge
             give_back(m, state.free, ledger)
 
 
-@part
-def cut_waiting(born, length, rules, ledger):
-    """Count a message that waited at a source that has died; it is measured by step `born`."""
-    ledger.cut += 1
-    ledger.cut_flits += length
-    ledger.backlog -= length
-    if rules.warmup <= ledger.now < rules.window_end:
-        ledger.dropped_flits += length
-    if rules.warmup <= born < rules.window_end:
-        ledger.cut_measured += 1
-        ledger.open -= 1
+silence_detailed = silence.bind("silence_detailed", DETAILED=True)
+"""`silence` where sources may have urgent messages."""
 
 
 @kernel

@@ -184,11 +184,8 @@ class Tables:
         """Refuse what does not go with priorities."""
         if not self.limited or not self.machine.topology.links:
             raise UsageError("--priority is for links, not busses, and for --buffers 1 or more.")
-        if self.generation.reply_flits or self.generation.long_flits or self.faults.changes:
-            raise UsageError(
-                "--priority goes with messages of one length, without --replies and without faults "
-                "at steps."
-            )
+        if self.generation.reply_flits or self.generation.long_flits:
+            raise UsageError("--priority goes with messages of one length, without --replies.")
 
     def _require_passing(self) -> None:
         """Refuse what does not go with links and nodes that die at a step."""

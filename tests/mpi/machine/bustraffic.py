@@ -362,7 +362,9 @@ class Limited(Traffic):
         cut = []
         for node in self.dead(self.now)[0] - self.dead(self.now - 1)[0]:
             cut += [*self.queues[node], *(m for lane in self.lanes[node] for m in lane.messages)]
+            cut += self.urgent[node]
             self.queues[node].clear()
+            self.urgent[node].clear()
         for (node, port, _), number in self.holders.items():
             if (node, port) in fresh:
                 cut.append(self.lanes[node][number].messages[0])

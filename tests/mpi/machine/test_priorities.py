@@ -7,10 +7,13 @@ from mpi.machine.test_open_loop_checkpoints import relayed
 
 import mpinet
 from mpinet.draws import below
+from mpinet.machine.faults import Faults, Passing
 from mpinet.machine.traffic import run as runs
 from mpinet.machine.traffic.results import results
 
 SHARE, SEED = 0.3, 7
+
+DYING = [((0, 1), 20, 40), ((4,), 25, 50), ((5, 8), 45, None)]
 
 SETTINGS = [
     ("torus:3x3", None, {"vcs": 4, "buffer": 2}),
@@ -18,6 +21,8 @@ SETTINGS = [
     ("mesh:3x3", None, {"vcs": 2, "policy": "islip", "iterations": 2, "crossbar": "all"}),
     ("torus:3x3", None, {"vcs": 4, "policy": "inputfirst", "router_delay": 1, "queue": 1}),
     ("torus:3x3", "adaptive", {"vcs": 6, "policy": "rotating", "delay": 2}),
+    ("torus:3x3", None, {"vcs": 4, "passing": DYING}),
+    ("mesh:3x3", None, {"vcs": 2, "switching": "vct", "size": 3, "passing": DYING, "delay": 2}),
 ]
 """Networks of nine processors, routings (None: dimension order), and what differs."""
 
@@ -38,8 +43,10 @@ def played(network, routing, s):
 
 def made(network, routing, s, mapping="blocks", **more):
     """The run of mpinet."""
+    s, topology = dict(s), mpinet.open(network)
+    faults = Faults(topology, passing=[Passing(*each) for each in s.pop("passing", ())])
     return open_loop(
-        mapping=mapping, network=network, routing=mpinet.open(network).routing(routing),
+        mapping=mapping, network=network, routing=topology.routing(routing), faults=faults,
         pattern=f"mix:uniform@{SHARE}+uniform", priority=True, seed=SEED,
         classes="own" if routing else None, **s, **WINDOW, **more,
     )  # fmt: skip
@@ -60,14 +67,16 @@ def test_every_value_is_that_of_plain_python(number):
     s = USUAL | changes
     known = played(network, routing, s)
     assert known["delivered"] > 40 and known["stuck_flits"] == 0
+    assert "passing" not in changes or known["cut"]
     urgent, ordinary = known["urgent"], known["ordinary"]
     assert urgent[1] / urgent[0] < 0.8 * ordinary[1] / ordinary[0]
     agree(results(made(network, routing, s, ("blocks", "random")[number % 2]).run()), known)
 
 
-def test_a_run_that_is_cut_ends_the_same(monkeypatch):
+@pytest.mark.parametrize("number", [3, 5])
+def test_a_run_that_is_cut_ends_the_same(number, monkeypatch):
     monkeypatch.setattr(runs, "AT_ONCE", 1)
-    network, routing, changes = SETTINGS[3]
+    network, routing, changes = SETTINGS[number]
     s = USUAL | changes
     found = relayed((7, 33, 72), lambda ranks, mapping: made(
         network, routing, s, mapping, transport=ranks

@@ -118,7 +118,6 @@ def test_urgent_messages_hardly_notice_an_overload_of_the_others():
         ({"program": "alltoall:linear,8", "place": "nofile"}, "snake, cycle or a file: cannot"),
         ({"priority": True}, "give --pattern mix:P@SHARE"),
         ({"priority": True, "pattern": MIXED, "replies": 1}, "messages of one length, without"),
-        ({"priority": True, "pattern": MIXED, "faults": "node:1@9"}, "without faults at steps"),
         ({"priority": True, "pattern": MIXED, "vcs": 2}, "multiple of 4, not 2"),
         ({"iterations": 2}, "--iterations are rounds of --policy inputfirst, outputfirst, islip"),
         ({"classes": "bubble"}, "give --switching vct or saf"),
