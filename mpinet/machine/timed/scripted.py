@@ -52,7 +52,7 @@ class Scripted:
 
     @property
     def name(self) -> str:
-        """Where it comes from."""
+        """Name of what it was made by."""
         return self.scripts.name
 
     @property

@@ -123,6 +123,6 @@ def require_few(statements: int) -> None:
     """Raise `UsageError` if a script gets too long."""
     if not 1 <= statements <= MOST_STATEMENTS:
         raise UsageError(
-            f"{statements} operations of a processor are not in 1..{MOST_STATEMENTS}: "
-            "take fewer rounds."
+            f"There is 1 round or more, and a processor has {MOST_STATEMENTS} operations at most, "
+            f"not {statements}."
         )
