@@ -31,6 +31,7 @@ from mpinet.certify.lrat import refuted
 from mpinet.certify.network import Network, edges_sha256
 from mpinet.certify.pipelines import require_many_hops, require_pipeline_cut
 from mpinet.certify.prices import require_prices
+from mpinet.certify.weights import require_weighted_cuts
 from mpinet.certify.work import (
     CELLS,
     EFFORT,
@@ -421,6 +422,11 @@ def _by_cut(document: dict[str, Any], claim: Claim, network: Network, proofs: Pr
     require(network, *place, claim.more_than, claim.items, document)
 
 
+def _by_weights(document: dict[str, Any], claim: Claim, network: Network, proofs: Proofs) -> None:
+    place = (claim.collective, claim.ports == "one", claim.more_than, claim.items)
+    require_weighted_cuts(network, *place, document)
+
+
 def _by_hops(document: dict[str, Any], claim: Claim, network: Network, proofs: Proofs) -> None:
     if claim.collective != "allreduce":
         raise CertificateError("hops of items are counted for allreduce.")
@@ -508,6 +514,7 @@ CHECKS = {
     "distance": _by_distance,
     "growth": _by_growth,
     "cut": _by_cut,
+    "cuts": _by_weights,
     "hops": _by_hops,
     "prices": _by_prices,
     "class-lp": _by_counting,

@@ -173,6 +173,9 @@ def _of_steps(
             return 2 * shape.hosts * arcs, 0
         over_time = arcs * steps if "since" in document and not shape.links else 0
         return arcs + over_time + ports**2 + claim.items * ports, 0
+    if kind == "cuts":
+        cuts = document.get("cuts")
+        return arcs * (1 + len(cuts) if isinstance(cuts, list) else 1), 0
     if kind == "prices" and claim.steps is not None:
         pairs = shape.hosts if claim.root is not None else shape.hosts**2
         return 2 * pairs * arcs * max(1, claim.steps), BYTES_A_COUNT * pairs

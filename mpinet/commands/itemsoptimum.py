@@ -62,7 +62,7 @@ class ItemsOptimum(ProvingJob):
         search = ItemsBound(self._network, self._collective, self._root, options.ports)
         bound: Row = {}
         if transport.rank == 0:
-            search.run(known, simple)
+            search.run(known, simple, best.steps)
             self._save(search, best, model)
             bound = {"lower": int(search.bound), "lower_by": search.bound.by}
         found = self.shared(transport, search, (), **bound)

@@ -85,9 +85,9 @@ class OptimumResult(Result):
     exact: bool
     lower_by: Annotated[
         str | None,
-        "distance, growth, class-lp, lrat, cut, flow, or hops of many items; over no cut ends or "
-        "hops, which have no certificate; of a bisection the kind of certificate, null where the "
-        "width is 0 or no kind shows anything",
+        "distance, growth, class-lp, lrat, cut, cuts (with weights), flow, or hops of many items; "
+        "over no cut ends or hops, which have no certificate; of a bisection the kind of "
+        "certificate, null where the width is 0 or no kind shows anything",
     ]
     upper_by: Annotated[str, "of a bisection search, front or sat"]
     bounds: Annotated[dict[str, Count | None], "steps or links by kind of bound"]

@@ -8,6 +8,7 @@ from typing import Any
 
 from mpinet.machine.model import PortModel
 from mpinet.measure.optimum.certified import Certified
+from mpinet.measure.optimum.weights import weighted_cuts
 from mpinet.programs.bounds import Bound
 from mpinet.programs.cuts import best_cut
 from mpinet.programs.flow import minimum_cut
@@ -43,7 +44,7 @@ class ItemsBound(Certified):
     ports: str
     bound: Bound = field(default_factory=lambda: Bound(0, "ends"))
 
-    def run(self, known: Bound, simple: Bound) -> None:
+    def run(self, known: Bound, simple: Bound, upper: int) -> None:
         """Look for the best cut.
 
         Parameters
@@ -52,7 +53,14 @@ class ItemsBound(Certified):
             What an algorithm that looks for few steps has shown.
         simple : Bound
             What distances and ends show: it counts where nothing else does.
+        upper : int
+            Steps of a schedule.
         """
+        if known < upper and self.collective == "gossip" and self.ports == "one":
+            found = weighted_cuts(self.topology)
+            bound = Bound(-(-found[0] // found[1]) if found else 0, "cuts")
+            if found and bound > known and self._take(bound, found[2]):
+                return
         for bound, body in self._bounds(known):
             if self._take(bound, body):
                 return

@@ -13,6 +13,7 @@ from typing import Any
 from mpinet.machine.model import PortModel
 from mpinet.measure.optimum.certified import Certified
 from mpinet.measure.optimum.search import Search
+from mpinet.measure.optimum.weights import weighted_cuts
 from mpinet.programs.bounds import growth_bound
 from mpinet.programs.cuts import best_cut
 from mpinet.programs.passes import broadcast_timetable
@@ -112,6 +113,8 @@ class Pipelined(Certified):
         yield from self._by_distance_and_growth()
         if self.collective in OF_EACH:
             yield from self._by_parts()
+            if self.ports == "one" and (found := weighted_cuts(self.topology)) is not None:
+                yield -(-self.items * found[0] // found[1]), "cuts", found[2]
         elif self.ports == "one":
             pieces = Pieces.of(self.topology, self.root)
             node = pieces.slowest(self.items)

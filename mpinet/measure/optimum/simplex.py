@@ -45,6 +45,12 @@ def duals(program: dict[str, Any], limit: float) -> list[float] | None:
     list of float or None
         None where the largest last variable is 1, or the limit is passed.
     """
+    found = solution(program, limit)
+    return None if found is None else found[0].tolist()
+
+
+def solution(program: dict[str, Any], limit: float) -> tuple[Any, Any] | None:
+    """The duals of the rows, and the values of the variables; else as `duals`."""
     written = io.BytesIO()
     np.savez(written, limit=max(limit, 0.1), **program)
     try:
@@ -59,11 +65,11 @@ def duals(program: dict[str, Any], limit: float) -> list[float] | None:
     if done.returncode:
         raise RuntimeError(done.stderr.decode(errors="replace"))
     with np.load(io.BytesIO(done.stdout), allow_pickle=False) as answer:
-        return answer["duals"].tolist() if answer["found"] else None
+        return (answer["duals"], answer["values"]) if answer["found"] else None
 
 
-def solve(program: Any) -> tuple[bool, list[float]]:
-    """Tell if the largest last variable is below 1, and the rows' duals then."""
+def solve(program: Any) -> tuple[bool, list[float], list[float]]:
+    """Tell if the largest last variable is below 1; the rows' duals and all variables then."""
     highspy: Any = import_module("highspy")
     rows, columns = len(program["lower"]), int(program["columns"])
     model = highspy.HighsLp()
@@ -87,16 +93,17 @@ def solve(program: Any) -> tuple[bool, list[float]]:
     solver.run()
     optimal = solver.getModelStatus() == highspy.HighsModelStatus.kOptimal
     if not optimal or solver.getInfo().objective_function_value > OPTIMAL_BELOW:
-        return False, []
-    return True, [float(dual) for dual in solver.getSolution().row_dual]
+        return False, [], []
+    found = solver.getSolution()
+    return True, [*map(float, found.row_dual)], [*map(float, found.col_value)]
 
 
 if __name__ == "__main__":
     output = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     with np.load(io.BytesIO(sys.stdin.buffer.read()), allow_pickle=False) as given:
-        found, values = solve(given)
+        found, prices, values = solve(given)
     answered = io.BytesIO()
-    np.savez(answered, found=found, duals=np.array(values, np.float64))
+    np.savez(answered, found=found, duals=np.array(prices), values=np.array(values))
     with output:
         output.write(answered.getvalue())

@@ -1,0 +1,82 @@
+"""Certificates by several cuts with weights: what a gossip of one port has to bring into each.
+
+Into every set of nodes that has processors, the items of all others have to come. A message over
+the link from u to v brings an item into those of the sets that have v and not u: it is worth their
+weights. The certificate gives each node what it charges for a message that it sends, and for one
+that it accepts; both ends together charge no less than what the message is worth. In a step a node
+sends one message and accepts one, so that no more worth goes than all nodes charge. One cut with
+parts is the case in which all weights are 1, and no two sets share a node (`mpinet.certify.cuts`).
+
+A reduce-scatter is a gossip backwards: with the directions of all messages turned round, the same
+numbers hold, what a node charges for sending being what it charged for accepting.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mpinet.certify.network import Network
+from mpinet.errors import CertificateError
+
+MOST = 2**40
+"""Largest weight or charge."""
+
+
+def require_weighted_cuts(
+    network: Network,
+    collective: str,
+    one_port: bool,
+    steps: int,
+    items: int,
+    document: dict[str, Any],
+) -> None:
+    """Raise `CertificateError` unless weighted cuts show that so many steps are not enough."""
+    if collective not in ("gossip", "reducescatter") or not one_port or not network.links:
+        raise CertificateError("cuts with weights are for gossips of one port over links.")
+    cuts = document.get("cuts")
+    if not isinstance(cuts, list) or not cuts:
+        raise CertificateError("its cuts are no list.")
+    charges = [_numbers(document.get(name), name, network.size) for name in ("sends", "accepts")]
+    worth, needed = dict[tuple[int, int], int](), 0
+    for cut in cuts:
+        inside, weight = _cut(cut, network.size)
+        members = sum(node < network.hosts for node in inside)
+        needed += weight * (network.hosts - members) * (members > 0)
+        for node in inside:
+            for other in network.neighbors[node]:
+                if other not in inside:
+                    worth[other, node] = worth.get((other, node), 0) + weight
+    for (sender, receiver), value in worth.items():
+        if value > charges[0][sender] + charges[1][receiver]:
+            raise CertificateError(
+                f"a message from {sender} to {receiver} is worth {value}, more than both charge."
+            )
+    charged = sum(map(sum, charges))
+    if needed * items <= steps * charged:
+        raise CertificateError(
+            f"items worth {needed * items} have to enter the sets, and {charged} can in a step: "
+            f"that takes no more than {steps} steps."
+        )
+
+
+def _cut(cut: object, size: int) -> tuple[set[int], int]:
+    """Read a set of nodes and its weight."""
+    nodes = cut.get("nodes") if isinstance(cut, dict) else None
+    weight = cut.get("weight") if isinstance(cut, dict) else None
+    if not isinstance(nodes, list) or not all(_is_number(node, size) for node in nodes):
+        raise CertificateError("a cut has no list of nodes.")
+    if not _is_number(weight, MOST):
+        raise CertificateError("a cut's weight is no whole number.")
+    return set(nodes), int(str(weight))
+
+
+def _is_number(value: object, most: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < most
+
+
+def _numbers(given: object, name: str, size: int) -> list[int]:
+    if not isinstance(given, list) or len(given) != size:
+        raise CertificateError(f"its {name} is not one number a node.")
+    if not all(_is_number(value, MOST) for value in given):
+        raise CertificateError(f"a number of its {name} is not 0..{MOST - 1}.")
+    return given
