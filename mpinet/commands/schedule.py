@@ -79,7 +79,7 @@ class Running(OnMachine, Reading, total=False):
     """Machine."""
 
 
-ScheduleFile = Annotated[File, Typed("Schedule: CSV, NPZ, MSCCL-XML, MSCCL++, ForestColl or GOAL.")]
+ScheduleFile = Annotated[File, Typed("Schedule: CSV, NPZ, or in a format of others.")]
 Where = Annotated[Network, Typed(words=("--on",), dest="topology")]
 
 
@@ -93,7 +93,19 @@ class ScheduleResult(Result):
     """Result of ``schedule run``, ``schedule check`` and ``schedule export``."""
 
     format: Literal[
-        "mpinet", "MSCCL", "MSCCL++", "ForestColl", "GOAL", "csv", "npz", "msccl", "mscclpp", "goal"
+        "mpinet",
+        "MSCCL",
+        "MSCCL++",
+        "ForestColl",
+        "Chakra",
+        "TACOS",
+        "TE-CCL",
+        "GOAL",
+        "csv",
+        "npz",
+        "msccl",
+        "mscclpp",
+        "goal",
     ]
     collective: Annotated[str | None, "null where nobody says it"]
     rows: Count
@@ -303,7 +315,7 @@ class RunSchedule(MachineJob):
     def show(self, result: Row) -> str:
         """Format the counts, or for ``check`` a line per check."""
         name = result["collective"]
-        if result["format"] in ("MSCCL", "MSCCL++", "ForestColl"):
+        if result["format"] not in ("mpinet", "GOAL"):
             name = NAMES.get(name, name)
         heading = (
             f"{name or 'messages'} on {self.topology} by {result['file']} ({result['format']})"

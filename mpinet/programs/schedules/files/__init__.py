@@ -1,4 +1,4 @@
-"""Schedule files: mpinet's own (CSV, NPZ), MSCCL-XML, ForestColl XML and GOAL, read and written.
+"""Schedule files: mpinet's own (CSV, NPZ) and others', a reader per format; some are written.
 
 What is read becomes a `Timetable`. Nothing in a file is ever run, and its size is limited.
 """

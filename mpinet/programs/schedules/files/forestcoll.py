@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from itertools import pairwise
 
@@ -10,6 +11,7 @@ import numpy as np
 from mpinet.base.markup import Element
 from mpinet.base.numerals import quoted
 from mpinet.errors import UsageError
+from mpinet.programs.schedules.files.nodes import numbered
 from mpinet.programs.schedules.files.schedulefile import (
     MOST_ROWS,
     ReadingOptions,
@@ -19,8 +21,11 @@ from mpinet.programs.schedules.files.schedulefile import (
 from mpinet.programs.schedules.files.timing import Tasks, timed
 from mpinet.programs.schedules.timetable import Timetable
 
-Hops = list[tuple[int, int, int]]
+Hops = list[tuple[int, str, str]]
 """Hops of a tree: depth, from, to; in an order in which every sender has it before."""
+
+BETWEEN = re.compile(r",(?![^(]*\))")
+"""The commas between the nodes of a path; a node may be a tuple with commas of its own."""
 
 
 def read_forestcoll(document: Element, reading: ReadingOptions) -> Timetable:
@@ -33,8 +38,10 @@ def read_forestcoll(document: Element, reading: ReadingOptions) -> Timetable:
     """
     trees = [document] if document.tag == "tree" else document.all("tree")
     read = [_tree(tree) for tree in trees]
-    roots = sorted({root for root, _, _ in read})
-    per = {root: sum(count for other, count, _ in read if other == root) for root in roots}
+    names = {end for _, _, tree in read for _, *ends in tree for end in ends}
+    numbers = _numbers(names, {root for root, _, _ in read}, reading)
+    roots = sorted({numbers[root] for root, _, _ in read})
+    per = {root: sum(count for other, count, _ in read if numbers[other] == root) for root in roots}
     if len(set(per.values())) != 1:
         raise UsageError("the roots' trees have different numbers of chunks.")
     name = reading.collective or "gossip"
@@ -45,13 +52,16 @@ def read_forestcoll(document: Element, reading: ReadingOptions) -> Timetable:
     name, hosts, chunks, root = require_purpose(name, reading.processors, chunks, root)
     first: dict[int, int] = defaultdict(int)
     hops = []
-    for owner, count, tree in read:
+    for named, count, tree in read:
+        owner = numbers[named]
         begin, first[owner] = first[owner], first[owner] + count
         base = (0 if name == "broadcast" else owner * chunks) + begin
         for turn in range(reading.rounds):
             for j in range(count):
                 chunk = base + turn * per[owner] + j
-                hops += [(turn, depth, chunk, sender, to) for depth, sender, to in tree]
+                hops += [
+                    (turn, depth, chunk, numbers[sender], numbers[to]) for depth, sender, to in tree
+                ]
         if len(hops) > MOST_ROWS:
             raise UsageError(f"it has more than {MOST_ROWS} hops.")
     steps = _steps(hops := sorted(hops), reading)
@@ -61,16 +71,23 @@ def read_forestcoll(document: Element, reading: ReadingOptions) -> Timetable:
     )
 
 
-def _tree(element: Element) -> tuple[int, int, Hops]:
+def _numbers(names: set[str], roots: set[str], reading: ReadingOptions) -> dict[str, int]:
+    """Return the nodes' numbers: those that their names are, else by the network or in order."""
+    if all(re.fullmatch(r"[0-9]{1,9}", name) for name in names | roots):
+        return {name: int(name) for name in names | roots}
+    return numbered(names, roots, reading)
+
+
+def _tree(element: Element) -> tuple[str, int, Hops]:
     """Root, chunks and hops of one tree."""
     try:
-        root = number_of(element.attributes, "root")
+        root = _node(element.attributes.get("root", ""))
         chunks = number_of(element.attributes, "nchunks", 1)
-        if root < 0 or not 1 <= chunks <= MOST_ROWS:
-            raise UsageError("root and nchunks are not negative, and there is a chunk.")
+        if not 1 <= chunks <= MOST_ROWS:
+            raise UsageError("there is a chunk.")
     except UsageError as error:
         raise UsageError(f"line {element.line}: {error}") from None
-    depth, hops = {root: 0}, []
+    depth, hops = {root: 0}, dict[tuple[int, str, str], None]()
     for send in element.all("send"):
         path = _path(send)
         for sender, receiver in pairwise(path):
@@ -78,26 +95,34 @@ def _tree(element: Element) -> tuple[int, int, Hops]:
                 raise UsageError(
                     f"line {send.line}: {sender} sends before anything has come to it from {root}."
                 )
-            if receiver in depth:
-                if (depth[receiver], sender, receiver) in hops:
-                    continue  # a switch that multiplies what has come this way
+            hop = depth[sender] + 1, sender, receiver
+            # A switch between the ends may get it again, or multiply what has come this way.
+            if receiver in depth and hop not in hops and receiver == path[-1]:
                 raise UsageError(f"line {send.line}: {receiver} gets the same chunk twice.")
-            depth[receiver] = depth[sender] + 1
-            hops.append((depth[receiver], sender, receiver))
-    return root, chunks, hops
+            depth.setdefault(receiver, hop[0])
+            hops[hop] = None
+    return root, chunks, [*hops]
 
 
-def _path(send: Element) -> list[int]:
+def _path(send: Element) -> list[str]:
     """The nodes that a send goes over."""
-    nodes = (
-        send.attributes.get("path") or f"{send.attributes.get('src')},{send.attributes.get('dst')}"
-    )
+    given = send.attributes
+    nodes = given.get("path") or f"{given.get('src')},{given.get('dst')}"
     try:
-        return [number_of({"path": word}, "path") for word in nodes.split(",")]
+        return [_node(word) for word in BETWEEN.split(nodes)]
     except UsageError:
         raise UsageError(
-            f"line {send.line}: a path is the numbers of nodes with commas, not {quoted(nodes)}."
+            f"line {send.line}: a path is the numbers of nodes, or tuples in brackets, with "
+            f"commas, not {quoted(nodes)}."
         ) from None
+
+
+def _node(word: str) -> str:
+    """Return a node's name: a number, or a tuple such as ``(0, 'GPU', 3)``."""
+    word = word.strip()
+    if not re.fullmatch(r"[0-9]{1,9}|\([\w ,'\"-]{1,100}\)", word):
+        raise UsageError(f"{quoted(word)} is no node.")
+    return word
 
 
 def _steps(hops: list[tuple[int, int, int, int, int]], reading: ReadingOptions) -> list[int]:
@@ -107,5 +132,5 @@ def _steps(hops: list[tuple[int, int, int, int, int]], reading: ReadingOptions) 
         task = tasks.add(f"chunk {chunk} from {sender}", sender, receiver)
         if (chunk, sender) in brought:
             tasks.after(task, brought[chunk, sender])
-        brought[chunk, receiver] = task
+        brought.setdefault((chunk, receiver), task)
     return timed(tasks, reading)[0]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Any
@@ -94,19 +93,14 @@ class Block:
     last: int = -1
 
 
-def read_plan(text: str, reading: ReadingOptions) -> Timetable:
+def read_plan(document: Any, reading: ReadingOptions) -> Timetable:
     """The timetable of a plan; what goes over a link is timed in the order of GPUs and blocks.
 
     Raises
     ------
     UsageError
-        The text is no such plan, waits for ever, or lets two thread blocks race.
+        It is no such plan, waits for ever, or lets two thread blocks race.
     """
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        line = getattr(error, "lineno", 1)
-        raise UsageError(f"line {line}: this is no JSON.") from None
     gpus = document.get("gpus") if isinstance(document, dict) else None
     if not isinstance(gpus, list) or not gpus:
         raise UsageError("line 1: this JSON has no list of gpus, as a plan of MSCCL++ has.")

@@ -20,6 +20,7 @@ from mpinet.base.numerals import quoted
 from mpinet.errors import FileError, UsageError
 from mpinet.programs.messages.goalbinary import is_binary
 from mpinet.programs.schedules.chunks import SUMS, count_chunks
+from mpinet.programs.schedules.files.chakra import NAME, read_chakra
 from mpinet.programs.schedules.files.forestcoll import read_forestcoll
 from mpinet.programs.schedules.files.goal import read_goal
 from mpinet.programs.schedules.files.msccl import read_msccl
@@ -31,6 +32,8 @@ from mpinet.programs.schedules.files.schedulefile import (
     ScheduleFile,
     require_purpose,
 )
+from mpinet.programs.schedules.files.tacos import BEGINS, read_tacos
+from mpinet.programs.schedules.files.teccl import flows_key, read_teccl
 from mpinet.programs.schedules.timetable import (
     ANY_BUS,
     COLUMNS,
@@ -62,9 +65,10 @@ def read_schedule(path: Path, reading: ReadingOptions) -> ScheduleFile:
     FileError
         It cannot be read, or is none, or contradicts itself; tells where.
     """
-    data = _bytes_of(path)
     try:
-        return _read(path.name, data, reading)
+        if NAME.fullmatch(path.name):
+            return ScheduleFile(path.name, "Chakra", read_chakra(path, reading, MOST_BYTES))
+        return _read(path.name, _bytes_of(path), reading)
     except FileError:  # it names the file
         raise
     except UsageError as error:
@@ -98,10 +102,24 @@ def _read(name: str, data: bytes, reading: ReadingOptions) -> ScheduleFile:
         text = data.decode()
     except UnicodeDecodeError:
         raise UsageError("line 1: this is no text, no XML and no .npz.") from None
+    if text.startswith(BEGINS):
+        return ScheduleFile(name, "TACOS", read_tacos(text, reading))
     if text.lstrip().startswith(("{", "[")):
-        return ScheduleFile(name, "MSCCL++", read_plan(text, reading))
+        document = _json(text)
+        if flows_key(document):
+            return ScheduleFile(name, "TE-CCL", read_teccl(document, reading))
+        return ScheduleFile(name, "MSCCL++", read_plan(document, reading))
     table, lines = _read_csv(text, reading)
     return ScheduleFile(name, "mpinet", table, lines)
+
+
+def _json(text: str) -> Any:
+    """Read JSON."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        line = getattr(error, "lineno", 1)
+        raise UsageError(f"line {line}: this is no JSON.") from None
 
 
 def _read_csv(text: str, reading: ReadingOptions) -> tuple[Timetable, Ints]:

@@ -1,0 +1,109 @@
+"""TE-CCL's schedules (JSON): which chunk travels over which link, in which epoch."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mpinet.base.numerals import quoted
+from mpinet.errors import UsageError
+from mpinet.programs.schedules.files.nodes import numbered
+from mpinet.programs.schedules.files.schedulefile import ReadingOptions, require_purpose
+from mpinet.programs.schedules.files.timing import Tasks, timed
+from mpinet.programs.schedules.timetable import Timetable
+
+FLOW = re.compile(
+    r"Chunk (\d{1,9}) from (\d{1,9}) traveled over (\d{1,9})->(\d{1,9})"
+    r"(?: with volume ([0-9.eE+-]{1,40}))? in epoch (\d{1,9})(?: via switches ([\d, >-]+))?"
+)
+"""A flow: chunk, source, ends, volume, epoch, and the switches between the ends."""
+
+WHOLE = 1e-6
+"""Largest difference of a volume from 1, which a solver's rounding makes."""
+
+
+class Flow(NamedTuple):
+    """A chunk of a source that goes along a path in an epoch; `where` is its place in the file."""
+
+    epoch: int
+    source: str
+    chunk: int
+    path: tuple[str, ...]
+    where: str
+
+
+def flows_key(document: Any) -> str | None:
+    """Return the key of the flows, if this is a schedule of TE-CCL."""
+    if not isinstance(document, dict) or "1-Epoch_Duration" not in document:
+        return None
+    return next((key for key in document if re.fullmatch(r"\d-Flows", key)), "7-Flows")
+
+
+def read_teccl(document: Mapping[str, Any], reading: ReadingOptions) -> Timetable:
+    """The timetable of an allgather: hops go by epoch, each after the one that brought its chunk.
+
+    Raises
+    ------
+    UsageError
+        The file is no such one, sends parts of chunks, or what the sender does not hold.
+    """
+    key = flows_key(document) or ""
+    given = document.get(key)
+    if not isinstance(given, list) or not given:
+        raise UsageError(f"{key}: it is a list of flows.")
+    flows = sorted(_flow(text, f"{key}[{at}]") for at, text in enumerate(given))
+    if reading.collective not in (None, "gossip"):
+        raise UsageError(f"header: it is for an allgather, not for a {reading.collective}.")
+    sources = {flow.source for flow in flows}
+    numbers = numbered((node for flow in flows for node in flow.path), sources, reading)
+    most = reading.chunks or max(flow.chunk for flow in flows) + 1
+    name, hosts, chunks, _ = require_purpose("gossip", reading.processors, most, None)
+    if len(sources) != hosts:
+        raise UsageError(f"header: chunks of {len(sources)} GPUs travel; the network has {hosts}.")
+    tasks, chunk_of = Tasks(), list[int]()
+    brought = dict[tuple[int, int], int]()
+    for flow in flows:
+        chunk = numbers[flow.source] * chunks + flow.chunk
+        for sender, receiver in pairwise(numbers[node] for node in flow.path):
+            before = brought.get((chunk, sender))
+            if before is None and sender != numbers[flow.source]:
+                raise UsageError(
+                    f"{flow.where}: in epoch {flow.epoch} chunk {flow.chunk} of {flow.source} has "
+                    f"not come to {flow.path[0]}."
+                )
+            task = tasks.add(flow.where, sender, receiver)
+            chunk_of.append(chunk)
+            if before is not None:
+                tasks.after(task, before)
+            brought.setdefault((chunk, receiver), task)
+    steps, _ = timed(tasks, reading)
+    step, sender, receiver, taken = np.array(
+        [steps, tasks.sender, tasks.receiver, chunk_of], np.int64
+    )
+    return Timetable(name, hosts, step, sender, receiver, taken, chunks)
+
+
+def _flow(text: Any, where: str) -> Flow:
+    """Read a flow."""
+    found = FLOW.fullmatch(text) if isinstance(text, str) else None
+    if found is None:
+        raise UsageError(
+            f"{where}: a flow is 'Chunk c from s traveled over u->v in epoch e', not "
+            f"{quoted(str(text))}."
+        )
+    chunk, source, sender, receiver, volume, epoch, switches = found.groups()
+    try:
+        whole = volume is None or abs(float(volume) - 1) < WHOLE
+    except ValueError:
+        whole = False
+    if not whole:
+        raise UsageError(
+            f"{where}: {volume} of a chunk travels; chunks go whole here (TE-CCL divides them in "
+            "an alltoall)."
+        )
+    between = re.findall(r"\d{1,9}", switches or "")
+    return Flow(int(epoch), source, int(chunk), (sender, *between, receiver), where)
