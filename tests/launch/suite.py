@@ -155,15 +155,22 @@ def alone(size: int, name: str) -> tuple[set[str], set[str]]:
 
 def table(sizes: tuple[int, ...] = SIZES) -> str:
     """The table: of what passes under mpirun, how much passes here."""
-    sizes = tuple(size for size in sizes if (KEPT / f"{EMULATED}-{size}").is_dir())
-    heads = [f"{size} processors" if size > 1 else "1 processor" for size in sizes]
+    said = stated()
+    sizes = tuple(
+        size for size in sizes if (KEPT / f"{EMULATED}-{size}").is_dir() or head(size) in said
+    )
+    heads = [head(size) for size in sizes]
     rows = [["module", *heads], ["---", *("---:" for _ in sizes)]]
     totals: dict[int, list[int]] = defaultdict(lambda: [0, 0])
     for name in modules():
         row = [f"`{name}`"]
         for size in sizes:
             if not kept(EMULATED, size, name).exists():
-                row.append("not run")
+                row.append(said.get(head(size), {}).get(row[0], "not run"))
+                counts = [int(word) for word in row[-1].split() if word.isdigit()]
+                totals[size] = [
+                    sum(pair) for pair in zip(totals[size], counts or [0, 0], strict=True)
+                ]
                 continue
             beside = kept(REAL, size, name).exists()
             passed, lacks = lacking(size, name) if beside else alone(size, name)
@@ -174,6 +181,24 @@ def table(sizes: tuple[int, ...] = SIZES) -> str:
         rows.append(row)
     rows.append(["all", *("{} of {}".format(*totals[size]) for size in sizes)])
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+def head(size: int) -> str:
+    """The head of a size's column."""
+    return f"{size} processors" if size > 1 else "1 processor"
+
+
+def stated() -> dict[str, dict[str, str]]:
+    """The cells that the page has, by column and module: others have run what is not run here."""
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in PAGE.read_text().partition(BEGIN)[2].partition(END)[0].split("\n")
+        if line.startswith("|")
+    ]
+    if not rows:
+        return {}
+    columns = range(1, len(rows[0]))
+    return {rows[0][place]: {row[0]: row[place] for row in rows[2:]} for place in columns}
 
 
 def write() -> None:

@@ -225,3 +225,31 @@ def test_a_program_of_a_pool_prints_the_same_lines(ranks):
     shown = lasting(text.partition("mpi4py.futures.__main__ on hypercube:2")[0])
     assert len(shown) == 9
     assert shown == really(4, *words)
+
+
+NEWER = {"sessions": 6, "partitions": 8, "halos": 4}
+"""Programs of newer calls, and how many lines they print."""
+
+NEWER_LONG = {"windows": 4, "names": 4, "spawned": 4}
+"""Those for which a real launcher has other processes at work, or ranks wait for a lock."""
+
+
+def require_the_same_lines(name: str, lines: int, ranks: int) -> None:
+    """A program of newer calls prints as many lines, the same as under a real mpirun."""
+    words = [DRIVERS / "newer.py", name]
+    text = job(ranks, "mpinet", "exec", "--on", "ring:6", "--spare", "2", *words)
+    shown = lasting(text.partition("newer.py on ring:6\nprocessors")[0])
+    assert len(shown) == lines
+    assert shown == really(4, *words)
+
+
+@pytest.mark.parametrize(("name", "lines"), NEWER.items())
+def test_programs_of_newer_calls_print_the_same_lines(name, lines):
+    require_the_same_lines(name, lines, 2)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+@pytest.mark.parametrize(("name", "lines"), (NEWER | NEWER_LONG).items())
+def test_all_programs_of_newer_calls_print_the_same_lines(name, lines, ranks):
+    require_the_same_lines(name, lines, ranks)
