@@ -57,7 +57,7 @@ MANY = When("of several items, of groups, with faults, or through switches that 
 
 
 class CollectiveResult(Result):
-    """Result of ``scatter``, ``gather``, ``exchange`` and ``circulate``."""
+    """Result of ``scatter``, ``gather`` and ``circulate``."""
 
     algorithm: str
     steps: Count
@@ -72,7 +72,7 @@ class CollectiveResult(Result):
 
 
 class PipelinedResult(CollectiveResult):
-    """Result of ``gossip``."""
+    """Result of ``gossip`` and ``exchange``."""
 
     items: Annotated[Positive, MANY]
     bandwidth: Annotated[tuple[Positive, Positive] | None, MANY, "so many items in so many steps"]
@@ -175,15 +175,18 @@ def exchange(
     *,
     routing: RoutingName = None,
     algorithm: Algorithm = None,
+    items: int = 1,
     ports: Ports = "one",
     **options: Unpack[OnFabric],
-) -> CollectiveResult:
+) -> PipelinedResult:
     """Bring a different item from every processor to every other (collective).
 
     Parameters
     ----------
     algorithm : str, optional
         Algorithm: ``routed`` (default), or ``farthest`` (links): farthest target first, few steps.
+    items : int
+        Items from every processor to every other; more than one go by ``farthest``.
 
     Examples
     --------
@@ -485,7 +488,7 @@ COLLECTIVES = {
     "gossip": Programs(_gossip, many=True),
     "scatter": Programs(_from_or_to_one, rooted=True),
     "gather": Programs(_from_or_to_one, rooted=True),
-    "exchange": Programs(_exchange),
+    "exchange": Programs(_exchange, many=True),
     "reduce": Programs(_reduce, rooted=True, many=True),
     "allreduce": Programs(None, many=True),
     "reducescatter": Programs(None, many=True),

@@ -14,8 +14,19 @@ from mpinet.report.rows import Row
 if TYPE_CHECKING:
     from mpinet.machine import Machine
     from mpinet.machine.dry import Dry
+    from mpinet.machine.model import PortModel
     from mpinet.programs.pipelines.collectives import PipelineResult
     from mpinet.programs.rehearsal import Rehearsal
+
+
+def require_farthest(options: argparse.Namespace, network: Topology, model: PortModel) -> None:
+    """Raise `UsageError` unless many items can be exchanged as the options say."""
+    from mpinet.programs.exchange import FARTHEST
+    from mpinet.programs.pipelines.collectives import require_exchange
+
+    if options.routing is not None or options.algorithm not in (None, FARTHEST):
+        raise UsageError(f"A total exchange of many items goes by {FARTHEST!r}, without --routing.")
+    require_exchange(network, model, options.items)
 
 
 class Pipelined(Collective):
@@ -44,6 +55,7 @@ class Pipelined(Collective):
     ):
         from mpinet.programs import needs
         from mpinet.programs.collective import require_processor
+        from mpinet.programs.pipelines.bounds import EXCHANGE
         from mpinet.programs.pipelines.spreading import DIMENSIONS, require_spread
         from mpinet.programs.schedules.chunks import OF_EACH
 
@@ -54,7 +66,10 @@ class Pipelined(Collective):
         number = options.items if rooted else options.items * network.hosts
         switches = getattr(options, "switches", None)  # of those that combine
         model = port_model(options)
-        require_spread(network, model, number, rooted, options.algorithm, switches, twice)
+        if options.command == EXCHANGE:
+            require_farthest(options, network, model)
+        else:
+            require_spread(network, model, number, rooted, options.algorithm, switches, twice)
         exchange = twice and options.algorithm in (None, DIMENSIONS)
         along = model if exchange and (number == 1 or options.algorithm) else None
         work = Work(

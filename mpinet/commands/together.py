@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 INAPPLICABLE = ("checkpoint", "routing", "schedule", "schedule_out")
 """Options that are for one collective alone."""
 
-SINGLE = ("scatter", "gather", "exchange")
+SINGLE = ("scatter", "gather")
 """Collectives without items."""
 
 
@@ -78,8 +78,9 @@ class Together(MachineJob):
         """Find each group's schedule, interleave them, and run them."""
         from mpinet.machine import Machine
         from mpinet.programs.pipelines.crossings import Demand, joint_bound
+        from mpinet.programs.pipelines.interleaving import interleaved
         from mpinet.programs.pipelines.spreading import FORWARD
-        from mpinet.programs.pipelines.together import interleaved, party, run
+        from mpinet.programs.pipelines.together import party, run
 
         options, model = self.options, port_model(self.options)
         collective, items = options.command, getattr(options, "items", 1)

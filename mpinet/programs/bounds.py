@@ -114,7 +114,9 @@ def combining_gossip_bound(machine: Machine) -> Bound:
     return max(growth, Bound(host_distances(machine).diameter, "distance"))
 
 
-def exchange_bound(machine: Machine, distances: HostDistances | None = None) -> Bound:
+def exchange_bound(
+    machine: Machine, distances: HostDistances | None = None, items: int = 1
+) -> Bound:
     """Steps that no total exchange beats: max(N-1, ceil(sum of distances / N)) with one port.
 
     Every processor sends and receives N-1 items, and the items' hops have to be made.
@@ -125,12 +127,14 @@ def exchange_bound(machine: Machine, distances: HostDistances | None = None) -> 
         The machine.
     distances : HostDistances, optional
         Those of its processors, where they are known. Default: they are measured.
+    items : int
+        Items of each pair.
     """
     distances = distances or host_distances(machine)
     ends = max(
         received_bound(machine, machine.model.receive), received_bound(machine, machine.model.send)
     )
-    hops = -(-distances.total // max(hops_per_step(machine), 1))
+    hops = -(-items * distances.total // max(hops_per_step(machine), 1))
     diameter = Bound(distances.diameter, "distance")
     return max(Bound(ends, "ends"), Bound(hops, "hops"), diameter)
 

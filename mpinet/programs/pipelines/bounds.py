@@ -42,9 +42,9 @@ def steps_and_rate(
     machine : Machine
         Of one port or all, of full duplex.
     collective : str
-        ``"broadcast"``, ``"reduce"``, ``"gossip"``, ``"reducescatter"`` or ``"allreduce"``; others
-        have no such bounds. What brings each contribution to one processor is backwards a way from
-        there to all, so that a reduce-scatter has those of a gossip.
+        ``"broadcast"``, ``"reduce"``, ``"gossip"``, ``"reducescatter"``, ``"allreduce"`` or
+        ``"exchange"``; others have no such bounds. What brings each contribution to one processor
+        is backwards a way from there to all, so that a reduce-scatter has those of a gossip.
     root : int
         Of the first two.
     items : int
@@ -80,7 +80,21 @@ def _of_allreduce(
     return allreduce_bound(machine, arcs, rate, items), rate
 
 
+def _of_exchange(
+    machine: Machine, arcs: Arcs, root: int, items: int
+) -> tuple[Bound, Fraction | None]:
+    bound = bounds.exchange_bound(machine, items=items)
+    cut = best_cut(machine.topology, machine.model, EXCHANGE)
+    if cut is None or not cut.needed:
+        return bound, None
+    steps = Bound(-(-items * cut.needed // cut.entering), "cut")
+    return max(bound, steps), Fraction(cut.entering, cut.needed)
+
+
+EXCHANGE = "exchange"
+
 _LIMITS = {
+    EXCHANGE: _of_exchange,
     "broadcast": _of_broadcast,
     "reduce": _of_broadcast,
     "gossip": _of_gossip,

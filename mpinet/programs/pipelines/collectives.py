@@ -13,15 +13,19 @@ from fractions import Fraction
 import numpy as np
 
 from mpinet.base.arrays import Flags, Ints
-from mpinet.errors import UsageError
-from mpinet.machine import Machine
+from mpinet.errors import TooLarge, UsageError
+from mpinet.machine import Machine, PortModel
 from mpinet.networks.topology import Topology
 from mpinet.programs.bounds import Bound, combining_gossip_bound
 from mpinet.programs.collective import CollectiveResult, require_processor
+from mpinet.programs.exchange import FARTHEST, require_algorithm
+from mpinet.programs.farthest import farthest_timetable
 from mpinet.programs.perform import play
 from mpinet.programs.pipelines import bounds
 from mpinet.programs.pipelines.arcs import Arcs
+from mpinet.programs.pipelines.bounds import EXCHANGE
 from mpinet.programs.pipelines.dimensions import Exchanged, exchanged
+from mpinet.programs.pipelines.interleaving import Party, interleaved
 from mpinet.programs.pipelines.spreading import (
     DIMENSIONS,
     FORWARD,
@@ -33,7 +37,7 @@ from mpinet.programs.pipelines.spreading import (
     spread,
 )
 from mpinet.programs.schedules.chunks import OF_EACH, SUMS
-from mpinet.programs.schedules.timetable import Timetable
+from mpinet.programs.schedules.timetable import Timetable, ports_of
 
 
 @dataclass(frozen=True)
@@ -76,7 +80,8 @@ def move_items(
     machine : Machine
         Moves, polices and counts.
     collective : str
-        ``"broadcast"``, ``"reduce"``, ``"gossip"``, ``"reducescatter"`` or ``"allreduce"``.
+        ``"broadcast"``, ``"reduce"``, ``"gossip"``, ``"reducescatter"``, ``"allreduce"`` or
+        ``"exchange"``, of so many items of each pair.
     items : int
         How many: of the root, of every processor, or that are combined.
     root : int, optional
@@ -172,6 +177,8 @@ def plan(
     ('cycle', 14, 14)
     """
     topology = machine.topology
+    if collective == EXCHANGE:
+        return _of_all_pairs(machine, items)
     if root is not None:
         require_processor(topology, root)
     of_each = collective in OF_EACH
@@ -193,6 +200,48 @@ def plan(
         table = _table(machine, collective, _turned_round(machine, way), items, root)
         table = replace(table, add=_combines(topology, table, way))
     return Plan(way.algorithm, table, items, bound, rate)
+
+
+MOST_ROWS = 2**20
+"""Most messages of a total exchange of many items."""
+
+
+def require_exchange(topology: Topology, model: PortModel, items: int) -> None:
+    """Raise `UsageError` unless so many items of each pair can be exchanged.
+
+    Raises
+    ------
+    UsageError, TooLarge
+        There are busses, half-duplex links or no items, or too many processors or messages.
+    """
+    require_algorithm(topology, FARTHEST, model)
+    if not 1 <= items <= MOST_ROWS:
+        raise UsageError(f"A total exchange moves 1 to {MOST_ROWS:,} items, not {items}.")
+    if items * topology.hosts * (topology.hosts - 1) > MOST_ROWS:
+        raise TooLarge(
+            f"{items:,} items for each pair of {topology.hosts:,} processors are more than "
+            f"{MOST_ROWS:,} messages."
+        )
+
+
+def _of_all_pairs(machine: Machine, items: int) -> Plan:
+    """Make a total exchange of many items: as many of one item, put into common steps."""
+    topology, model = machine.topology, machine.model
+    require_exchange(topology, model, items)
+    bound, rate = bounds.steps_and_rate(machine, EXCHANGE, 0, items)
+    one = farthest_timetable(topology, model.send == 1, -(-bound // items)).ordered()
+    one = replace(one, port=ports_of(topology, one))
+    party = Party(topology, np.arange(topology.size), FARTHEST, one, bound)
+    steps = [each.step for each in interleaved(topology, model, [party] * items)]
+    everything = np.tile(np.arange(len(one)), items)
+    item = np.repeat(np.arange(items), len(one))
+    table = replace(
+        one.rows(everything),
+        step=np.concatenate(steps),
+        chunk=one.chunk[everything] * items + item,
+        chunks=items,
+    )
+    return Plan(FARTHEST, table.ordered(), items, bound, rate)
 
 
 def _everywhere(

@@ -21,7 +21,8 @@ from mpinet.networks.members import Members
 from mpinet.programs.perform import perform
 from mpinet.programs.pipelines.collectives import plan
 from mpinet.programs.pipelines.crossings import Demand, joint_bound
-from mpinet.programs.pipelines.together import interleaved, party, run
+from mpinet.programs.pipelines.interleaving import interleaved
+from mpinet.programs.pipelines.together import party, run
 
 
 def ranked(graph, group):
