@@ -106,6 +106,7 @@ class ScheduleResult(Result):
         "msccl",
         "mscclpp",
         "goal",
+        "chakra",
     ]
     collective: Annotated[str | None, "null where nobody says it"]
     rows: Count
@@ -189,7 +190,7 @@ def export(
     items: int = 1,
     switches: Switches = "forward",
     ports: Ports = "one",
-    format: Literal["csv", "npz", "msccl", "mscclpp", "goal"] | None = None,
+    format: Literal["csv", "npz", "msccl", "mscclpp", "goal", "chakra"] | None = None,
     bytes: Annotated[int | str | None, Typed(metavar="BYTES")] = None,
 ) -> ScheduleResult:
     """Write the schedule of a collective, by rank 0 (collective).
@@ -199,17 +200,18 @@ def export(
     collective : str
         Collective whose schedule is written.
     out : str
-        File to write: .csv, .npz, .xml (MSCCL), .json (MSCCL++) or .goal.
+        File to write: .csv, .npz, .xml (MSCCL), .json (MSCCL++), .goal, or .et (Chakra, a file
+        per processor: NAME.0.et, NAME.1.et, ..).
     algorithm : str, optional
         Algorithm, as for the collective's command.
     root : int or str
         Processor where the collective begins or ends, if it has one.
     items : int
         Items in a pipeline: of the root, of each processor, or to be combined.
-    format : {'csv', 'npz', 'msccl', 'mscclpp', 'goal'}, optional
+    format : {'csv', 'npz', 'msccl', 'mscclpp', 'goal', 'chakra'}, optional
         Format of the file; default: by its ending.
     bytes : int or str, optional
-        Bytes of a chunk, such as 64kB, in a GOAL file; default: 8.
+        Bytes of a chunk, such as 64kB, in GOAL and Chakra; default: 8.
 
     Returns
     -------
@@ -346,7 +348,7 @@ def _prepare_export(options: argparse.Namespace, topology: Topology) -> Job:
     """Check the file, its format and the root."""
     from mpinet.machine.timed.program import MOST_AMOUNT
     from mpinet.programs.collective import require_processor
-    from mpinet.programs.schedules.files.writing import ENDINGS, GOAL_BYTES
+    from mpinet.programs.schedules.files.writing import ENDINGS, GOAL_BYTES, SIZED
 
     file = Path(options.file)
     if options.format is None and file.suffix not in ENDINGS:
@@ -361,12 +363,12 @@ def _prepare_export(options: argparse.Namespace, topology: Topology) -> Job:
         needed += topology.hosts**2 * BITS_A_PAIR // 8
     require_memory(needed, f"A schedule of {options.collective} on {topology.name}")
     format = options.format or ENDINGS[file.suffix]
-    if not topology.links and format in ("msccl", "mscclpp", "goal"):
+    if not topology.links and format not in ("csv", "npz"):
         raise UsageError(
             f"{topology.name} has busses, and no {format.upper()} file says what goes over which: "
             "write .csv or .npz."
         )
-    if options.bytes is not None and format != "goal":
+    if options.bytes is not None and format not in SIZED:
         raise UsageError(f"--bytes does not apply: {format} files do not say how long a chunk is.")
     size = GOAL_BYTES if options.bytes is None else bytes_of(options.bytes)
     if size > MOST_AMOUNT:
@@ -413,8 +415,11 @@ class ExportSchedule(Job):
             network=self._network.name,
             edges_sha256=Network.of(self._network).edges_sha256,
         )
-        with whole_file(Path(options.file)) as file:
-            file.write(FORMATS[self._format](table, self._size))
+        written, path = FORMATS[self._format](table, self._size), Path(options.file)
+        for number, data in enumerate(written if isinstance(written, list) else [written]):
+            own = path.with_suffix(f".{number}.et") if isinstance(written, list) else path
+            with whole_file(own) as file:
+                file.write(data)
         items = {"items": options.items} if options.items > 1 else {}
         return {
             "collective": options.collective,

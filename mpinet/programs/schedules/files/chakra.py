@@ -233,7 +233,8 @@ def _purpose(
         raise UsageError("header: it does not say to whom the chunks of an alltoall go.")
     total = max((node.chunk + node.chunks for node in moved), default=1) if known else 1
     per = -(-total // gpus) if name in (*OF_EACH, "scatter", "gather") else total
-    return require_purpose(name, gpus, reading.chunks or max(per, 1), reading.root)
+    root = reading.root if reading.root is not None else told.get("root")
+    return require_purpose(name, gpus, reading.chunks or max(per, 1), root)
 
 
 def _tasks(

@@ -1,4 +1,4 @@
-"""Writing schedule files: CSV, NPZ, MSCCL-XML, plans of MSCCL++ and GOAL."""
+"""Writing schedule files: CSV, NPZ, MSCCL-XML and GOAL, and the table of all that are written."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import numpy as np
 
 from mpinet.errors import UsageError
 from mpinet.programs.schedules.chunks import OWNED, count_chunks
+from mpinet.programs.schedules.files.chakrawriting import as_chakra
 from mpinet.programs.schedules.files.msccl import NAMES
 from mpinet.programs.schedules.files.mscclppwriting import as_plan
 from mpinet.programs.schedules.timetable import (
@@ -307,16 +308,22 @@ def _places(
 GOAL_BYTES = 8
 """Bytes of a chunk in GOAL, where nobody says it."""
 
-FORMATS: dict[str, Callable[[Timetable, int], bytes]] = {
+FORMATS: dict[str, Callable[[Timetable, int], bytes | list[bytes]]] = {
     "csv": lambda table, _: as_csv(table),
     "npz": lambda table, _: as_npz(table),
     "msccl": lambda table, _: as_msccl(table),
     "mscclpp": lambda table, _: as_plan(table),
     "goal": as_goal,
+    "chakra": as_chakra,
 }
-"""Formats that a schedule can be written in, given a chunk's bytes, which GOAL alone tells."""
+"""Formats that a schedule can be written in, given a chunk's bytes; some have a file a processor.
+"""
+
+SIZED = ("goal", "chakra")
+"""Formats that tell a chunk's bytes."""
 
 ENDINGS = {
     ".csv": "csv", ".npz": "npz", ".xml": "msccl", ".json": "mscclpp", ".goal": "goal",
+    ".et": "chakra",
 }  # fmt: skip
 """The formats that files' endings stand for."""
