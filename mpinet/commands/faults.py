@@ -1,4 +1,4 @@
-"""What ``--faults`` says: the words of a command, or of a file."""
+"""Words of ``--faults``, as a command or a file has them."""
 
 from __future__ import annotations
 

@@ -274,7 +274,7 @@ def _alive(network: Topology, name: str, dead: list[int], cut: list[tuple[int, i
 
 
 def _reached(ends: Table, first: int) -> np.ndarray:
-    """Which nodes can be reached from one, shape (N,)."""
+    """Return which nodes can be reached from one, shape (N,)."""
     reached = np.zeros(len(ends), bool)
     reached[first] = True
     wave = np.array([first])

@@ -104,7 +104,7 @@ class _Program:
         }  # fmt: skip
 
     def _enters(self, nodes: frozenset[int]) -> np.ndarray:
-        """Which arcs lead into a set."""
+        """Return which arcs lead into a set."""
         inside = np.isin(np.arange(self.size), [*nodes])
         return inside[self.heads] & ~inside[self.tails]
 

@@ -18,7 +18,7 @@ from mpinet.programs.pipelines.arcs import Ends
 
 
 class Past(NamedTuple):
-    """What was held and used in the last steps: step t stands in row t modulo ``longest + 1``.
+    """Record of what was held and used in the last steps: step t stands in row t modulo ``longest + 1``.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Paths(NamedTuple):
 
 
 class Have(NamedTuple):
-    """Who has what.
+    """Items that everybody has.
 
     Attributes
     ----------
