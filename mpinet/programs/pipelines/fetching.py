@@ -18,7 +18,7 @@ from mpinet.programs.pipelines.arcs import Ends
 
 
 class Past(NamedTuple):
-    """Ports held and used in the last steps: step t stands in row t modulo ``longest + 1``.
+    """Items held, and arcs used, in the last steps: step t is row t modulo ``longest + 1``.
 
     Attributes
     ----------
