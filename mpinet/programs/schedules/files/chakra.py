@@ -77,7 +77,7 @@ class Trace:
 
     program: Program = field(default_factory=Program)
     before: list[list[int]] = field(default_factory=list)
-    ends: dict[Any, tuple[list[list[int]], list[list[int]]]] = field(
+    ends: dict[Any, tuple[list[int], list[int]]] = field(
         default_factory=lambda: defaultdict(lambda: ([], []))
     )
 
@@ -271,7 +271,7 @@ def _message(trace: Trace, rank: int, node: Node, place: Place) -> int:
     else:
         adds = bool(node.told.get("is_rrc"))
         task = trace.add(node.where, Act("receive", place if adds else None, place, adds))
-    trace.ends[(*key, node.told.get("comm_tag", 0))][not sends].append([task])
+    trace.ends[(*key, node.told.get("comm_tag", 0))][not sends].append(task)
     return task
 
 
@@ -293,7 +293,7 @@ def _meet(trace: Trace) -> None:
                 f"header: {sender} sends {len(sent)} times to {receiver} with tag {tag}, which "
                 f"receives {len(got)} times."
             )
-        for (send,), (receive,) in zip(sent, got, strict=True):
+        for send, receive in zip(sent, got, strict=True):
             trace.after(receive, send)
             trace.program.acts[receive].partner = send
 
