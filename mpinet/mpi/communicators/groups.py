@@ -21,6 +21,7 @@ class Caller(RankTable):
 
     def __init__(self) -> None:
         self._ranks = None
+        self.plain = 0
 
     @property
     def members(self) -> tuple[int]:  # type: ignore[override]

@@ -33,11 +33,9 @@ class BufferMessages(Endpoint):
     @call
     def Send(self, buf: Any, dest: int, tag: int = 0) -> None:
         """Send memory."""
-        mail = running.mail
-        if mail.synchronous:
-            self.Ssend(buf, dest, tag)
-        else:
-            mail.send(self._scope, dest, tag, _body(buf, dest))
+        sending = running.mail.send_standard(self._scope, dest, tag, _body(buf, dest))
+        if sending is not HAPPENED:
+            running.turns.wait(sending)
 
     @call
     def Rsend(self, buf: Any, dest: int, tag: int = 0) -> None:

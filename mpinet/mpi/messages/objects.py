@@ -28,11 +28,9 @@ class ObjectMessages(Endpoint):
     @call
     def send(self, obj: Any, dest: int, tag: int = 0) -> None:
         """Send an object."""
-        mail = running.mail
-        if mail.synchronous:
-            self.ssend(obj, dest, tag)
-        else:
-            mail.send(self._scope, dest, tag, dumps(obj))
+        sending = running.mail.send_standard(self._scope, dest, tag, dumps(obj))
+        if sending is not HAPPENED:
+            running.turns.wait(sending)
 
     @call
     def bsend(self, obj: Any, dest: int, tag: int = 0) -> None:
@@ -100,7 +98,8 @@ class ObjectMessages(Endpoint):
         room = None if recvbuf is None else _room_given(recvbuf, source)
         message = None if source == PROC_NULL else mail.receive(self._scope, source, recvtag)
         found = loaded(message, room, status)
-        running.turns.wait(sending)
+        if sending is not HAPPENED:
+            running.turns.wait(sending)
         return found
 
     def _send_buffered(self, obj: Any, dest: int, tag: int) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache, update_wrapper
+from functools import cache, partial, update_wrapper
 from inspect import Parameter, signature
 from sys import _getframe
 from types import CodeType, FunctionType
@@ -114,7 +114,7 @@ CALL = """
 def wrapper({parameters}):
     here = running.turns.current
     if getcurrent() is not here.thread:
-        return running.world.threads.serve(kind, caller(1), lambda: method({arguments}))
+        return running.world.threads.serve(kind, caller(1), partial(method, {arguments}))
     if here.account is not None:
         return method({arguments})
     frame = caller(1)
@@ -161,6 +161,7 @@ def call(method: F) -> F:
         "getcurrent": getcurrent,
         "kind": method.__name__,
         "method": method,
+        "partial": partial,
         "running": running,
     }
     defaults = tuple(each.default for each in taken if each.default is not Parameter.empty)

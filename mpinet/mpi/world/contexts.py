@@ -38,6 +38,9 @@ ALL = -1
 TAG_LIMIT: int = 2**31 - 1
 """Highest tag of scripts' own messages: all bits of a tag."""
 
+SHORT = 1 << 30
+"""Tags below this one are allowed everywhere, and Python compares them fastest."""
+
 
 class Scope:
     """Scope of messages: who exchanges them in a part of a context, and what tells them apart.
@@ -79,14 +82,27 @@ class Scope:
         Exception
             ``ERR_RANK``, ``ERR_TAG``: none can be.
         """
-        try:
-            if source != ANY_SOURCE:
-                self.others.processor(source)
-            if tag != ANY_TAG and tag & self.tags != tag:
-                raise REAL.Exception(REAL.ERR_TAG)
-        except TypeError:
-            return self.envelope(as_int(source), as_int(tag))
+        if source != ANY_SOURCE and (
+            type(source) is not int or not 0 <= source < self.others.plain
+        ):
+            source = as_int(source)
+            self.others.processor(source)
+        if tag != ANY_TAG and (type(tag) is not int or not 0 <= tag < SHORT):
+            tag = self.allowed(tag)
         return self.context, source, tag
+
+    def allowed(self, tag: int) -> int:
+        """Return a tag as a number, also one that is an enumeration of the script's.
+
+        Raises
+        ------
+        Exception
+            ``ERR_TAG``: it has other bits than tags may have.
+        """
+        tag = as_int(tag)
+        if tag & self.tags != tag:
+            raise REAL.Exception(REAL.ERR_TAG)
+        return tag
 
 
 class Lacking:

@@ -115,17 +115,18 @@ class LoggedMail(Mail):
 
     # ---- messages
 
-    def send(self, scope: Scope, target: int, tag: int, data: Any, ack: Ack | None = None) -> None:
+    def send(self, scope: Scope, target: int, tag: int, data: Any, ack: Ack | None = None) -> Event:
         """Send as `Mail.send` does."""
         target, tag = as_int(target), as_int(tag)
-        super().send(scope, target, tag, data, ack)
+        sending = super().send(scope, target, tag, data, ack)
         if target == PROC_NULL:
-            return
+            return sending
         here = self._turns.current
         envelope = self._named(scope.context, scope.group.rank_of(here.id), tag)
         size = max(1, len(data))
         number = self._note(here, "send", size, scope.others.processor(target), envelope)
         self._frontiers[here] = [number << 1 | BEGUN]
+        return sending
 
     def access(self, *args: Any) -> None:
         """Send as `Mail.access` does."""

@@ -13,9 +13,9 @@ from itertools import count
 from typing import Any
 
 from mpinet.machine import Machine
-from mpinet.mpi.real import PROC_NULL, REAL, as_int
+from mpinet.mpi.real import ANY_SOURCE, ANY_TAG, PROC_NULL, as_int
 from mpinet.mpi.world.accounts import Account
-from mpinet.mpi.world.contexts import ONE_SIDED, PARTS, RECOVERY, Contexts, Scope
+from mpinet.mpi.world.contexts import ONE_SIDED, PARTS, RECOVERY, SHORT, Contexts, Scope
 from mpinet.mpi.world.events import HAPPENED, Acknowledgement, Arrival, Event, Receive
 from mpinet.mpi.world.exits import Exits
 from mpinet.mpi.world.matching import Posted, Unexpected
@@ -53,6 +53,8 @@ class Mail:
     require : callable or None
         Raises an error where the running processor may not use a context, or reach another one;
         None as long as nothing has failed.
+    send_standard : callable
+        Sends a message in the run's standard mode; the event that it returns completes the send.
     on_notice : callable
         Gets a processor, and what has come to it about failures.
     logged : bool
@@ -61,12 +63,14 @@ class Mail:
 
     logged = False
     require: Callable[..., None] | None = None
+    send_standard: Callable[[Scope, int, int, Any], Event]
     on_notice: Callable[[int, Message], None]
 
     def __init__(self, turns: Turns, contexts: Contexts, exits: Exits, synchronous: bool):
         self.synchronous = synchronous
         self.outbox = Outbox()
         self.to_self = 0
+        self.send_standard = self.send_synchronously if synchronous else self.send
         self._turns = turns
         self._exits = exits
         self._acknowledgements = contexts.number(ACKNOWLEDGEMENTS)
@@ -97,8 +101,10 @@ class Mail:
 
     # ---- sends
 
-    def send(self, scope: Scope, target: int, tag: int, data: Any, ack: Ack | None = None) -> None:
+    def send(self, scope: Scope, target: int, tag: int, data: Any, ack: Ack | None = None) -> Event:
         """Send a message from the running processor to another one, or to itself.
+
+        The usual case takes no further call: ranks that are their processors, and a small tag.
 
         Parameters
         ----------
@@ -113,35 +119,38 @@ class Mail:
         ack : Ack, optional
             Where to acknowledge the matching receive.
 
+        Returns
+        -------
+        Event
+            The completion of a standard send, which has happened.
+
         Raises
         ------
         Exception
             ``ERR_RANK``, ``ERR_TAG``: there is no such rank or tag.
         """
-        others = scope.others
-        if target == PROC_NULL:
-            self.nothing(scope)
-            return
-        try:
-            receiver = others.processor(target)
-            if tag & scope.tags != tag:
-                raise REAL.Exception(REAL.ERR_TAG)
-            if type(tag) is not int:  # an enumeration of the script's, which other ranks lack
-                tag = int(tag)
-        except TypeError:
-            self.send(scope, as_int(target), as_int(tag), data, ack)
-            return
+        receiver, others = target, scope.others
+        if type(target) is not int or not 0 <= target < others.plain:
+            if target == PROC_NULL:
+                self.nothing(scope)
+                return HAPPENED
+            receiver = others.processor(as_int(target))
+        if type(tag) is not int or not 0 <= tag < SHORT:
+            tag = scope.allowed(tag)
         here = self._turns.current
-        account: Account = here.account  # type: ignore[assignment]
+        sender, group = here.id, scope.group
         if self.require is not None:
             self.require(scope.context, receiver)
-        message = scope.context, scope.group.rank_of(here.id), tag, data, ack
-        if receiver == here.id:
+        source = sender if group.plain else group.rank_of(sender)
+        message = scope.context, source, tag, data, ack
+        if receiver == sender:
             self.to_self += 1
             self._match(here, message)
         else:
+            account: Account = here.account  # type: ignore[assignment]
             account.sent += len(data)
-            self.outbox.extend((here.id, receiver, account.number, message))
+            self.outbox.extend((sender, receiver, account.number, message))
+        return HAPPENED
 
     def send_synchronously(self, scope: Scope, target: int, tag: int, data: Any) -> Event:
         """Send a message as `send` does; the event is its acknowledgement."""
@@ -157,13 +166,6 @@ class Mail:
             del self._unacknowledged[key]
             raise
         return event
-
-    def send_standard(self, scope: Scope, target: int, tag: int, data: Any) -> Event:
-        """Send a message in the run's standard mode; the event completes the send."""
-        if self.synchronous:
-            return self.send_synchronously(scope, target, tag, data)
-        self.send(scope, target, tag, data)
-        return HAPPENED
 
     def _acknowledge(self, processor: Processor, message: Message) -> None:
         """Tell a synchronous send, on the sender's account, that its receive has matched."""
@@ -345,14 +347,20 @@ class Mail:
                 processor is not None
                 and processor.posted is None
                 and type(awaited := processor.awaited) is Receive
-                and awaited.matches(message)
-                and message[ACK] is None
             ):
-                awaited.message = message
-                processor.awaited = None
-                ready.append(processor)
-            else:
-                self._deliver_any(slot, message)
+                context, source, tag = awaited.envelope
+                come, sender, sent, _, ack = message
+                if (
+                    ack is None
+                    and context == come
+                    and (sender == source or source == ANY_SOURCE)
+                    and (sent == tag or tag == ANY_TAG)
+                ):
+                    awaited.message = message
+                    processor.awaited = None
+                    ready.append(processor)
+                    continue
+            self._deliver_any(slot, message)
 
     def _deliver_any(self, slot: int, message: Message) -> None:
         """Deliver any message to what is in a slot: a processor that may have ended."""

@@ -23,14 +23,17 @@ class RankTable:
     ----------
     members : sequence of int
         The processors.
+    plain : int
+        How many ranks, from 0 on, are the numbers of their processors: all, or none.
     """
 
-    __slots__ = ("__weakref__", "_ranks", "members")
+    __slots__ = ("__weakref__", "_ranks", "members", "plain")
 
     members: Sequence[int]
 
     def __init__(self, members: Sequence[int]):
         self.members = members
+        self.plain = 0
         self._ranks: dict[int, int] | None = None
 
     def rank_of(self, processor: int) -> int:
@@ -72,6 +75,10 @@ class WorldRanks(RankRange):
     """All processors: a rank is a processor's number."""
 
     __slots__ = ()
+
+    def __init__(self, members: range):
+        super().__init__(members)
+        self.plain = len(members)
 
     def rank_of(self, processor: int) -> int:
         """A processor's rank."""

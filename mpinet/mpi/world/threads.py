@@ -102,6 +102,8 @@ class Threads:
 
     def join(self) -> None:
         """Wait for the running processor's threads, as the interpreter does at its end."""
+        if not self._owners:  # as mostly; to list what is held weakly takes some microseconds
+            return
         here = self._turns.current
         for thread, owner in list(self._owners.items()):
             if owner is here and not thread.daemon:

@@ -176,7 +176,8 @@ class Transit:
     def _give_bodies(self, targets: Ints, keys: Ints, messages: list[Message]) -> None:
         """Bring every body to its receiver's rank (collective)."""
         machine = self._machine
-        bodies = dict(zip(keys.tolist(), messages, strict=True))
+        bodies = self._bodies
+        bodies.update(zip(keys.tolist(), messages, strict=True))
         if machine.transport.size > 1:
             leaving, counts = by_owner(machine, targets)
             parts = np.split(leaving, np.cumsum(counts)[:-1])
@@ -185,8 +186,7 @@ class Transit:
                 for part in parts
             ]
             for text in exchange_texts(machine.transport, texts):
-                self._bodies.update(self._unpacked(text))
-        self._bodies.update(bodies)
+                bodies.update(self._unpacked(text))
 
     def _packed(self, bodies: list[tuple[int, Message]]) -> bytes:
         """Bodies as another rank gets them: contexts have other numbers there."""

@@ -93,8 +93,9 @@ class Turns:
     def start(self, program: Callable[[Processor], None]) -> None:
         """Give every processor a thread that is to run a program."""
         self._new = [processor for processor in self.processors if processor is not None]
+        thread = self._threads(program)
         for processor in self._new:
-            processor.thread = self._thread(processor, program)
+            processor.thread = thread()
         self.privacy = Privacy()
 
     def leave_free(self, numbers: Collection[int]) -> None:
@@ -108,7 +109,7 @@ class Turns:
         """Let a processor of this rank that is free run a program."""
         slot = self.numbers.index(number)
         processor = self.processors[slot] = Processor(number, slot)
-        processor.thread = self._thread(processor, program)
+        processor.thread = self._threads(program)()
         self.running += 1
         self._new.append(processor)
 
@@ -183,9 +184,17 @@ class Turns:
             self.sleep()
         self.sleep()  # takes away what is the last one's own, if that has ended
 
-    def _thread(self, processor: Processor, program: Callable[[Processor], None]) -> greenlet:
-        """A processor's thread; `partial` would lie on the C stack, copied at every switch."""
-        return greenlet(lambda: self._live(processor, program), self._scheduler.thread)
+    def _threads(self, program: Callable[[Processor], None]) -> Callable[[], greenlet]:
+        """What makes threads of processors, each of whichever is running when it begins.
+
+        One function serves all: a closure for each would take 400 bytes of every processor, and
+        `partial` would lie on the C stack, which is copied at every switch.
+        """
+
+        def live() -> None:
+            self._live(self.current, program)
+
+        return lambda: greenlet(live, self._scheduler.thread)
 
     def _live(self, processor: Processor, program: Callable[[Processor], None]) -> None:
         """Run a program on a processor, to whatever end."""
