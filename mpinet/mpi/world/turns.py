@@ -185,7 +185,7 @@ class Turns:
         self.sleep()  # takes away what is the last one's own, if that has ended
 
     def _threads(self, program: Callable[[Processor], None]) -> Callable[[], greenlet]:
-        """What makes threads of processors, each of whichever is running when it begins.
+        """Return a maker of threads, each for the processor that is running when it begins.
 
         One function serves all: a closure for each would take 400 bytes of every processor, and
         `partial` would lie on the C stack, which is copied at every switch.
