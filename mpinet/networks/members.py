@@ -30,7 +30,8 @@ TABLES = 2
 PART = re.compile(r"(?P<network>.*?)(?P<said>(?:[:,]\s*(?:group|dead)\s*=[^,*=]*)+)")
 """The last arguments of any network, which say who of it takes part and what is dead."""
 
-MOST_STRIDE = re.compile(r"(\d+)(?:-(\d+)(?::(\d+))?)?")
+RUN = re.compile(r"(\d+)(?:-(\d+)(?::(\d+))?)?")
+"""A number, or a run of them: first, last and stride."""
 
 
 class Members(Topology):
@@ -208,7 +209,7 @@ def read_runs(network: Topology, text: str) -> list[int]:
     """
     found = list[int]()
     for word in re.split("[,+]", text):
-        said = MOST_STRIDE.fullmatch(word.strip())
+        said = RUN.fullmatch(word.strip())
         first, last, stride = (int(part or -1) for part in said.groups()) if said else (0, 0, 0)
         last, stride = first if last < 0 else last, 1 if stride < 0 else stride
         if not said or stride < 1 or last < first:
