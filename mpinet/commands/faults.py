@@ -1,4 +1,4 @@
-"""Words of ``--faults``, as a command or a file has them."""
+"""The words of ``--faults``: those of a command, or of a file."""
 
 from __future__ import annotations
 
