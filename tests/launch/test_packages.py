@@ -31,6 +31,7 @@ PACKAGES = {
     "pysdc_controller": "pysdc qmat",
     "libensemble_uniform": "libensemble tomli gest-api pydantic pydantic-core psutil "
     "annotated-types typing-inspection",
+    "pylops_distributed": "pylops-mpi pylops pyproximal",
     "numba_mpi_calls": "numba-mpi psutil",
 }
 """What is installed for each script; what these need beside it is installed with the tests."""
