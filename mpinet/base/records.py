@@ -8,6 +8,7 @@ which ``lane.sent += 1`` writes into the lane's array.
 from __future__ import annotations
 
 from array import array
+from math import prod
 from operator import itemgetter, setitem
 from typing import Annotated, Any, ClassVar, Self, get_args, get_origin, get_type_hints
 
@@ -20,6 +21,18 @@ Short = Annotated[int, np.int32]
 
 Word32 = Annotated[int, np.uint32]
 """A field of 32 bits without a sign."""
+
+
+LINE = 64
+"""Bytes of a line of the cache, as most processors have them."""
+
+
+def lined(count: int, dtype: Any) -> Array:
+    """Return zeros that begin with a line of the cache, so that few of them lie in two."""
+    size = count * np.dtype(dtype).itemsize
+    room = np.zeros(size + LINE, np.uint8)
+    begin = -room.__array_interface__["data"][0] % LINE
+    return room[begin : begin + size].view(dtype)
 
 
 class Record:
@@ -65,7 +78,7 @@ class Record:
     @classmethod
     def array(cls, *shape: int) -> Array:
         """Return an array of this shape, of records of zeros."""
-        return np.zeros(shape, cls.dtype)
+        return lined(prod(shape), cls.dtype).reshape(shape)
 
     @classmethod
     def one(cls) -> Self:

@@ -40,6 +40,9 @@ EDGE = FIRST_AT
 BASE_AT = FIRST_AT + 1
 """Place where the base's own parameters begin."""
 
+ALL_HOPS = 1 << 62
+"""More hops than any way has."""
+
 
 def ugal_local(topology: Topology, seed: int = 0) -> Routing:
     """UGAL-L: the first channel of either way, its queue times the hops of the way.
@@ -237,16 +240,16 @@ def both_ways(node, in_port, in_class, header, candidates, params):
 
 
 @inlined
-def hops_of(node, header, params):
-    """Count the hops between nodes that forward, on the base's way."""
+def hops_of(node, header, most, params):
+    """Count the hops between nodes that forward, on the base's way, until they are above `most`."""
     hops = 0
-    while True:
+    while hops <= most:
         port = onward(node, header, params)
         if port < 0:
-            return hops
-        following = behind(node, port, params)
-        hops += following >= params[EDGE]
-        node = following
+            break
+        node = behind(node, port, params)
+        hops += node >= params[EDGE]
+    return hops
 
 
 @inlined
@@ -265,11 +268,17 @@ def queued_on(node, header, seen, params):
 def choose_by_own(node, header, candidates, seen, params):
     """Take the minimal way unless its queue times its hops is more than the other's."""
     words, count, way = params[WORDS], candidates.shape[0], 0
-    if count == 2:
+    near, far = seen[candidates[0, PORT]], seen[candidates[count - 1, PORT]]
+    # Behind an empty queue no hops are counted, and of the other way no more than decide.
+    if count == 2 and near > 0:
         target, drawn = header[:words], header[words : 2 * words]
-        short = hops_of(node, target, params)
-        long = hops_of(node, drawn, params) + hops_of(header[2 * words], target, params)
-        if seen[candidates[0, PORT]] * short > seen[candidates[1, PORT]] * long:
+        near *= hops_of(node, target, ALL_HOPS, params)
+        if far > 0:
+            most = (near - 1) // far
+            long = hops_of(node, drawn, most, params)
+            long += hops_of(header[2 * words], target, most - long, params)
+            way = 1 if long <= most else 0
+        elif near > 0:
             way = 1
     return way if seen[seen.size - count + way] > 0 else -1
 

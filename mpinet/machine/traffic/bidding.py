@@ -34,7 +34,7 @@ def bid(begin, end, routes, rules, state, busses, bidding, scratch, ledger):
     bids, of_ports, bus_rows = bidding.bids, busses.of_ports, busses.rows
     t, ports, vcs, count, words = ledger.now, rules.ports, rules.vcs, rules.lanes, rules.words
     network_lanes, buffer, bussed = ports * vcs, rules.buffer, of_ports.size > 0
-    header, ways, seen = scratch.header, scratch.ways, bidding.seen
+    header, ways, seen, port_of = scratch.header, scratch.ways, bidding.seen, scratch.port_of
     many = 0
     for slot in range(begin, end):
         number, base = nodes[slot].number, slot * count
@@ -60,8 +60,9 @@ def bid(begin, end, routes, rules, state, busses, bidding, scratch, ledger):
                     # A waiting head that has a choice asks anew in every step: credits change.
                     if lane.out == UNDECIDED or (ADAPTIVE and lane.sent == 0 and lane.vc != FIXED):
                         waits = ask(
-                            m, lane, at, slot, header, ways, seen, routes, rules, state, ledger
-                        )
+                            m, lane, at, slot, header, port_of, ways, seen, routes, rules, state,
+                            ledger,
+                        )  # fmt: skip
                         if ledger.wrong != 0:
                             return many
                         if waits:

@@ -61,8 +61,11 @@ def withdraw(rules, state, ledger):
 
 
 @phase
-def generate(routes, rules, sources, state, books, scratch, ledger):
-    """Phase 1: generate messages and let them take slots of their sources, or unlimited queues."""
+def generate(begin, end, routes, rules, sources, state, books, scratch, ledger):
+    """Phase 1: generate messages and let them take slots of their sources, or unlimited queues.
+
+    The sources are those of the nodes `begin` to `end`, without the last.
+    """
     nodes, occupied, lanes, messages, headers = (
         state.nodes, state.occupied, state.lanes, state.messages, state.headers
     )  # fmt: skip
@@ -78,7 +81,7 @@ def generate(routes, rules, sources, state, books, scratch, ledger):
     if ledger.closed >= 0:
         return
     queue_max = ledger.source_queue_max
-    for slot in range(nodes.size):
+    for slot in range(begin, end):
         node = nodes[slot]
         if node.number >= hosts or (faulty and is_among(node.number, dead)):
             continue

@@ -17,6 +17,7 @@ from mpinet.machine.traffic.layout import (
     WORMHOLE,
 )
 from mpinet.machine.traffic.places import add_all, clear, first_from, make_empty, set_bit
+from mpinet.networks.arithmetic import lowest_one
 
 
 @phase
@@ -32,15 +33,24 @@ def grant(many, rules, state, busses, bidding, scratch, ledger):
     ports, policy, switching = rules.ports, rules.policy, rules.switching
     # By output and input the last node (slot) in which it was taken. A node compares these stamps
     # with its own slot, so that no node has to clear them.
-    used_out, used_in = scratch.used_out, scratch.used_in
+    used_out, used_in, port_of = scratch.used_out, scratch.used_in, scratch.port_of
+    words, whole = rules.words, scratch.whole
     used_out[:] = NONE
     used_in[:] = NONE
     scratch.used_vcs[:] = NONE
     granted = first = 0
     while first < many:
-        slot, last = bids[first].slot, first + 1
+        slot, last = bids[first].slot, first
+        outs = ins = clash = 0
         while last < many and bids[last].slot == slot:
+            each = bids[last]
             last += 1
+            if not DETAILED and words == 1:
+                out = 1 << lead(leads, slot, np.int64(each.out), ports)
+                port = whole[port_of[each.lane]]
+                clash |= outs & out | ins & port
+                outs |= out
+                ins |= port
         if DETAILED:
             before, first_bid, first = granted, first, last
             granted = allocate(
@@ -50,12 +60,15 @@ def grant(many, rules, state, busses, bidding, scratch, ledger):
             continue
         if switching != WORMHOLE:
             granted = grant_begun(
-                first, last, granted, slot, used_out, used_in, rules, bids, chosen, outputs, leads
-            )
-        if last == first + 1:
-            granted = grant_alone(
-                first, granted, slot, used_out, used_in, rules, bids, chosen, outputs, leads
-            )
+                first, last, granted, slot, used_out, used_in, port_of, rules, bids, chosen,
+                outputs, leads,
+            )  # fmt: skip
+        if clash == 0 if words == 1 else last == first + 1:
+            for b in range(first, last):
+                granted = grant_alone(
+                    b, granted, slot, used_out, used_in, port_of, rules, bids, chosen, outputs,
+                    leads,
+                )  # fmt: skip
         elif policy == ROTATING:
             granted = grant_in_turn(
                 first, last, granted, slot, used_out, used_in, ledger.now % (ports + 1), rules,
@@ -72,7 +85,7 @@ def grant(many, rules, state, busses, bidding, scratch, ledger):
 
 @part
 def grant_begun(
-    first, last, granted, slot, used_out, used_in, rules, bids, chosen, outputs, leads
+    first, last, granted, slot, used_out, used_in, port_of, rules, bids, chosen, outputs, leads
 ):  # fmt: skip
     """Grant the bids of messages that have begun to cross, which keep output and input.
 
@@ -83,7 +96,7 @@ def grant_begun(
     for o in range(ports + 1):
         keeper = outputs[slot * (ports + 1) + o].keeper
         if keeper != NONE:
-            used_out[lead(leads, slot, o, ports)] = used_in[keeper // rules.vcs] = slot
+            used_out[lead(leads, slot, o, ports)] = used_in[port_of[keeper]] = slot
     for b in range(first, last):
         each = bids[b]
         each.granted = outputs[slot * (ports + 1) + each.out].keeper == each.lane
@@ -100,22 +113,23 @@ def pass_turn(output, lane, count):
 
 
 @part
-def grant_alone(first, granted, slot, used_out, used_in, rules, bids, chosen, outputs, leads):
-    """Grant the only bid of a node, unless a message that crosses keeps its output or input.
+def grant_alone(
+    bid, granted, slot, used_out, used_in, port_of, rules, bids, chosen, outputs, leads
+):  # fmt: skip
+    """Grant a bid whose output and input nobody else asks for, unless what crosses keeps them.
 
-    Most nodes have one bid at low load: this is `grant_in_turn` and `grant_in_order` without their
-    searches.
+    So are most bids: this is `grant_in_turn` and `grant_in_order` without their searches.
     """
-    each, ports = bids[first], rules.ports
+    each, ports = bids[bid], rules.ports
     if rules.switching != WORMHOLE:
-        if each.granted != 0 or (rules.one_input and used_in[each.lane // rules.vcs] == slot):
+        if each.granted != 0 or (rules.one_input and used_in[port_of[each.lane]] == slot):
             return granted
         many = each.out == ports and not rules.one_eject
         if used_out[lead(leads, slot, each.out, ports)] == slot and not many:
             return granted
     if rules.policy == ROTATING and (leads.size == 0 or each.out == ports):
         pass_turn(outputs[slot * (ports + 1) + each.out], each.lane, rules.lanes)
-    chosen[granted] = first
+    chosen[granted] = bid
     return granted + 1
 
 
@@ -130,8 +144,9 @@ def grant_in_turn(
     choose finds all inputs free. Lanes are bits of words, so that the next in turn is found without
     a look at every bid.
     """
-    ports, vcs, words = rules.ports, rules.vcs, rules.words
+    ports, words, port_of = rules.ports, rules.words, scratch.port_of
     asked, barred, whole, bid_of = scratch.asked, scratch.barred, scratch.whole, scratch.bid_of
+    left = 0
     make_empty(barred, 0, words)
     if rules.switching != WORMHOLE and rules.one_input:
         for port in range(ports + 1):
@@ -142,12 +157,17 @@ def grant_in_turn(
         if rules.switching == WORMHOLE or each.granted == 0:
             bid_of[each.lane] = b
             set_bit(asked, np.int64(each.out), np.int64(each.lane), words)
+            left |= 1 << np.int64(each.out) if words == 1 else 0  # type: ignore[assignment]
     for i in range(ports + 1):
-        out = turn + i
-        if out > ports:
-            out -= ports + 1
-        if words == 1 and asked[out] == 0:
-            continue
+        if words == 1:
+            # There are as many outputs as inputs, so that these are bits of one word, too.
+            if left == 0:
+                break
+            ahead = left & -(1 << turn)
+            out = lowest_one(ahead if ahead != 0 else left)
+            left &= ~(1 << out)
+        else:
+            out = turn + i if turn + i <= ports else turn + i - (ports + 1)
         output, to = outputs[slot * (ports + 1) + out], lead(leads, slot, out, ports)
         many = out == ports and not rules.one_eject
         while many or used_out[to] != slot:
@@ -155,7 +175,7 @@ def grant_in_turn(
             if lane == NONE:
                 break
             clear(asked, out, lane, words)
-            port = lane // vcs
+            port = port_of[lane]
             used_out[to] = used_in[port] = slot
             if rules.one_input:
                 add_all(barred, 0, whole, port, words)

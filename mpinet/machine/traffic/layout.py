@@ -22,7 +22,7 @@ from mpinet.base.arguments import (
     StartRule,
     TargetRule,
 )
-from mpinet.base.arrays import Array, Counts, Ints, ShortRows, Shorts, Table
+from mpinet.base.arrays import Array, Bytes, Counts, Ints, ShortRows, Shorts, Table
 from mpinet.base.records import Record, Short, Word32
 from mpinet.compiled import Switch
 from mpinet.machine.heaps import NONE as NONE
@@ -57,7 +57,7 @@ MIX_STREAM = 23
 """Stream of the draws by which a mix takes the first of its patterns."""
 
 MESSAGE_WORDS = 7
-"""Words of a message behind its head's word: fields up to `Message.hops`, without the header."""
+"""Words of a message behind its head's word: `leaving.send_flit` writes them, then the header."""
 
 ROUND = 2
 """Row of `Books.latencies` for round trips: from a request's birth to the end of its reply."""
@@ -98,6 +98,7 @@ class Rules(Record):
     vcs: int
     vcs_of_class: int
     classes: int
+    classed: bool  # whether a rule gives channels their classes; without one there is class 0
     lanes: int  # of a node
     words: int  # of its bits in `State.occupied`
     buffer: int
@@ -303,17 +304,18 @@ class Link(Record):
 class Message(Record):
     """A message: the data that travel with its head, beside the header."""
 
+    # What every hop asks for stands first, in one line of the cache; all of it takes 64 bytes.
     number: int
-    length: int  # flits
-    born: int
-    source: int
     target: int
-    entered: int
-    hops: int
+    length: Short  # flits
+    hops: Short
     came: Short  # step in which its head came to the node where it is
     # In unlimited queues: the branches of the heap. On its way to `slot`, `left` is the next
     # message that arrives in the same step; of a reply at its source the next one that waits.
     left: Short
+    born: int
+    source: int
+    entered: int
     right: Short
     slot: Short
 
@@ -389,7 +391,8 @@ class Routes(NamedTuple):
 
     The network's rule with its parameters; the routing's rules with theirs; the rule that gives
     channels their classes; an adaptive routing's rules of choice, with the number of its escape
-    classes; dead nodes and cut links.
+    classes; dead nodes and cut links. `known` are decisions that depend on node and target alone,
+    by (slot, target) and as they are met: 0 is none, others are a port and 2, or `ARRIVED` and 2.
     """
 
     neighbor: PortRule
@@ -405,6 +408,7 @@ class Routes(NamedTuple):
     escape: int
     dead: Ints
     cut: Table
+    known: Bytes
 
 
 class Sources(NamedTuple):
@@ -485,16 +489,17 @@ class Scratch(NamedTuple):
     """Scratch arrays of a step.
 
     A header; an adaptive node's candidates; the node in which each output, and each input, was last
-    taken. For the policy ``rotating``, in words as of `State.occupied`: the lanes that bid for each
-    output, those of inputs that are taken, those of each input; and the bid of each lane. For
-    `allocating`: the room of a node's outputs and
-    inputs, the node in which a flit was last granted each virtual channel, and the picked ones.
+    taken; the input port of each lane. For the policy ``rotating``, in words as of
+    `State.occupied`: the lanes that bid for each output, those of inputs that are taken, those of
+    each input; and the bid of each lane. For `allocating`: the room of a node's outputs and inputs,
+    the node in which a flit was last granted each virtual channel, and the picked ones.
     """
 
     header: Ints
     ways: Table
     used_out: Ints
     used_in: Ints
+    port_of: Ints
     asked: Ints
     barred: Ints
     whole: Ints

@@ -25,7 +25,7 @@ from mpinet.machine.traffic.queues import without_first
 
 
 @phase
-def leave(rules, state, wires, bidding, books, crossing, ledger):
+def leave(rules, state, wires, bidding, books, crossing, scratch, ledger):
     """Phase 3: move each granted flit from its lane onto a wire, or eject it.
 
     Each flit that leaves a buffer returns a credit to the channel behind that buffer. Flits and
@@ -39,7 +39,7 @@ def leave(rules, state, wires, bidding, books, crossing, ledger):
         state.occupied, state.due, state.headers, bidding.bids, bidding.chosen, books.loads,
         crossing.words, crossing.owners,
     )  # fmt: skip
-    noted = books.noted
+    noted, port_of = books.noted, scratch.port_of
     row = ledger.now % rules.delay
     flits, credits, counts, sides = wires.flits, wires.credits, wires.counts, state.sides
     wire, flight, way_back = counts[row], rules.delay, rules.delay
@@ -68,7 +68,7 @@ def leave(rules, state, wires, bidding, books, crossing, ledger):
             node.flits -= 1
             lane.filled -= 1
             lane.first = lane.first + 1 if lane.first + 1 < rules.buffer else 0
-            port = at // vcs
+            port = port_of[at]
             behind, place = links[slot * ports + port], at - port * vcs
             if DETAILED:
                 way_back = np.int64(sides[slot * (ports + 1) + port].back)
@@ -217,8 +217,8 @@ def send_flit(m, head, to, owner, messages, headers, words, owners, ledger):
     message = messages[m]
     ledger.crossed += 1
     for word in (
-        message.number, message.length, message.born, message.source, message.target,
-        message.entered, message.hops,
+        message.number, np.int64(message.length), message.born, message.source, message.target,
+        message.entered, np.int64(message.hops),
     ):  # fmt: skip
         send(word, owner, words, owners, ledger)
     for j in range(headers.shape[1]):

@@ -39,6 +39,7 @@ def plain_rules(rules):
         vcs=rules.vcs,
         vcs_of_class=rules.vcs_of_class,
         classes=rules.classes,
+        classed=rules.classed,
         lanes=rules.lanes,
         words=1,
         buffer=rules.buffer,

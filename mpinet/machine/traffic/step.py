@@ -75,7 +75,6 @@ def advance(
             return
         if ledger.claimed == 0:
             begin(calls, rules, state, books, ledger)
-            generate(calls, rules, targets, state, books, scratch, ledger)
             if ADAPTIVE and rules.sees == ALL_QUEUES and rules.ranks == 1:
                 look(rules, state, bidding.seen)
         ledger.away = ledger.noted = 0
@@ -84,6 +83,7 @@ def advance(
                 keep_winners(rules, state, busses, bidding, ledger)
             else:
                 end = min(first + tile, state.nodes.size)
+                generate(first, end, calls, rules, targets, state, books, scratch, ledger)
                 bids = bid(first, end, calls, rules, state, busses, bidding, scratch, ledger)
                 if ledger.wrong != 0:
                     return
@@ -92,7 +92,7 @@ def advance(
                 if bussed:
                     claim(rules, state, busses, bidding, ledger)
                     return
-            leave(rules, state, wires, bidding, books, crossing, ledger)
+            leave(rules, state, wires, bidding, books, crossing, scratch, ledger)
         note_end(rules, ledger)
         arrive(calls, rules, state, wires, books, scratch, ledger)
         # Of several ranks none can tell alone: there `OpenLoop` decides after the exchange.
@@ -107,13 +107,15 @@ def make_scratch(routes, rules):
     """Allocate a step's scratch arrays, once per call: phases cannot allocate."""
     ways = np.empty((rules.ports * rules.classes if ADAPTIVE else 1, 2), np.int64)
     whole = np.zeros((rules.ports + 1) * rules.words, np.int64)
+    port_of = np.arange(rules.lanes) // rules.vcs
     for at in range(rules.lanes):
-        set_bit(whole, at // rules.vcs, at, rules.words)
+        set_bit(whole, port_of[at], at, rules.words)
     return Scratch(
         np.empty(routes.header_words, np.int64),
         ways,
         np.empty(rules.ports + 1, np.int64),
         np.empty(rules.ports + 1, np.int64),
+        port_of,
         np.zeros(whole.size, np.int64),
         np.empty(rules.words, np.int64),
         whole,

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from mpinet.base.arrays import Ints
+from mpinet.base.blame import is_own
 from mpinet.base.memory import require_memory
+from mpinet.base.records import lined
 from mpinet.compiled import kernel
 from mpinet.draws import below, dice
 from mpinet.errors import UsageError
@@ -19,10 +21,14 @@ from mpinet.machine.traffic.intervals import Intervals
 from mpinet.machine.traffic.parameters import SHORT_INTEGERS, Buffering, Generation, Window
 from mpinet.machine.traffic.played import Played
 from mpinet.machine.traffic.sharing import make_busses
+from mpinet.machine.traffic.ways import KNOWN
 from mpinet.networks.adaptive import no_candidates, words_seen
 from mpinet.networks.bubble import BUBBLE, onward_ports
-from mpinet.networks.classes import ChannelClasses
-from mpinet.networks.routing import Routing, hop_limit
+from mpinet.networks.classes import ChannelClasses, one_class
+from mpinet.networks.routing import Routing, hop_limit, target_only
+
+MOST_WAYS = 1 << 22
+"""Most decisions of a rank's nodes that are kept, a byte each: more are not in the cache."""
 
 
 @kernel
@@ -286,7 +292,21 @@ class Tables:
             routing.choose.native,
             routing.escape_classes,
             *self._dead,
+            np.zeros(self._known_ways, np.uint8),
         )
+
+    @property
+    def _known_ways(self) -> int:
+        """Size of the table of decisions met; 0: they are asked for again, or the table is large.
+
+        A user's rule may look at more than it says; what dies changes the ways.
+        """
+        routing, topology = self.routing, self.machine.topology
+        size = len(self._nodes) * topology.size
+        fixed = routing.stateless and routing.start is target_only and not routing.adaptive
+        if not fixed or self.faults or is_own(routing.decide.function):
+            return 0
+        return size if size <= MOST_WAYS and topology.ports + KNOWN <= 255 else 0
 
     def _hosted_rows(self) -> tuple[Ints, Ints]:
         """Return the trace's rows (step, target, flits, number) by slot, and each slot's first row.
@@ -340,6 +360,7 @@ class Tables:
             "vcs": vcs,
             "vcs_of_class": self._per_class(vcs),
             "classes": self.classes.count,
+            "classed": self.classes.rule is not one_class,
             "lanes": lanes,
             "words": -(-lanes // layout.LANES_PER_WORD),
             "buffer": buffering.buffers,
@@ -393,7 +414,7 @@ class Tables:
             nodes=self._nodes,
             occupied=np.zeros(nodes * int(rules.words), np.int64),
             lanes=layout.Lane.array(lanes),
-            ring=np.zeros(lanes * self.buffering.buffers, np.int32),
+            ring=lined(lanes * self.buffering.buffers, np.int32),
             channels=layout.Channel.array(lanes),
             queues=layout.Queue.array(every - lanes),
             outputs=layout.Output.array(nodes * (int(rules.ports) + 1) if limited else 0),

@@ -28,6 +28,9 @@ from mpinet.machine.traffic.sources import way_on
 from mpinet.networks.adaptive import CLASS, PORT
 from mpinet.networks.routing import STUCK
 
+KNOWN = 2
+"""What `Routes.known` adds to a decision."""
+
 
 @idiom
 def called(routes):
@@ -35,12 +38,12 @@ def called(routes):
     return Routes(
         routes.neighbor.call, routes.wired, routes.decide.call, routes.start.call, routes.params,
         routes.header_words, routes.class_of.call, routes.class_params, routes.candidates.call,
-        routes.choose.call, routes.escape, routes.dead, routes.cut,
+        routes.choose.call, routes.escape, routes.dead, routes.cut, routes.known,
     )  # fmt: skip
 
 
 @part
-def ask(m, lane, at, slot, header, ways, seen, routes, rules, state, ledger):
+def ask(m, lane, at, slot, header, port_of, ways, seen, routes, rules, state, ledger):
     """Ask the routing for output and class of a lane's front message; return whether it waits.
 
     Waiting is an adaptive routing's choice; other routings decide once, for the whole message.
@@ -54,7 +57,7 @@ def ask(m, lane, at, slot, header, ways, seen, routes, rules, state, ledger):
         first_group += rules.classes
     if at < ports * rules.vcs:
         lane.came = message.came
-        in_port = at // rules.vcs
+        in_port = port_of[at]
         in_group = (at - in_port * rules.vcs) // rules.vcs_of_class - first_group
     if ADAPTIVE:
         return choose_way(
@@ -66,10 +69,12 @@ def ask(m, lane, at, slot, header, ways, seen, routes, rules, state, ledger):
     # The class breaks cycles of waiting: a head that crosses a dateline, for example, goes on in
     # the next class, and takes none but that class's virtual channels.
     if ledger.wrong == 0 and out >= 0:
-        group = routes.class_of(node, out, in_port, in_group, header, routes.class_params)
-        if group < 0 or group >= rules.classes:
-            complain(ledger, NO_CLASS, node, out, message.number)
-        group += first_group
+        group = first_group
+        if rules.classed:
+            read_header(m, header, state.headers)
+            group += routes.class_of(node, out, in_port, in_group, header, routes.class_params)
+            if group < first_group or group >= first_group + rules.classes:
+                complain(ledger, NO_CLASS, node, out, message.number)
     elif out == STUCK:
         group = np.int64(DRAINED)
     lane.out, lane.group = out if out >= 0 else ports, group
@@ -80,8 +85,11 @@ def ask(m, lane, at, slot, header, ways, seen, routes, rules, state, ledger):
 def port_on(m, slot, header, routes, rules, state, ledger):
     """Return the port by which a message leaves a node, or `ARRIVED`, or `STUCK`."""
     message, headers, node = state.messages[m], state.headers, state.nodes[slot].number
-    for j in range(header.size):
-        header[j] = headers[m, j]
+    known = routes.known
+    at = slot * rules.nodes + message.target if known.size > 0 else np.int64(0)
+    if known.size > 0 and known[at] > 0 and message.hops < rules.hops_most:
+        return np.int64(known[at]) - KNOWN
+    read_header(m, header, headers)
     if routes.dead.size + routes.cut.size > 0:
         out = way_on(
             routes.decide, node, header, routes.params, routes.dead, routes.cut,
@@ -98,7 +106,16 @@ def port_on(m, slot, header, routes, rules, state, ledger):
         complain(ledger, UNWIRED_PORT, node, out, message.number)
     elif message.hops >= rules.hops_most:
         complain(ledger, ENDLESS, node, out, message.number)
+    if known.size > 0 and ledger.wrong == 0:
+        known[at] = out + KNOWN
     return out
+
+
+@part
+def read_header(m, header, headers):
+    """Copy a message's header into the scratch one."""
+    for j in range(header.size):
+        header[j] = headers[m, j]
 
 
 @part
@@ -110,8 +127,7 @@ def choose_way(
     A head that has no choice is asked no more: `bid` looks whether its only way has room.
     """
     message, headers, node = state.messages[m], state.headers, state.nodes[slot].number
-    for j in range(header.size):
-        header[j] = headers[m, j]
+    read_header(m, header, headers)
     many = offered(
         routes.candidates, node, in_port, in_group, header, routes.params, ways,
         routes.dead.size + routes.cut.size > 0, routes.dead, routes.cut, routes.neighbor,
