@@ -10,8 +10,10 @@ from mpi.machine.ranks import transport
 import mpinet
 from mpinet import measure, rule
 from mpinet.errors import ConservationError, RoutingError, UsageError
+from mpinet.machine.faults import Faults
 from mpinet.machine.machine import Machine
 from mpinet.machine.router import Router
+from mpinet.machine.traffic import tables
 from mpinet.machine.traffic.results import results
 from mpinet.machine.traffic.step import advance, advance_plain
 from mpinet.measure.deadlock import counted_classes
@@ -43,6 +45,35 @@ def test_a_plain_run_is_what_the_kernel_for_all_runs_makes_of_it(changes, kernel
     assert run._make_steps is kernel
     general.__dict__["_make_steps"] = advance
     assert results(run.run()) == results(general.run())
+
+
+def test_decisions_are_kept_only_where_node_and_target_make_them_and_change_no_result(monkeypatch):
+    setting = {"policy": "rotating", "crossbar": "one", "network": "torus:4x4", "rate": 0.3}
+    keeping = open_loop(**setting)
+    found = results(keeping.run())
+    known = keeping._routes.known.reshape(-1, 16)
+    nodes = keeping.machine.nodes
+    for slot, target in zip(*np.nonzero(known), strict=True):
+        port = keeping.routing.decide(int(nodes[slot]), np.array([target]), keeping.routing.params)
+        assert known[slot, target] == port + 2
+    assert np.count_nonzero(known) > 0
+    monkeypatch.setattr(tables, "MOST_WAYS", 0)
+    asking = open_loop(**setting)
+    assert asking._routes.known.size == 0
+    assert results(asking.run()) == found
+
+
+def test_decisions_of_a_users_rule_and_around_what_is_dead_are_not_kept():
+    assert open_loop(network="ring:5")._routes.known.size > 0
+    ring = mpinet.open("ring:5")
+
+    @rule
+    def upwards(node, header, params):
+        return -1 if node == header[0] else 0
+
+    own = stateless("own", upwards, ring, shortest=False)
+    assert open_loop(network="ring:5", routing=own)._routes.known.size == 0
+    assert open_loop(network="ring:5", faults=Faults(ring, [], [(0, 1)]))._routes.known.size == 0
 
 
 def test_ranks_agree_on_open_messages_however_many_there_are() -> None:
@@ -225,8 +256,6 @@ def test_a_part_that_waits_in_a_circle_is_found_by_closing():
 
 @pytest.mark.parametrize("buffer", [4, 0])
 def test_what_is_dead_is_counted_and_nothing_gets_lost(buffer):
-    from mpinet.machine.faults import Faults
-
     topology = mpinet.open("hypercube:5")
     faults = Faults(topology, [3], [(0, 1)])
     found = simulate(
