@@ -44,7 +44,7 @@ PATIENCE = 60.0
 
 
 def load_or_compile(
-    function: FunctionType, signature: Any, compiling: Compiling = nullcontext
+    function: FunctionType, signature: Any, compiling: Compiling = nullcontext, counts: bool = True
 ) -> Any:
     """Compile for one signature, or load what was compiled before.
 
@@ -56,8 +56,10 @@ def load_or_compile(
         In Numba's types.
     compiling : callable
         Returns the context in which it is compiled, where nothing could be loaded.
+    counts : bool
+        Whether it counts references to arrays, without which it cannot make any.
     """
-    native: Any = numba.njit(function)
+    native: Any = numba.njit(function, _nrt=counts)
     with ExitStack() as stack:
 
         def missed(lock: str) -> None:

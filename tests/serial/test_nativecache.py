@@ -11,13 +11,15 @@ from hashlib import sha256
 from pathlib import Path
 from shutil import copy
 from types import FunctionType, SimpleNamespace
-from typing import cast
+from typing import Any, cast
 
 import numba
+import numpy as np
 import pytest
 
-from mpinet.base import nativecache
+from mpinet.base import nativecache, rulebox
 from mpinet.base.nativecache import alone, load_or_compile
+from mpinet.compiled import Rule
 
 LONG = """
 from mpinet import Topology, rule
@@ -280,3 +282,27 @@ def test_where_nothing_can_be_locked_every_process_compiles(
     monkeypatch.setattr(numba.config, "DISABLE_JIT", 0)
     function, signature = cast(FunctionType, tripled), numba.int64(numba.int64)
     assert [load_or_compile(function, signature)(14) for _ in range(2)] == [42, 42]
+
+
+@pytest.mark.parametrize(
+    ("value", "attempts"),
+    [("node + port", [False]), ("np.full(2, node)[port] + port", [False, True])],
+)
+def test_a_rule_counts_references_only_if_it_makes_arrays(
+    monkeypatch: pytest.MonkeyPatch, value: str, attempts: list[bool]
+) -> None:
+    asked: list[bool] = []
+    made: list[Callable[..., int]] = []
+
+    def load(function: FunctionType, *args: Any, counts: bool = True) -> Callable[..., int]:
+        if "trial" not in function.__qualname__:  # what puts a rule into its record
+            return load_or_compile(function, *args)
+        asked.append(counts)
+        made.append(load_or_compile(function, *args, counts=counts))
+        return made[-1]
+
+    monkeypatch.setattr(rulebox, "load_or_compile", load)
+    scope: dict[str, Any] = {"np": np, "__name__": "mpinet.trial"}
+    exec(f"def trial(node, port, params):\n    return {value}", scope)
+    assert Rule(scope["trial"]).native is not None
+    assert asked == attempts and made[-1](3, 1, np.zeros(1, np.int64)) == 4
