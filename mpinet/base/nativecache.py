@@ -59,7 +59,8 @@ def load_or_compile(
     counts : bool
         Whether it counts references to arrays, without which it cannot make any.
     """
-    native: Any = numba.njit(function, _nrt=counts)
+    how: Any = {} if counts else {"_nrt": False}
+    native: Any = numba.njit(function, **how)
     with ExitStack() as stack:
 
         def missed(lock: str) -> None:
