@@ -11,7 +11,8 @@ from itertools import chain, product, repeat
 from typing import ClassVar
 
 from mpinet.errors import TopologyError
-from mpinet.networks.graph import MOST_LINKS, StoredGraph
+from mpinet.networks.graph import StoredGraph
+from mpinet.networks.graphfiles.wiring import MOST_LINKS
 from mpinet.networks.parameters import whole_number
 
 Link = tuple[str, str, int, int]
