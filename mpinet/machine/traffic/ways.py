@@ -29,7 +29,7 @@ from mpinet.networks.adaptive import CLASS, PORT
 from mpinet.networks.routing import STUCK
 
 KNOWN = 2
-"""What `Routes.known` adds to a decision."""
+"""Number that `Routes.known` adds to a decision."""
 
 
 @idiom
