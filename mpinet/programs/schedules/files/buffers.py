@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -176,19 +176,18 @@ def _accesses(act: Act) -> list[tuple[Place, bool]]:
 
 def require_no_race(
     program: Program,
-    owners: list[int],
     before: list[list[int]],
     order: list[int],
     home: Callable[[Place], Place],
 ) -> None:
-    """Raise `UsageError` where two thread blocks use a place, one writes, and nothing orders them.
+    """Raise `UsageError` where two tasks use a place, one writes, and nothing orders them.
 
-    A clock counts, for each task, the tasks of every block that are done before it begins.
+    The tasks are dealt to chains, in which each one waits for the one before, such as those of a
+    thread block. A clock counts, for each task, the tasks of every chain that are done before it
+    begins.
 
     Parameters
     ----------
-    owners : list of int
-        The thread block of each task.
     before : list of list of int
         The tasks that each one waits for.
     order : list of int
@@ -196,25 +195,36 @@ def require_no_race(
     home : callable
         The place that is meant by a place.
     """
-    tasks, blocks = len(order), max(owners, default=0) + 1
-    if tasks * blocks * 4 > MOST_CLOCKS:
+    chain, turn, lengths = _chains(before, order)
+    if len(order) * len(lengths) * 4 > MOST_CLOCKS:
         return
-    clocks = np.zeros((tasks, blocks), np.int32)
-    turn, own = np.zeros(tasks, np.int64), Counter[int]()
+    clocks = np.zeros((len(order), len(lengths)), np.int32)
     users: dict[Place, list[tuple[int, bool]]] = defaultdict(list)
     for task in order:
-        block = owners[task]
         for earlier in before[task]:
             np.maximum(clocks[task], clocks[earlier], out=clocks[task])
-        own[block] += 1
-        turn[task] = clocks[task, block] = own[block]
+        clocks[task, chain[task]] = turn[task]
         for named, writes in _accesses(program.acts[task]):
             place = home(named)
             for other, wrote in users[place]:
-                ordered = clocks[task, owners[other]] >= turn[other]
+                ordered = clocks[task, chain[other]] >= turn[other]
                 if (writes or wrote) and not ordered:
                     raise UsageError(_race(program, task, other, place))
             users[place].append((task, writes))
+
+
+def _chains(before: list[list[int]], order: list[int]) -> tuple[list[int], list[int], list[int]]:
+    """Deal tasks to chains; return each one's chain and place in it, from 1 on, and the lengths."""
+    chain, turn = [-1] * len(order), [0] * len(order)
+    lengths: list[int] = []
+    for task in order:
+        free = (chain[one] for one in before[task] if turn[one] == lengths[chain[one]])
+        mine = next(free, len(lengths))
+        if mine == len(lengths):
+            lengths.append(0)
+        lengths[mine] += 1
+        chain[task], turn[task] = mine, lengths[mine]
+    return chain, turn, lengths
 
 
 def _race(program: Program, task: int, other: int, place: Place) -> str:

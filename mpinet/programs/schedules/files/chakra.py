@@ -127,10 +127,7 @@ def read_chakra(path: Path, reading: ReadingOptions, most: int) -> Timetable:
         return _unfollowed(trace, steps, purpose, len(nodes))
     name, hosts, per, root = purpose
     rows = follow(trace.program, order, steps, purpose, True)
-    owners = [*range(len(order))]
-    require_no_race(
-        trace.program, owners, trace.before, order, lambda at: real_place(at, name, per, True)
-    )
+    require_no_race(trace.program, trace.before, order, lambda at: real_place(at, name, per, True))
     step, sender, receiver, chunk, add = np.array(rows, np.int64).reshape(-1, 5).T.copy()
     sums = add.astype(bool) if name in SUMS else None
     return Timetable(name, hosts, step, sender, receiver, chunk, per, root, add=sums)

@@ -123,7 +123,6 @@ def read_plan(document: Any, reading: ReadingOptions) -> Timetable:
     name, hosts, per, root = purpose
     require_no_race(
         plan.program,
-        plan.owners,
         plan.before,
         order,
         lambda at: real_place(at, name, per, in_place),
