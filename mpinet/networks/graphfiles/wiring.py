@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from fractions import Fraction
-
-import networkx
+from typing import TYPE_CHECKING
 
 from mpinet.base.units import SECONDS
+
+if TYPE_CHECKING:
+    import networkx
 
 MOST_LINKS = 1 << 20
 """Most links that a file's few words make, and that edges' capacities make."""
@@ -24,7 +26,9 @@ class Wiring:
     """
 
     def __init__(self) -> None:
-        self.graph = networkx.MultiGraph()
+        import networkx
+
+        self.graph: networkx.MultiGraph = networkx.MultiGraph()
         self._links = 0  # networkx counts them one by one
 
     def add(self, node: str, switch: bool) -> None:
