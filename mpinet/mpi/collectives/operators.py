@@ -39,6 +39,7 @@ class Op(REAL.Op):  # type: ignore[misc]
 
     _own: UserFunction | None
     _constant = False
+    _found = False  # by its number, from which mpi4py knows no function
 
     place = 1
     """Number of the operator among MPI's own, from 2 on, the same on all ranks; 1: one of a
@@ -114,6 +115,8 @@ class Op(REAL.Op):  # type: ignore[misc]
         return REAL.Op.__call__(self, x, y) if self._own is None else self._own.function(x, y, None)
 
     def __reduce__(self) -> Any:
+        if self._found:
+            raise ValueError("cannot pickle user-defined reduction operation")
         if self._own is None:
             return serialized(self, _names[self.handle])
         return type(self).Create, (self._own.function, self._own.commute)
@@ -211,6 +214,7 @@ class Op(REAL.Op):  # type: ignore[misc]
         operator._own = thing_of(KIND, handle)
         if operator._own is None:
             raise REAL.Exception(REAL.ERR_OP)
+        operator._found = True
         return operator
 
     @classmethod
