@@ -78,7 +78,15 @@ class Pipelined(Certified):
             Seconds that the solver has.
         """
         self._arcs = Arcs.of(self.topology)
-        counted = list(self._counted())
+        self._take_largest(list(self._counted()))
+        if self.lower < upper and self.ports == "one" and self.collective in OF_EACH:
+            self._take_largest(list(self._weighted()))
+        tree_like = self.collective == "broadcast" or self.topology.links
+        if self.lower < upper and self.root is not None and self.ports == "one" and tree_like:
+            self._search_one_item(self.root, upper, limit)
+
+    def _take_largest(self, counted: list[tuple[int, str, dict[str, Any]]]) -> None:
+        """Take the largest bound that the checker accepts, and note what each one says."""
         for bound in sorted(counted, key=lambda bound: -bound[0]):
             steps, by, body = bound
             if steps > self.lower and not self._take(steps, by, self._document(steps, body)):
@@ -86,9 +94,6 @@ class Pipelined(Certified):
         for steps, by, _ in counted:
             if steps > 0:
                 self.bounds[by] = max(steps, self.bounds.get(by, 0))
-        tree_like = self.collective == "broadcast" or self.topology.links
-        if self.lower < upper and self.root is not None and self.ports == "one" and tree_like:
-            self._search_one_item(self.root, upper, limit)
 
     def _document(self, steps: int, body: dict[str, Any]) -> dict[str, Any]:
         """The certificate that one step less than so many is not enough."""
@@ -113,8 +118,6 @@ class Pipelined(Certified):
         yield from self._by_distance_and_growth()
         if self.collective in OF_EACH:
             yield from self._by_parts()
-            if self.ports == "one" and (found := weighted_cuts(self.topology)) is not None:
-                yield -(-self.items * found[0] // found[1]), "cuts", found[2]
         elif self.ports == "one":
             pieces = Pieces.of(self.topology, self.root)
             node = pieces.slowest(self.items)
@@ -125,6 +128,11 @@ class Pipelined(Certified):
             room = most_messages(self.ports == "one", self._arcs)
             hops = -(-self.items * messages_of_item(self._arcs) // room)
             yield hops, "hops", {"kind": "hops"}
+
+    def _weighted(self) -> Iterator[tuple[int, str, dict[str, Any]]]:
+        """What cuts with weights show: a linear program takes seconds to find them."""
+        if (found := weighted_cuts(self.topology)) is not None:
+            yield -(-self.items * found[0] // found[1]), "cuts", found[2]
 
     def _by_distance_and_growth(self) -> Iterator[tuple[int, str, dict[str, Any]]]:
         """The last item's way, and how many can know it."""

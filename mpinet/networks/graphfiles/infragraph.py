@@ -111,8 +111,12 @@ def read_infragraph(data: bytes) -> networkx.Graph:
     for number, each in enumerate(_list(document, "instances")):
         name, device, count = _text(each, "name"), _text(each, "device"), _count(each)
         sizes[name] = device, count
+        place, before = f"instances[{number}]", len(found.wiring.graph)
         for at in range(count):
-            with_place(f"instances[{number}]", found.instance, f"{name}.{at}", device)
+            with_place(place, found.instance, f"{name}.{at}", device)
+            if at == 0:  # all others have as many nodes
+                more = (count - 1) * (len(found.wiring.graph) - before)
+                with_place(place, found.wiring.require_room, more)
     links = _links(document)
     for number, edge in enumerate(_list(document, "edges")):
         with_place(f"edges[{number}]", _edge, found, edge, sizes, links)
