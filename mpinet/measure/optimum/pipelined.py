@@ -130,7 +130,7 @@ class Pipelined(Certified):
             yield hops, "hops", {"kind": "hops"}
 
     def _weighted(self) -> Iterator[tuple[int, str, dict[str, Any]]]:
-        """What cuts with weights show: a linear program takes seconds to find them."""
+        """Yield what cuts with weights show: a linear program takes seconds to find them."""
         if (found := weighted_cuts(self.topology)) is not None:
             yield -(-self.items * found[0] // found[1]), "cuts", found[2]
 
