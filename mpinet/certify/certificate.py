@@ -27,6 +27,7 @@ from mpinet.certify.halves import (
     require_order,
     width_of,
 )
+from mpinet.certify.integers import is_integer
 from mpinet.certify.lrat import refuted
 from mpinet.certify.network import Network, edges_sha256
 from mpinet.certify.pipelines import require_many_hops, require_pipeline_cut
@@ -299,7 +300,7 @@ def _is_of_width(claim: object) -> bool:
     if set(claim) != {"measure", "more_than"} or claim["measure"] != "bisection":
         raise CertificateError('its claim is not made of the measure "bisection" and more_than.')
     more = claim["more_than"]
-    if not isinstance(more, int) or isinstance(more, bool) or not 0 <= more < MOST_LINKS:
+    if not is_integer(more, 0, MOST_LINKS - 1):
         raise CertificateError(f"its claim's more_than is no number 0..{MOST_LINKS - 1}.")
     return True
 
@@ -315,7 +316,7 @@ def _claim(document: dict[str, Any]) -> Claim:
     if claim["collective"] in ROOTLESS and claim["root"] is not None:
         raise CertificateError(f"its claim names a root, and {claim['collective']} has none.")
     items = claim.get("items", 1)
-    if not isinstance(items, int) or isinstance(items, bool) or not 1 <= items <= MOST_ITEMS:
+    if not is_integer(items, 1, MOST_ITEMS):
         raise CertificateError(f"its claim's items are no number 1..{MOST_ITEMS}.")
     of_rounds = document.get("kind") == "prices"
     if of_rounds != ("steps" in claim) or (of_rounds and type(claim["steps"]) is not int):
@@ -324,7 +325,7 @@ def _claim(document: dict[str, Any]) -> Claim:
         raise CertificateError(f"many items are for {', '.join(PIPELINED)}.")
     for name in ("root", "more_than") if claim["collective"] in ROOTED else ("more_than",):
         value = claim[name]
-        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < MOST_STEPS:
+        if not is_integer(value, 0, MOST_STEPS - 1):
             raise CertificateError(f"its claim's {name} is no number 0..{MOST_STEPS - 1}.")
     if claim["ports"] not in ("one", "all"):
         raise CertificateError('its claim\'s ports are neither "one" nor "all".')

@@ -30,6 +30,7 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
+from mpinet.certify.integers import are_integers, is_integer, one_a_node
 from mpinet.certify.network import Network
 from mpinet.errors import CertificateError
 
@@ -79,7 +80,7 @@ def read_flow_cut(
     network: Network, one_port: bool, steps: int, document: dict[str, Any]
 ) -> tuple[list[int], Moments, Moments]:
     """Read the step after which each node joins the set, and the named senders and receivers."""
-    since = _numbers(document.get("since"), "since", network.size, steps)
+    since = one_a_node(document.get("since"), "since", network.size, NEVER, steps)
     senders = _moments(document.get("senders"), "senders", network.size, steps)
     receivers = _moments(document.get("receivers"), "receivers", network.size, steps)
     _require_no_gates(one_port, senders | receivers)
@@ -137,7 +138,7 @@ def _require_parts(
     items: int,
     document: dict[str, Any],
 ) -> None:
-    parts = _numbers(document.get("parts"), "parts", network.size, network.size)
+    parts = one_a_node(document.get("parts"), "parts", network.size, NOWHERE, network.size)
     senders = _nodes(document.get("senders"), "senders", network.size)
     receivers = _nodes(document.get("receivers"), "receivers", network.size)
     _require_no_gates(one_port, senders | receivers)
@@ -223,20 +224,8 @@ def _require_no_gates(one_port: bool, named: set[Any]) -> None:
         raise CertificateError("senders and receivers limit nothing where all ports may be used.")
 
 
-def _integer(value: object, least: int, most: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
-
-
-def _numbers(given: object, name: str, size: int, most: int) -> list[int]:
-    if not isinstance(given, list) or len(given) != size:
-        raise CertificateError(f"its {name} is not one number a node.")
-    if not all(_integer(value, -1, most) for value in given):
-        raise CertificateError(f"a number of its {name} is not -1..{most}.")
-    return given
-
-
 def _nodes(given: object, name: str, size: int) -> set[int]:
-    if not isinstance(given, list) or not all(_integer(node, 0, size - 1) for node in given):
+    if not are_integers(given, 0, size - 1):
         raise CertificateError(f"its {name} are no list of nodes.")
     return set(given)
 
@@ -246,6 +235,6 @@ def _moments(given: object, name: str, size: int, steps: int) -> Moments:
         raise CertificateError(f"its {name} are no list of nodes and steps.")
     for each in given:
         pair = isinstance(each, list) and len(each) == 2
-        if not pair or not _integer(each[0], 0, size - 1) or not _integer(each[1], 1, steps):
+        if not pair or not is_integer(each[0], 0, size - 1) or not is_integer(each[1], 1, steps):
             raise CertificateError(f"its {name} are no list of nodes and steps.")
     return {(node, step) for node, step in given}

@@ -17,11 +17,11 @@ few:
 from __future__ import annotations
 
 from heapq import heappop, heappush
-from typing import TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mpinet.certify.integers import are_integers
 from mpinet.certify.network import Network
 from mpinet.errors import CertificateError
 
@@ -63,7 +63,7 @@ def halves(network: Network) -> tuple[int, int]:
 def require_eigenvalue(network: Network, more_than: int, at_least: object) -> None:
     """Raise `CertificateError` unless the second eigenvalue is p/q or more, and that is enough."""
     require_links(network, "an eigenvalue")
-    if not _integers(at_least, 1, 2**30) or len(at_least) != 2:
+    if not are_integers(at_least, 1, 2**30) or len(at_least) != 2:
         raise CertificateError("its eigenvalue is not said to be p/q, of two numbers above 0.")
     p, q = at_least
     a, b = halves(network)
@@ -117,7 +117,7 @@ def require_flow(network: Network, more_than: int, lengths: object) -> None:
         raise CertificateError(f"its flow has no lengths, or more than {MOST_ROUNDS} rounds.")
     carried = dict.fromkeys(links, 0)
     for round_ in lengths:
-        if not _integers(round_, 1, MOST_LENGTH) or len(round_) != len(links):
+        if not are_integers(round_, 1, MOST_LENGTH) or len(round_) != len(links):
             raise CertificateError(
                 f"a round of its flow is not one length 1..{MOST_LENGTH} for each link."
             )
@@ -241,7 +241,7 @@ def require_order(network: Network, order: object) -> list[int]:
     CertificateError
         It is not one of all nodes, each once.
     """
-    if not _integers(order, 0, network.size - 1) or sorted(order) != list(range(network.size)):
+    if not are_integers(order, 0, network.size - 1) or sorted(order) != list(range(network.size)):
         raise CertificateError("its order is not one of all nodes, each once.")
     return order
 
@@ -254,7 +254,7 @@ def width_of(network: Network, side: object) -> int:
     CertificateError
         It is none into halves.
     """
-    if not _integers(side, 0, network.size - 1) or len(set(side)) != len(side):
+    if not are_integers(side, 0, network.size - 1) or len(set(side)) != len(side):
         raise CertificateError("its side is no list of nodes, each once.")
     inside = set(side)
     if sum(node < network.hosts for node in inside) not in halves(network):
@@ -267,11 +267,3 @@ def width_of(network: Network, side: object) -> int:
             if u < v
         )
     return sum(0 < sum(node in inside for node in bus) < len(bus) for bus in network.busses)
-
-
-def _integers(given: object, least: int, most: int) -> TypeGuard[list[int]]:
-    """Tell if `value` is a list of whole numbers within bounds."""
-    return isinstance(given, list) and all(
-        isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
-        for value in given
-    )

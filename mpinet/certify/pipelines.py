@@ -22,6 +22,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from mpinet.certify.cuts import NEVER, read_flow_cut, require_few_exits
+from mpinet.certify.integers import is_integer
 from mpinet.certify.network import Network
 from mpinet.errors import CertificateError
 
@@ -55,7 +56,7 @@ def _require_node(
 ) -> None:
     if not one_port:
         raise CertificateError("a node limits nothing where all ports may be used.")
-    if not isinstance(node, int) or isinstance(node, bool) or not 0 <= node < network.size:
+    if not is_integer(node, 0, network.size - 1):
         raise CertificateError("the node that it names is none of the network's.")
     away, bounds = network.distances(node), list[tuple[int, int]]()
     pieces = list(_pieces(network, node))

@@ -15,10 +15,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from mpinet.certify.integers import are_integers, is_integer, one_a_node
 from mpinet.certify.network import Network
 from mpinet.errors import CertificateError
 
-MOST = 2**40
+MOST = 2**40 - 1
 """Largest weight or charge."""
 
 
@@ -36,7 +37,9 @@ def require_weighted_cuts(
     cuts = document.get("cuts")
     if not isinstance(cuts, list) or not cuts:
         raise CertificateError("its cuts are no list.")
-    charges = [_numbers(document.get(name), name, network.size) for name in ("sends", "accepts")]
+    charges = [
+        one_a_node(document.get(name), name, network.size, 0, MOST) for name in ("sends", "accepts")
+    ]
     worth, needed = dict[tuple[int, int], int](), 0
     for cut in cuts:
         inside, weight = _cut(cut, network.size)
@@ -63,20 +66,8 @@ def _cut(cut: object, size: int) -> tuple[set[int], int]:
     """Read a set of nodes and its weight."""
     nodes = cut.get("nodes") if isinstance(cut, dict) else None
     weight = cut.get("weight") if isinstance(cut, dict) else None
-    if not isinstance(nodes, list) or not all(_is_number(node, size) for node in nodes):
+    if not are_integers(nodes, 0, size - 1):
         raise CertificateError("a cut has no list of nodes.")
-    if not _is_number(weight, MOST):
+    if not is_integer(weight, 0, MOST):
         raise CertificateError("a cut's weight is no whole number.")
-    return set(nodes), int(str(weight))
-
-
-def _is_number(value: object, most: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < most
-
-
-def _numbers(given: object, name: str, size: int) -> list[int]:
-    if not isinstance(given, list) or len(given) != size:
-        raise CertificateError(f"its {name} is not one number a node.")
-    if not all(_is_number(value, MOST) for value in given):
-        raise CertificateError(f"a number of its {name} is not 0..{MOST - 1}.")
-    return given
+    return set(nodes), weight
