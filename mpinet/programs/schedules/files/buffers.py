@@ -176,7 +176,6 @@ def _accesses(act: Act) -> list[tuple[Place, bool]]:
 
 def require_no_race(
     program: Program,
-    before: list[list[int]],
     order: list[int],
     home: Callable[[Place], Place],
 ) -> None:
@@ -188,13 +187,12 @@ def require_no_race(
 
     Parameters
     ----------
-    before : list of list of int
-        The tasks that each one waits for.
     order : list of int
         The tasks as they are done.
     home : callable
         The place that is meant by a place.
     """
+    before = program.tasks.before
     chain, turn, lengths = _chains(before, order)
     if len(order) * len(lengths) * 4 > MOST_CLOCKS:
         return

@@ -76,20 +76,9 @@ class Trace:
     """Files of all processors as tasks."""
 
     program: Program = field(default_factory=Program)
-    before: list[list[int]] = field(default_factory=list)
     ends: dict[Any, tuple[list[int], list[int]]] = field(
         default_factory=lambda: defaultdict(lambda: ([], []))
     )
-
-    def add(self, where: str, act: Act, ends: tuple[int, int] = (-1, -1)) -> int:
-        """Add a task."""
-        self.before.append([])
-        return self.program.add(where, act, ends)
-
-    def after(self, task: int, earlier: int) -> None:
-        """Let a task wait until another one is done."""
-        self.program.tasks.after(task, earlier)
-        self.before[task].append(earlier)
 
 
 def read_chakra(path: Path, reading: ReadingOptions, most: int) -> Timetable:
@@ -127,7 +116,7 @@ def read_chakra(path: Path, reading: ReadingOptions, most: int) -> Timetable:
         return _unfollowed(trace, steps, purpose, len(nodes))
     name, hosts, per, root = purpose
     rows = follow(trace.program, order, steps, purpose, True)
-    require_no_race(trace.program, trace.before, order, lambda at: real_place(at, name, per, True))
+    require_no_race(trace.program, order, lambda at: real_place(at, name, per, True))
     step, sender, receiver, chunk, add = np.array(rows, np.int64).reshape(-1, 5).T.copy()
     sums = add.astype(bool) if name in SUMS else None
     return Timetable(name, hosts, step, sender, receiver, chunk, per, root, add=sums)
@@ -240,19 +229,19 @@ def _tasks(
     """Add the tasks of a processor: two without effect around each node's messages."""
     begun, done = dict[int, int](), dict[int, int]()
     for number, node in nodes.items():
-        begun[number] = trace.add(node.where, Act("wait", None, None))
+        begun[number] = trace.program.add(node.where, Act("wait", None, None))
         last = begun[number]
         for at in range(node.chunks if node.type in (SEND, RECEIVE) else 0):
             task = _message(trace, rank, node, _place(node.chunk + at, rank, purpose, tacos))
-            trace.after(task, last)
+            trace.program.tasks.after(task, last)
             last = task
-        done[number] = trace.add(node.where, Act("wait", None, None))
-        trace.after(done[number], last)
+        done[number] = trace.program.add(node.where, Act("wait", None, None))
+        trace.program.tasks.after(done[number], last)
     for number, node in nodes.items():
         for need in node.needs:
             if need not in done:
                 raise UsageError(f"{node.where} needs node {need}, which is not there.")
-            trace.after(begun[number], done[need])
+            trace.program.tasks.after(begun[number], done[need])
 
 
 def _message(trace: Trace, rank: int, node: Node, place: Place) -> int:
@@ -264,10 +253,10 @@ def _message(trace: Trace, rank: int, node: Node, place: Place) -> int:
         raise UsageError(f"{node.where} {said} {quoted(str(other))}, which is no other processor.")
     key = (rank, other) if sends else (other, rank)
     if sends:
-        task = trace.add(node.where, Act("send", place, None), key)
+        task = trace.program.add(node.where, Act("send", place, None), key)
     else:
         adds = bool(node.told.get("is_rrc"))
-        task = trace.add(node.where, Act("receive", place if adds else None, place, adds))
+        task = trace.program.add(node.where, Act("receive", place if adds else None, place, adds))
     trace.ends[(*key, node.told.get("comm_tag", 0))][not sends].append(task)
     return task
 
@@ -291,7 +280,7 @@ def _meet(trace: Trace) -> None:
                 f"receives {len(got)} times."
             )
         for send, receive in zip(sent, got, strict=True):
-            trace.after(receive, send)
+            trace.program.tasks.after(receive, send)
             trace.program.acts[receive].partner = send
 
 

@@ -49,8 +49,6 @@ class Plan:
         The tasks and their acts.
     owners : list of int
         The thread block of each task, numbered over all GPUs.
-    before : list of list of int
-        The tasks that each one waits for.
     signals, waits : dict
         The tasks of each (from, to, kind of channel, number), in order.
     written, taken : dict
@@ -59,7 +57,6 @@ class Plan:
 
     program: Program = field(default_factory=Program)
     owners: list[int] = field(default_factory=list)
-    before: list[list[int]] = field(default_factory=list)
     signals: dict[Any, list[int]] = field(default_factory=lambda: defaultdict(list))
     waits: dict[Any, list[int]] = field(default_factory=lambda: defaultdict(list))
     written: dict[Place, list[int]] = field(default_factory=lambda: defaultdict(list))
@@ -69,16 +66,10 @@ class Plan:
         """Add a task of a thread block, which waits for the one before."""
         task = self.program.add(block.where, act, ends)
         self.owners.append(block.number)
-        self.before.append([])
         if block.last >= 0:
-            self.after(task, block.last)
+            self.program.tasks.after(task, block.last)
         block.last = task
         return task
-
-    def after(self, task: int, earlier: int) -> None:
-        """Let a task wait until another one is done."""
-        self.program.tasks.after(task, earlier)
-        self.before[task].append(earlier)
 
 
 @dataclass
@@ -121,12 +112,7 @@ def read_plan(document: Any, reading: ReadingOptions) -> Timetable:
     in_place = document.get("inplace") is True
     rows = follow(plan.program, order, steps, purpose, in_place)
     name, hosts, per, root = purpose
-    require_no_race(
-        plan.program,
-        plan.before,
-        order,
-        lambda at: real_place(at, name, per, in_place),
-    )
+    require_no_race(plan.program, order, lambda at: real_place(at, name, per, in_place))
     step, sender, receiver, chunk, add = np.array(rows, np.int64).reshape(-1, 5).T.copy()
     sums = add.astype(bool) if name in SUMS else None
     return Timetable(name, hosts, step, sender, receiver, chunk, per, root, add=sums)
@@ -324,7 +310,7 @@ def _meet(plan: Plan, waits: list[int], causes: list[int], said: str) -> None:
         where = plan.program.tasks.where[waits[len(causes)]]
         raise UsageError(f"{where} waits for ever: {said}.")
     for wait, cause in zip(waits, causes, strict=False):
-        plan.after(wait, cause)
+        plan.program.tasks.after(wait, cause)
 
 
 def _join(plan: Plan, barriers: dict[Any, list[int]]) -> None:
@@ -340,4 +326,4 @@ def _join(plan: Plan, barriers: dict[Any, list[int]]) -> None:
         for come in met:
             for other in met:
                 if other != come:
-                    plan.after(come + 1, other)
+                    plan.program.tasks.after(come + 1, other)

@@ -49,6 +49,15 @@ class Tasks:
         self.then[earlier].append(task)
         self.waiting[task] += 1
 
+    @property
+    def before(self) -> list[list[int]]:
+        """The tasks that each one waits for until they are done."""
+        found: list[list[int]] = [[] for _ in self.then]
+        for earlier, later in enumerate(self.then):
+            for task in later:
+                found[task].append(earlier)
+        return found
+
     def after_begun(self, task: int, earlier: int) -> None:
         """A task waits until an earlier one has begun."""
         self.then_begun[earlier].append(task)
