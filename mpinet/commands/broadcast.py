@@ -120,10 +120,9 @@ def prepare(options: argparse.Namespace) -> Job:
     """Find root and algorithm."""
     from mpinet.programs.broadcast import require_algorithm
 
-    fabric, parts = parts_of(options)
+    topology, parts = parts_of(options)
     if len(parts) > 1:
-        return Together(options, fabric, parts)
-    topology = parts[0] if parts else fabric
+        return Together(options, topology, parts)
     if options.schedule_out is not None:
         require_writable(Path(options.schedule_out))
     root = topology.find(str(options.root))

@@ -387,10 +387,10 @@ class Programs:
 
 def prepare(options: argparse.Namespace) -> Job:
     """Find the root and the algorithm; many items make a pipeline."""
-    fabric, parts = parts_of(options)
+    topology, parts = parts_of(options)
     if len(parts) > 1:
-        return Together(options, fabric, parts)
-    topology, row = parts[0] if parts else fabric, COLLECTIVES[options.command]
+        return Together(options, topology, parts)
+    row = COLLECTIVES[options.command]
     root = topology.find(str(options.root)) if row.rooted else 0
     if row.many and _is_pipeline(options, topology):
         return Pipelined(options, topology, root if row.rooted else None)

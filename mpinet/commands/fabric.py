@@ -38,11 +38,13 @@ def fabric_of(options: argparse.Namespace) -> Topology:
             f"{options.command} takes one group: several at once are for broadcast, gossip and the "
             "other collectives."
         )
-    return parts[0] if parts else fabric
+    return fabric
 
 
 def parts_of(options: argparse.Namespace) -> tuple[Topology, list[Members]]:
-    """The network without what is dead, and what each group sees of it; none: no group is named.
+    """The network without what is dead, and what each group sees of it.
+
+    Of one group, the network is what that sees; without any, there are no such parts.
 
     Raises
     ------
@@ -56,8 +58,9 @@ def parts_of(options: argparse.Namespace) -> tuple[Topology, list[Members]]:
     dead, links = faults.dead.tolist(), [(int(u), int(v)) for u, v in faults.cut]
     groups = [] if options.group is None else groups_of(network, options.group)
     parts = [Members(network, group, dead, links) for group in groups]
-    whole = faults and len(parts) != 1
-    return Members(network, None, dead, links) if whole else network, parts
+    if len(parts) == 1:
+        return parts[0], parts
+    return Members(network, None, dead, links) if faults else network, parts
 
 
 GRID = re.compile(r"(\d+)x(\d+)")
