@@ -243,9 +243,9 @@ class Compiled:
                 raise
             raise not_compiled(own, error) from error
 
-    def _load(self, signature: Any) -> Any:
+    def _load(self, signature: Any, counts: bool = True) -> Any:
         """Compile, or load from disk, with Numba's errors as they are."""
-        return _native().load_or_compile(self._entry(), signature, _watch.get())
+        return _native().load_or_compile(self._entry(), signature, _watch.get(), counts)
 
     @property
     def compiled_in(self) -> Iterator[Compiled]:
@@ -347,17 +347,15 @@ class Rule(Compiled):
             return "start_rule"
         return "decide_rule" if names[1] == "header" else "port_rule"
 
-    def _load(self, signature: Any) -> Any:
+    def _load(self, signature: Any, counts: bool = True) -> Any:
         """Compile it without counts of references, which take half of its time, if it can go so.
 
         The caller holds all arrays that a rule reads; rules that make some need counts.
         """
         if not any(is_own(part.function) for part in self.compiled_in):
             with suppress(numba().core.errors.NumbaError):
-                return _native().load_or_compile(
-                    self._entry(), signature, _watch.get(), counts=False
-                )
-        return super()._load(signature)
+                return super()._load(signature, counts=False)
+        return super()._load(signature, counts)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         """Bind the rule to a topology: map it over arrays, with the topology's parameters."""

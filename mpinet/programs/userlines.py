@@ -101,8 +101,8 @@ def read_places(topology: Topology, path: Path) -> Ints:
                 f"{path}: {','.join(row)!r} is not a line 'node,x,y,..' of whole numbers, as many "
                 "in each line."
             )
-        found[topology.find(row[0])] = [int(field) for field in row[1:]]
-        if max(found[topology.find(row[0])]) >= 2**31:
+        place = found[topology.find(row[0])] = [int(field) for field in row[1:]]
+        if max(place) >= 2**31:
             raise UsageError(f"{path}: {','.join(row)!r}: a coordinate is below 2^31.")
     if len(found) < topology.size or len(rows) > topology.size:
         raise UsageError(

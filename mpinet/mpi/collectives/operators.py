@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mpinet.mpi.constants import instance_of, serialized
+from mpinet.mpi.constants import Numbered, instance_of, serialized
 from mpinet.mpi.messages.buffers import Buffer
 from mpinet.mpi.real import REAL
 from mpinet.mpi.world.calls import running
@@ -105,8 +105,7 @@ class Op(REAL.Op):  # type: ignore[misc]
         own, others = self._own, getattr(other, "_own", None)
         return own is others and bool(REAL.Op.__eq__(self, other))
 
-    def __ne__(self, other: object) -> bool:
-        return not self == other
+    __ne__ = Numbered.__ne__
 
     __hash__ = None  # type: ignore[assignment]
 

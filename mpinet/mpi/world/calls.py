@@ -143,7 +143,6 @@ them, which costs as much as all that it does itself. A call from within a call 
 the outer one. The account is found by the number of the calling instruction, since neither the line
 nor the file is at hand; another code's instruction may have the same number, hence the check."""
 
-
 SIGNS: dict[Any, str] = {Parameter.VAR_POSITIONAL: "*", Parameter.VAR_KEYWORD: "**"}
 """Signs before parameters of a kind that take what is left."""
 
