@@ -1,7 +1,10 @@
 """Formulas and proofs for checkers of others, followed by a few lines of plain Python."""
 
 import json
+import os
+import subprocess
 from hashlib import sha256
+from pathlib import Path
 
 import pytest
 
@@ -59,3 +62,39 @@ def test_a_certificate_without_a_formula_is_not_exported(tmp_path, capsys):
     assert Session(["certify", str(file), "--export", str(tmp_path / "f.cnf")]).run() == 1
     assert "kind growth" in capsys.readouterr().err and not (tmp_path / "f.cnf").exists()
     assert Session(["certify", str(file), "--export", str(tmp_path / "f.txt")]).run() == 2
+
+
+CAKE_LPR = os.environ.get("MPINET_CAKE_LPR")
+"""Folder of cake_lpr's public source; the test that builds and asks it is there where it is."""
+
+if CAKE_LPR:
+
+    @pytest.fixture(scope="module")
+    def cake_lpr(tmp_path_factory):
+        """The checker whose machine code is verified, built from its source."""
+        program = tmp_path_factory.mktemp("cake") / "cake_lpr"
+        sources = [str(Path(CAKE_LPR) / name) for name in ("basis_ffi.c", "cake_lpr.S")]
+        subprocess.run(["cc", "-O2", *sources, "-o", str(program)], check=True, capture_output=True)
+        return str(program)
+
+    @pytest.mark.long
+    @pytest.mark.parametrize(
+        ("network", "asked"),
+        [
+            ("lens:2,3,3", {}),
+            ("roadrunner:3,2,3", {}),
+            ("hdn:2x3,super=-", {"limit": 60}),
+            ("petersen", {"collective": "bisection", "by": "lrat"}),
+        ],
+    )
+    def test_a_verified_checker_accepts_what_is_exported(network, asked, cake_lpr, tmp_path):
+        file, formula = tmp_path / "proof.cert", tmp_path / "f.cnf"
+        mpinet.optimum(network, save=file, **asked)
+        mpinet.certify(file, export=formula)
+        proof, shorter = formula.with_suffix(".lrat"), tmp_path / "shorter.lrat"
+        *lines, last = proof.read_text().splitlines(keepends=True)
+        shorter.write_text("".join(lines))
+        assert last.split()[1] == "0"
+        for given, said in [(proof, "s VERIFIED UNSAT\n"), (shorter, "")]:
+            words = [cake_lpr, str(formula), str(given)]
+            assert subprocess.run(words, capture_output=True, text=True).stdout == said
