@@ -384,15 +384,14 @@ class Pareto(Job):
 
     def _programs(self, table: Timetable, chunks: int) -> Iterator[Program]:
         """Yield a schedule as programs of messages, for each size; none through switches."""
-        from mpinet.programs.messages.goal import program_of
-        from mpinet.programs.schedules.files.writing import as_goal
+        from mpinet.programs.schedules.files.formats import as_program
 
         if max(table.sender.max(), table.receiver.max()) >= self._network.hosts:
             return
         shared = self._options.collective in (*TEXTBOOKS, "scatter", "gather")
         parts = chunks * (self._network.hosts if shared else 1)
         for size in self._sizes:
-            yield program_of(as_goal(table, -(-size // parts)))
+            yield as_program(table, -(-size // parts))
 
     def _times(self, programs: Iterable[Program], transport: Local) -> Row:
         """Play programs of all sizes on the thick links (collective)."""

@@ -122,6 +122,11 @@ class ScheduleResult(Result):
     routed: Carried[bool]
     lower_bound: Carried[int | None]
     lower_by: Carried[str | None]
+    races: Annotated[
+        Literal["none", "not searched"],
+        When("of plans of MSCCL++ and of Chakra traces that say their chunks"),
+        "not searched: they are too large",
+    ]
 
 
 @command(Views, Common)
@@ -243,7 +248,7 @@ def prepare(options: argparse.Namespace) -> Job:
     topology = topology_of(options)
     if options.command == "schedule export":
         return _prepare_export(options, topology)
-    from mpinet.programs.schedules.files.reading import read_schedule
+    from mpinet.programs.schedules.files.formats import read_schedule
     from mpinet.programs.schedules.files.schedulefile import ReadingOptions
 
     for name in ("chunks", "bytes", "rounds"):
@@ -312,6 +317,7 @@ class RunSchedule(MachineJob):
             "lower_bound": found.lower_bound,
             "lower_by": None if found.lower_bound is None else found.lower_bound.by,
             "correct": found.correct,
+            **({} if read.races is None else {"races": read.races}),
         }
 
     def show(self, result: Row) -> str:
@@ -323,6 +329,7 @@ class RunSchedule(MachineJob):
             f"{name or 'messages'} on {self.topology} by {result['file']} ({result['format']})"
         )
         data = {True: "yes", False: "NO", None: "data not checked"}[result["correct"]]
+        races = {"races": result["races"]} if "races" in result else {}
         if self.options.command == "schedule check":
             ports = f"kept, {self.options.ports}-port, in {result['steps']} steps"
             carried = "by the routing" if result["routed"] else "every row has its channel"
@@ -336,19 +343,20 @@ class RunSchedule(MachineJob):
                     "ports": ports,
                     "data": held,
                     "result": {"yes": "right", "NO": "WRONG"}.get(data, data),
+                    **races,
                 }
             )
         counts = {"steps": result["steps"], "messages": result["messages"], "correct": data}
         if result["lower_bound"] is not None:
             counts["lower bound"] = result["lower_bound"]
-        return f"{heading}\n{fields(counts)}"
+        return f"{heading}\n{fields(counts | races)}"
 
 
 def _prepare_export(options: argparse.Namespace, topology: Topology) -> Job:
     """Check the file, its format and the root."""
     from mpinet.machine.timed.program import MOST_AMOUNT
     from mpinet.programs.collective import require_processor
-    from mpinet.programs.schedules.files.writing import ENDINGS, GOAL_BYTES, SIZED
+    from mpinet.programs.schedules.files.formats import CHUNK_BYTES, ENDINGS, WRITTEN, silent_on
 
     file = Path(options.file)
     if options.format is None and file.suffix not in ENDINGS:
@@ -363,14 +371,14 @@ def _prepare_export(options: argparse.Namespace, topology: Topology) -> Job:
         needed += topology.hosts**2 * BITS_A_PAIR // 8
     require_memory(needed, f"A schedule of {options.collective} on {topology.name}")
     format = options.format or ENDINGS[file.suffix]
-    if not topology.links and format not in ("csv", "npz"):
+    if not topology.links and "busses" not in WRITTEN[format].says:
         raise UsageError(
-            f"{topology.name} has busses, and no {format.upper()} file says what goes over which: "
-            "write .csv or .npz."
+            f"{topology.name} has busses, and "
+            f"{silent_on(WRITTEN[format], 'busses', 'what goes over which')}."
         )
-    if options.bytes is not None and format not in SIZED:
+    if options.bytes is not None and "bytes" not in WRITTEN[format].says:
         raise UsageError(f"--bytes does not apply: {format} files do not say how long a chunk is.")
-    size = GOAL_BYTES if options.bytes is None else bytes_of(options.bytes)
+    size = CHUNK_BYTES if options.bytes is None else bytes_of(options.bytes)
     if size > MOST_AMOUNT:
         raise UsageError(f"--bytes: a chunk has 1..2^48 bytes, not {size}.")
     require_switches(options)
@@ -398,7 +406,7 @@ class ExportSchedule(Job):
         from mpinet.machine import Machine, PortModel
         from mpinet.machine.transport import Local as Alone
         from mpinet.programs.perform import perform
-        from mpinet.programs.schedules.files.writing import FORMATS
+        from mpinet.programs.schedules.files.formats import written
         from mpinet.programs.schedules.timetable import with_ports
 
         model, options = PortModel.named(self._options.ports), self._options
@@ -415,9 +423,9 @@ class ExportSchedule(Job):
             network=self._network.name,
             edges_sha256=Network.of(self._network).edges_sha256,
         )
-        written, path = FORMATS[self._format](table, self._size), Path(options.file)
-        for number, data in enumerate(written if isinstance(written, list) else [written]):
-            own = path.with_suffix(f".{number}.et") if isinstance(written, list) else path
+        files, path = written(self._format, table, self._size), Path(options.file)
+        for number, data in enumerate(files if isinstance(files, list) else [files]):
+            own = path.with_suffix(f".{number}.et") if isinstance(files, list) else path
             with whole_file(own) as file:
                 file.write(data)
         items = {"items": options.items} if options.items > 1 else {}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from mpinet.base.files import read_bytes
+from mpinet.base.formats import Format, format_of, refusal
 from mpinet.base.markup import require_plain
 from mpinet.errors import TopologyError, TopologyFileError
 from mpinet.networks.graphfiles.anynet import read_anynet
@@ -20,30 +21,19 @@ from mpinet.networks.graphfiles.simgrid import read_simgrid
 if TYPE_CHECKING:
     import networkx
 
-HEAD = 1 << 16
-"""Bytes in which a file tells its format."""
 
-
-class Format(NamedTuple):
+@dataclass(frozen=True, kw_only=True)
+class GraphFormat(Format):
     """A format of files that are networks.
 
     Attributes
     ----------
-    name : str
-        What a sentence calls it.
-    endings : tuple of str
-        Endings of names that tell it, where nothing in the file does.
-    begins : bytes
-        What the first 64 kB of such a file match (`re.search`, lines apart); empty: nothing does.
     read : callable
         Reads the bytes into a graph.
     ordered : bool
         Whether nodes are numbered in the order of the file.
     """
 
-    name: str
-    endings: tuple[str, ...]
-    begins: bytes
     read: Callable[[bytes], Any]
     ordered: bool = False
 
@@ -64,14 +54,15 @@ def _read_graphml(data: bytes) -> Any:
 
 
 FORMATS = (
-    Format("SimGrid platform", (), rb"\A\s*<(?s:.)*?<platform\b", read_simgrid, True),
-    Format("InfraGraph", (), rb'\A\s*\{(?s:.)*"(devices|instances)"\s*:', read_infragraph, True),
-    Format("anynet file", (), rb"\A\s*(router|node) +[0-9]+\s", read_anynet, True),
-    Format("graphml", (".graphml",), rb"", _read_graphml),
-    Format("gml", (".gml",), rb"", _networkx_reader("read_gml")),
-    Format("g6", (".g6",), rb"", _networkx_reader("read_graph6")),
-    Format("edge list", (".txt", ".edges", ".edgelist"), rb"", read_edge_list),
-)
+    GraphFormat("SimGrid platform", rb"\A\s*<(?s:.)*?<platform\b", read=read_simgrid, ordered=True),
+    GraphFormat("InfraGraph", rb'\A\s*\{(?s:.)*"(devices|instances)"\s*:',
+                read=read_infragraph, ordered=True),
+    GraphFormat("anynet file", rb"\A\s*(router|node) +[0-9]+\s", read=read_anynet, ordered=True),
+    GraphFormat("graphml", endings=(".graphml",), read=_read_graphml),
+    GraphFormat("gml", endings=(".gml",), read=_networkx_reader("read_gml")),
+    GraphFormat("g6", endings=(".g6",), read=_networkx_reader("read_graph6")),
+    GraphFormat("edge list", endings=(".txt", ".edges", ".edgelist"), read=read_edge_list),
+)  # fmt: skip
 """All formats; those that contents tell come first."""
 
 
@@ -89,7 +80,9 @@ def read_graph(path: str) -> tuple[networkx.Graph, bool]:
         data = read_bytes(Path(path))
     except OSError as error:
         raise TopologyFileError(f"graph: {path} cannot be read: {error.strerror}.") from None
-    format = _format_of(path, data.removeprefix(b"\xef\xbb\xbf"))
+    format = format_of(FORMATS, Path(path), data)
+    if format is None:
+        raise TopologyError(f"graph: {path} {refusal(FORMATS)}")
     try:
         graph = format.read(data)
     except RecursionError:
@@ -102,17 +95,3 @@ def read_graph(path: str) -> tuple[networkx.Graph, bool]:
     if isinstance(graph, list):
         raise TopologyError(f"graph: {path} has {len(graph)} graphs; give a file with one.")
     return graph, format.ordered
-
-
-def _format_of(path: str, data: bytes) -> Format:
-    """Find the format of a file."""
-    ending, head = Path(path).suffix.lower(), data[:HEAD]
-    for format in FORMATS:
-        if ending in format.endings or (format.begins and re.search(format.begins, head)):
-            return format
-    endings = ", ".join(ending for format in FORMATS for ending in format.endings)
-    told = ", ".join(format.name for format in FORMATS if format.begins)
-    raise TopologyError(
-        f"graph: {path} is none of those that contents tell ({told}), and its name does not end in "
-        f"{endings}."
-    )

@@ -12,11 +12,10 @@ from mpinet.machine.timed.layout import CALC
 from mpinet.machine.timed.program import Program
 from mpinet.machine.timed.scripted import stored
 from mpinet.networks.topology import Topology
-from mpinet.programs.messages.goal import program_of, read_goal
+from mpinet.programs.messages.goal import read_goal
 from mpinet.programs.messages.named import is_name, program_named
-from mpinet.programs.schedules.files.reading import read_schedule
+from mpinet.programs.schedules.files.formats import as_program, read_schedule
 from mpinet.programs.schedules.files.schedulefile import ReadingOptions
-from mpinet.programs.schedules.files.writing import as_goal
 
 SCHEDULES = (".csv", ".npz", ".xml")
 """Endings of schedule files that are no programs of messages themselves."""
@@ -53,7 +52,7 @@ def opened(given: str | Path | Program, topology: Topology, chunk: int) -> Progr
     if path.suffix not in SCHEDULES:
         return read_goal(path)
     read = read_schedule(path, ReadingOptions(processors=topology.hosts))
-    return program_of(as_goal(read.timetable, chunk), read.name)
+    return as_program(read.timetable, chunk, read.name)
 
 
 def in_flits(program: Program, flit_bytes: int, step_time: int) -> Program:

@@ -49,7 +49,7 @@ def said_by(words, capsys):
 def test_what_has_no_end_is_refused_by_every_reader(here, capsys, monkeypatch):
     if os.geteuid():
         pytest.skip("only root can make a device")
-    for module in ("base.files", "certify.certificate", "programs.schedules.files.reading"):
+    for module in ("base.files", "certify.certificate"):
         monkeypatch.setattr(f"mpinet.{module}.MOST_BYTES", 2**20)
     monkeypatch.setattr(read_bytes, "__defaults__", (2**20,))
     for command in COMMANDS:

@@ -9,6 +9,7 @@ import pytest
 
 import mpinet
 from mpinet.cli.session import Session
+from mpinet.programs.schedules.files import buffers
 
 EXPORTS = [
     ("gossip", "petersen", {"ports": "all"}),
@@ -190,6 +191,17 @@ def test_plans_that_read_and_that_send_packets_take_the_messages_that_they_say(t
         tmp_path, capsys, plan([[by_packets(gpu)] for gpu in range(2)], remote="s")
     )
     assert (status, "steps        2" in said, "correct      yes" in said) == (0, True, True)
+
+
+def test_a_result_says_if_races_were_searched(tmp_path, capsys, monkeypatch):
+    reading = plan([[by_reading(gpu, gpu)] for gpu in range(2)])
+    assert "races        none\n" in run_of(tmp_path, capsys, reading)[1]
+    copies = [op("copy", [piece(turn)], [piece(0, "s")]) for turn in range(2)]
+    racing = plan([[[copies[0]], [copies[1]]], [[]]])
+    assert run_of(tmp_path, capsys, racing)[0] == 2
+    monkeypatch.setattr(buffers, "MOST_CLOCKS", 0)
+    status, said = run_of(tmp_path, capsys, racing)  # nobody looks
+    assert (status, "races        not searched\n" in said) == (1, True), said
 
 
 def faults():

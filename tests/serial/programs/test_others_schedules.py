@@ -113,9 +113,11 @@ def test_traces_of_all_processors_are_one_schedule_whose_data_are_followed(tmp_p
     status, result, _ = judged(tmp_path, capsys, "t.2.et", "--on ring:4", numbered(ring_traces(4)))
     assert (status, result["format"], result["collective"]) == (0, "Chakra", "allreduce")
     assert (result["steps"], result["messages"], result["correct"]) == (6, 24, True)
+    assert result["races"] == "none"
     files = numbered(ring_traces(4, chunks=False))
     status, result, _ = judged(tmp_path, capsys, "t.0.et", "--on ring:4", files)
     assert (status, result["steps"], result["messages"], result["correct"]) == (0, 6, 24, None)
+    assert "races" not in result
 
 
 def test_traces_of_tacos_say_their_chunks_in_names(tmp_path, capsys):

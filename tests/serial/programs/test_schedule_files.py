@@ -5,13 +5,18 @@ import json
 import pickle
 import zipfile
 from types import SimpleNamespace
+from typing import get_args, get_type_hints
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from serial.programs import schedulefiles as made
 
+from mpinet.base.files import read_bytes
 from mpinet.cli.session import Session
+from mpinet.commands.schedule import ScheduleResult, export
+from mpinet.commands.signature import options_of
+from mpinet.programs.schedules.files.formats import FORMATS, WRITTEN
 
 STAR = [(0, 1, [(root, other) for other in range(4) if other != root]) for root in range(1)]
 
@@ -251,7 +256,7 @@ REFUSED = [
     ("s.csv", "", "mesh:3", "there is no line of column names"),
     ("s.csv", "step,from,to\n", "mesh:3", "the columns are step, from, to, chunk"),
     ("s.csv", rows()[:-4], "mesh:3", "line 6: there are 3 values for 4 columns"),
-    ("s.csv", b"\xff\x00\x80", "mesh:3", "this is no text"),
+    ("s.csv", b"\xff\x00\x80", "mesh:3", "is none of those that contents tell"),
     ("s.npz", npz(**COLUMNS), "mesh:3", "it has no header"),
     ("s.npz", npz(header=np.array("[]"), **COLUMNS), "mesh:3", "header: it is an object of"),
     ("s.npz", npz(header=np.array({}, object), **COLUMNS), "mesh:3", "it is no .npz of plain"),
@@ -259,8 +264,8 @@ REFUSED = [
     ("s.xml", ENTITY, "mesh:3", "line 1: document types and entities are not read"),
     ("s.xml", ENTITY.encode("utf-16"), "mesh:3", "document types and entities are not read"),
     ("s.xml", TRUNCATED, "ring:4", "this is no XML"),
-    ("s.xml", "<html/>", "mesh:3", "neither MSCCL's <algo> nor ForestColl's"),
-    ("s.xml", "<a>" * 40 + "</a>" * 40, "mesh:3", "more than 16 within"),
+    ("s.xml", "<html/>", "mesh:3", "is none of those that contents tell"),
+    ("s.xml", "<algo>" * 40 + "</algo>" * 40, "mesh:3", "more than 16 within"),
     ("s.xml", made.forest([(0, 1, [(1, 2)])]), "mesh:3", "1 sends before anything has come to it"),
     ("s.xml", made.forest([(0, 1, [("a", 1)])]), "mesh:3", "a path is the numbers of nodes"),
     ("s.goal", NOBODY, "mesh:2", "there are 1 sends from 0 to 1 with tag 0, and 0 receives"),
@@ -323,13 +328,22 @@ def test_a_damaged_byte_of_a_packed_file_is_told_in_a_sentence(tmp_path, capsys)
         assert found.error.startswith("s.npz, ")
 
 
+def test_a_result_names_the_formats_of_the_table_and_no_others():
+    names = [format.name for format in FORMATS] + list(WRITTEN)
+    hint = get_type_hints(ScheduleResult)["format"]
+    assert sorted(get_args(hint)) == sorted({*names})
+    [option] = [each for each in options_of(export) if each.name == "format"]
+    assert sorted(option.choices) == sorted(WRITTEN)
+
+
 def test_a_file_that_is_too_large_is_not_read(tmp_path, capsys, monkeypatch):
-    from mpinet.programs.schedules.files import reading
+    from mpinet.programs.schedules.files import own
 
     packed = io.BytesIO()
     np.savez_compressed(packed, header=np.zeros(10**5))
     assert len(packed.getvalue()) < 5000
-    monkeypatch.setattr(reading, "MOST_BYTES", 5000)
+    monkeypatch.setattr(own, "MOST_BYTES", 5000)
+    monkeypatch.setattr(read_bytes, "__defaults__", (5000,))
     found = run(tmp_path, capsys, "s.csv", rows() + "#" * 5000, "--on mesh:3")
     assert (found.status, "has more than 5,000 bytes" in found.error) == (2, True)
     found = run(tmp_path, capsys, "s.npz", packed.getvalue(), "--on mesh:3")

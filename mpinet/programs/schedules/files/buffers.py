@@ -5,16 +5,36 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from mpinet.errors import UsageError
 from mpinet.programs.schedules.chunks import SUMS
-from mpinet.programs.schedules.files.timing import Tasks
+from mpinet.programs.schedules.files.schedulefile import Contents, ReadingOptions
+from mpinet.programs.schedules.files.timing import Tasks, timed
+from mpinet.programs.schedules.timetable import Timetable
+
+NAMES = {
+    "allgather": "gossip", "allreduce": "allreduce", "reducescatter": "reducescatter",
+    "reduce_scatter": "reducescatter", "alltoall": "exchange", "broadcast": "broadcast",
+    "reduce": "reduce", "scatter": "scatter", "gather": "gather",
+}  # fmt: skip
+"""Names of collectives in the formats of GPUs, and ours."""
+
+MOST_COUNT = 2**20
+"""Most pieces that one operation moves."""
+
+Purpose = tuple[str, int, int, int | None]
+"""Collective, processors, chunks of a unit, and root."""
 
 MOST_CLOCKS = 2**27
 """Bytes that the search for races takes at most; it is left out beyond."""
+
+
+def name_of(collective: str) -> str:
+    """Return the formats' name of a collective."""
+    return next(theirs for theirs, ours in NAMES.items() if ours == collective)
 
 
 class Piece(NamedTuple):
@@ -54,30 +74,73 @@ class Program:
     begun, last : dict
         The first and the last task of (gpu, thread block, step).
     sent, got : dict
-        The tasks of each (sender, receiver, channel), in order.
+        The tasks of each (sender, receiver, channel or tag), in order.
     """
 
     tasks: Tasks = field(default_factory=Tasks)
     acts: list[Act] = field(default_factory=list)
     begun: dict[tuple[int, int, int], int] = field(default_factory=dict)
     last: dict[tuple[int, int, int], int] = field(default_factory=dict)
-    sent: dict[tuple[int, int, int], list[int]] = field(default_factory=lambda: defaultdict(list))
-    got: dict[tuple[int, int, int], list[int]] = field(default_factory=lambda: defaultdict(list))
+    sent: dict[tuple[int, int, Any], list[int]] = field(default_factory=lambda: defaultdict(list))
+    got: dict[tuple[int, int, Any], list[int]] = field(default_factory=lambda: defaultdict(list))
 
     def add(self, where: str, act: Act, ends: tuple[int, int] = (-1, -1), earliest: int = 1) -> int:
         """Add a task."""
         self.acts.append(act)
         return self.tasks.add(where, *ends, earliest=earliest)
 
+    def meet(self, by: str) -> None:
+        """Let the k-th send of a channel meet its k-th receive; `by` says what a channel is."""
+        for key in {**self.sent, **self.got}:
+            (sender, receiver, channel), sent, got = key, self.sent[key], self.got[key]
+            if len(sent) != len(got):
+                raise UsageError(
+                    f"header: {sender} sends {len(sent)} times to {receiver} {by} {channel}, which "
+                    f"receives {len(got)} times."
+                )
+            for send, receive in zip(sent, got, strict=True):
+                self.tasks.after(receive, send)
+                self.acts[receive].partner = send
 
-def follow(
+
+def followed(
     program: Program,
-    order: list[int],
-    steps: list[int],
-    purpose: tuple[str, int, int, int | None],
+    reading: ReadingOptions,
+    purpose: Purpose,
     in_place: bool,
+    racing: bool = True,
+) -> Contents:
+    """Time an algorithm's tasks, follow the pieces through the buffers, and look for races.
+
+    Parameters
+    ----------
+    in_place : bool
+        Whether a GPU has one buffer for input and output.
+    racing : bool
+        Whether races are looked for.
+
+    Raises
+    ------
+    UsageError
+        Tasks wait for ever, race, or take what is not there.
+    """
+    steps, order = timed(program.tasks, reading)
+    name, gpus, per, root = purpose
+    rows = _follow(program, order, steps, purpose, in_place)
+    races: Literal["none", "not searched"] | None = None
+    if racing:
+        searched = no_race(program, order, lambda at: real_place(at, name, per, in_place))
+        races = "none" if searched else "not searched"
+    step, sender, receiver, chunk, add = np.array(rows, np.int64).reshape(-1, 5).T.copy()
+    sums, ends = add.astype(bool) if name in SUMS else None, (sender, receiver)
+    table = Timetable(name, gpus, step, *ends, chunk, per, root, add=sums)
+    return Contents(table, races=races)
+
+
+def _follow(
+    program: Program, order: list[int], steps: list[int], purpose: Purpose, in_place: bool
 ) -> list[tuple[int, int, int, int, int]]:
-    """Follow the pieces through the buffers; rows of step, sender, receiver, chunk, add."""
+    """Return rows of step, sender, receiver, chunk, add."""
     name, gpus, per, root = purpose
     buffers: dict[Place, Piece] = _inputs(name, gpus, per, root)
     held = {(place.gpu, piece.chunk): piece.givers for place, piece in buffers.items()}
@@ -174,12 +237,10 @@ def _accesses(act: Act) -> list[tuple[Place, bool]]:
     return [(place, writes) for place, writes in found if place.buffer != "t"]
 
 
-def require_no_race(
-    program: Program,
-    order: list[int],
-    home: Callable[[Place], Place],
-) -> None:
+def no_race(program: Program, order: list[int], home: Callable[[Place], Place]) -> bool:
     """Raise `UsageError` where two tasks use a place, one writes, and nothing orders them.
+
+    Returns False where the search would take too much memory, and was left out.
 
     The tasks are dealt to chains, in which each one waits for the one before, such as those of a
     thread block. A clock counts, for each task, the tasks of every chain that are done before it
@@ -195,7 +256,7 @@ def require_no_race(
     before = program.tasks.before
     chain, turn, lengths = _chains(before, order)
     if len(order) * len(lengths) * 4 > MOST_CLOCKS:
-        return
+        return False
     clocks = np.zeros((len(order), len(lengths)), np.int32)
     users: dict[Place, list[tuple[int, bool]]] = defaultdict(list)
     for task in order:
@@ -209,6 +270,7 @@ def require_no_race(
                 if (writes or wrote) and not ordered:
                     raise UsageError(_race(program, task, other, place))
             users[place].append((task, writes))
+    return True
 
 
 def _chains(before: list[list[int]], order: list[int]) -> tuple[list[int], list[int], list[int]]:

@@ -5,32 +5,40 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from mpinet.base.files import read_bytes
+from mpinet.base.files import MOST_BYTES, read_bytes
 from mpinet.base.numerals import quoted
 from mpinet.errors import FileError, UsageError
-from mpinet.programs.schedules.chunks import OF_EACH, SUMS, UNSTATED
+from mpinet.programs.schedules.chunks import OF_EACH
 from mpinet.programs.schedules.files.buffers import (
+    MOST_COUNT,
+    NAMES,
     Act,
     Place,
     Program,
-    follow,
-    real_place,
-    require_no_race,
+    Purpose,
+    followed,
+    name_of,
 )
-from mpinet.programs.schedules.files.msccl import MOST_COUNT, NAMES
 from mpinet.programs.schedules.files.schedulefile import (
     MOST_PROCESSORS,
+    Contents,
     ReadingOptions,
     require_purpose,
+    rows_of,
 )
-from mpinet.programs.schedules.files.timing import timed
-from mpinet.programs.schedules.files.wire import fields_of, messages_of, numbers_of, signed
+from mpinet.programs.schedules.files.timing import STATED, unfollowed
+from mpinet.programs.schedules.files.wire import (
+    fields_of,
+    messages_of,
+    numbers_of,
+    piece,
+    signed,
+    varint,
+)
 from mpinet.programs.schedules.timetable import Timetable
 
 NAME = re.compile(r"(.*)\.(\d{1,8})\.et")
@@ -41,9 +49,6 @@ SEND, RECEIVE, WHOLE = 5, 6, 7
 
 TACOS = re.compile(r"Node \d+, Chunk: (\d{1,9}), ")
 """Beginning of the name that TACOS gives to a node."""
-
-Purpose = tuple[str, int, int, int | None]
-"""Collective, processors, chunks of a unit, and root."""
 
 
 class Node(NamedTuple):
@@ -71,18 +76,8 @@ class Node(NamedTuple):
     where: str
 
 
-@dataclass
-class Trace:
-    """Files of all processors as tasks."""
-
-    program: Program = field(default_factory=Program)
-    ends: dict[Any, tuple[list[int], list[int]]] = field(
-        default_factory=lambda: defaultdict(lambda: ([], []))
-    )
-
-
-def read_chakra(path: Path, reading: ReadingOptions, most: int) -> Timetable:
-    """The timetable of the traces of all processors, `most` bytes together.
+def read_chakra(_: bytes, reading: ReadingOptions) -> Contents:
+    """The timetable of the traces of all processors; the bytes are those of one.
 
     The k-th send from one to another with a tag meets the k-th receive. Where nodes say which
     chunks they move, data are followed; else only order, ports and wiring are known.
@@ -95,7 +90,7 @@ def read_chakra(path: Path, reading: ReadingOptions, most: int) -> Timetable:
         Nodes wait for ever, or race.
     """
     told, nodes = dict[str, Any](), list[dict[int, Node]]()
-    for data, name in _files(path, most):
+    for data, name in _files(reading.path):
         try:
             found, meta = _read(data)
         except UsageError as error:
@@ -107,26 +102,24 @@ def read_chakra(path: Path, reading: ReadingOptions, most: int) -> Timetable:
     known = bool(moved) and all(node.chunk >= 0 for node in moved)
     tacos = any("tacos" in node.told for node in moved)
     purpose = _purpose(told, moved, len(nodes), known, reading)
-    trace = Trace()
+    program = Program()
     for rank, each in enumerate(nodes):
-        _tasks(trace, rank, each, purpose, tacos)
-    _meet(trace)
-    steps, order = timed(trace.program.tasks, reading)
+        _tasks(program, rank, each, purpose, tacos)
+    program.meet("with tag")
     if purpose is None or not known:
-        return _unfollowed(trace, steps, purpose, len(nodes))
-    name, hosts, per, root = purpose
-    rows = follow(trace.program, order, steps, purpose, True)
-    require_no_race(trace.program, order, lambda at: real_place(at, name, per, True))
-    step, sender, receiver, chunk, add = np.array(rows, np.int64).reshape(-1, 5).T.copy()
-    sums = add.astype(bool) if name in SUMS else None
-    return Timetable(name, hosts, step, sender, receiver, chunk, per, root, add=sums)
+        stated = purpose if purpose is not None and purpose[0] in STATED else None
+        return unfollowed(program.tasks, reading, len(nodes), stated)
+    return followed(program, reading, purpose, True)
 
 
-def _files(path: Path, most: int) -> Iterator[tuple[bytes, str]]:
+def _files(path: Path) -> Iterator[tuple[bytes, str]]:
     """Read the files of all processors, one after the other."""
     found = NAME.fullmatch(path.name)
-    assert found is not None
-    rank, left = 0, most
+    if found is None:
+        raise UsageError(
+            "its name is no NAME.0.et, NAME.1.et, ..: a trace is a file per processor."
+        )
+    rank, left = 0, MOST_BYTES
     while (file := path.with_name(f"{found[1]}.{rank}.et")).exists():
         try:
             data = read_bytes(file, left)
@@ -224,27 +217,27 @@ def _purpose(
 
 
 def _tasks(
-    trace: Trace, rank: int, nodes: dict[int, Node], purpose: Purpose | None, tacos: bool
+    program: Program, rank: int, nodes: dict[int, Node], purpose: Purpose | None, tacos: bool
 ) -> None:
     """Add the tasks of a processor: two without effect around each node's messages."""
     begun, done = dict[int, int](), dict[int, int]()
     for number, node in nodes.items():
-        begun[number] = trace.program.add(node.where, Act("wait", None, None))
+        begun[number] = program.add(node.where, Act("wait", None, None))
         last = begun[number]
         for at in range(node.chunks if node.type in (SEND, RECEIVE) else 0):
-            task = _message(trace, rank, node, _place(node.chunk + at, rank, purpose, tacos))
-            trace.program.tasks.after(task, last)
+            task = _message(program, rank, node, _place(node.chunk + at, rank, purpose, tacos))
+            program.tasks.after(task, last)
             last = task
-        done[number] = trace.program.add(node.where, Act("wait", None, None))
-        trace.program.tasks.after(done[number], last)
+        done[number] = program.add(node.where, Act("wait", None, None))
+        program.tasks.after(done[number], last)
     for number, node in nodes.items():
         for need in node.needs:
             if need not in done:
                 raise UsageError(f"{node.where} needs node {need}, which is not there.")
-            trace.program.tasks.after(begun[number], done[need])
+            program.tasks.after(begun[number], done[need])
 
 
-def _message(trace: Trace, rank: int, node: Node, place: Place) -> int:
+def _message(program: Program, rank: int, node: Node, place: Place) -> int:
     """Add a send or a receive of one chunk."""
     sends = node.type == SEND
     other = node.told.get("comm_dst" if sends else "comm_src")
@@ -253,11 +246,11 @@ def _message(trace: Trace, rank: int, node: Node, place: Place) -> int:
         raise UsageError(f"{node.where} {said} {quoted(str(other))}, which is no other processor.")
     key = (rank, other) if sends else (other, rank)
     if sends:
-        task = trace.program.add(node.where, Act("send", place, None), key)
+        task = program.add(node.where, Act("send", place, None), key)
     else:
         adds = bool(node.told.get("is_rrc"))
-        task = trace.program.add(node.where, Act("receive", place if adds else None, place, adds))
-    trace.ends[(*key, node.told.get("comm_tag", 0))][not sends].append(task)
+        task = program.add(node.where, Act("receive", place if adds else None, place, adds))
+    (program.sent if sends else program.got)[(*key, node.told.get("comm_tag", 0))].append(task)
     return task
 
 
@@ -271,29 +264,49 @@ def _place(chunk: int, rank: int, purpose: Purpose | None, tacos: bool) -> Place
     return Place(rank, "i" if name in ("reducescatter", "scatter") else "o", chunk)
 
 
-def _meet(trace: Trace) -> None:
-    """The k-th send meets the k-th receive."""
-    for (sender, receiver, tag), (sent, got) in trace.ends.items():
-        if len(sent) != len(got):
-            raise UsageError(
-                f"header: {sender} sends {len(sent)} times to {receiver} with tag {tag}, which "
-                f"receives {len(got)} times."
-            )
-        for send, receive in zip(sent, got, strict=True):
-            trace.program.tasks.after(receive, send)
-            trace.program.acts[receive].partner = send
+Sends = defaultdict[tuple[int, int], list[int]]
+"""(Processor, chunk) -> the nodes there that send it, or receive it."""
 
 
-def _unfollowed(trace: Trace, steps: list[int], purpose: Purpose | None, gpus: int) -> Timetable:
-    """Return the timetable of messages of unknown chunks; of one chunk where there is only one."""
-    tasks = trace.program.tasks
-    sends = [task for task, sender in enumerate(tasks.sender) if sender >= 0]
-    step, sender, receiver = (
-        np.array([column[task] for task in sends], np.int64)
-        for column in (steps, tasks.sender, tasks.receiver)
+def as_chakra(table: Timetable, size: int) -> list[bytes]:
+    """Write the trace of each processor, chunks of `size` bytes.
+
+    A send needs the receives of its chunk, and the sends of the step before; a receive needs the
+    sends and receives of its chunk before it, so that nothing changes while it is sent.
+    """
+    meta = {"schema": "1.0.2-chakra.0.0.4", "collective": name_of(table.collective)}
+    first = b"".join(piece(2, attribute(*pair)) for pair in meta.items())
+    if table.root is not None:
+        first += piece(2, attribute("root", table.root))
+    files = [[first] for _ in range(table.processors)]
+    rows = enumerate(rows_of(table))
+    sent, got, last = Sends(list), Sends(list), defaultdict[int, list[int]](list)
+    for _, step in groupby(rows, key=lambda row: row[1][0]):
+        own, now = [*step], defaultdict[int, list[int]](list)
+        for tag, (_, sender, receiver, chunk, _) in own:
+            file, needs = files[sender], [*got[sender, chunk], *last[sender]]
+            now[sender].append(len(file) - 1)
+            said = {"comm_dst": receiver, "comm_tag": tag, "comm_size": size}
+            file.append(node(len(file) - 1, SEND, needs, said | {"msg_chunk_idx": chunk}))
+            sent[sender, chunk].append(len(file) - 2)
+        for tag, (_, sender, receiver, chunk, adds) in own:
+            file, needs = files[receiver], [*sent[receiver, chunk], *got[receiver, chunk]]
+            said = {"comm_src": sender, "comm_tag": tag, "comm_size": size}
+            said |= {"msg_chunk_idx": chunk} | ({"is_rrc": 1} if adds else {})
+            file.append(node(len(file) - 1, RECEIVE, needs, said))
+            got[receiver, chunk].append(len(file) - 2)
+        last |= now
+    return [b"".join(varint(len(each)) + each for each in file) for file in files]
+
+
+def node(number: int, kind: int, needs: list[int], told: dict[str, int]) -> bytes:
+    """Write a node: its number, type, needs and attributes."""
+    parts = [piece(1, number), piece(3, kind), *(piece(5, need) for need in needs)]
+    return b"".join([*parts, *(piece(10, attribute(*pair)) for pair in told.items())])
+
+
+def attribute(name: str, value: int | str) -> bytes:
+    """Write an attribute: a text, or a number (int64)."""
+    return piece(1, name.encode()) + (
+        piece(29, value.encode()) if isinstance(value, str) else piece(9, value)
     )
-    chunk = np.zeros_like(step)
-    if purpose is None or purpose[0] not in ("broadcast", "reduce"):
-        return Timetable(UNSTATED, gpus, step, sender, receiver, chunk)
-    add = np.ones(len(step), bool) if purpose[0] == "reduce" else None
-    return Timetable(purpose[0], gpus, step, sender, receiver, chunk, 1, purpose[3], add=add)

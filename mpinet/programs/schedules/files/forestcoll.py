@@ -8,12 +8,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from mpinet.base.markup import Element
+from mpinet.base.markup import Element, parse_xml
 from mpinet.base.numerals import quoted
 from mpinet.errors import UsageError
 from mpinet.programs.schedules.files.nodes import numbered
 from mpinet.programs.schedules.files.schedulefile import (
     MOST_ROWS,
+    Contents,
     ReadingOptions,
     number_of,
     require_purpose,
@@ -28,7 +29,7 @@ BETWEEN = re.compile(r",(?![^(]*\))")
 """The commas between the nodes of a path; a node may be a tuple with commas of its own."""
 
 
-def read_forestcoll(document: Element, reading: ReadingOptions) -> Timetable:
+def read_forestcoll(data: bytes, reading: ReadingOptions) -> Contents:
     """The timetable of trees: hops are timed by round, depth and chunk.
 
     Raises
@@ -36,6 +37,7 @@ def read_forestcoll(document: Element, reading: ReadingOptions) -> Timetable:
     UsageError
         The file is no such one.
     """
+    document = parse_xml(data)
     trees = [document] if document.tag == "tree" else document.all("tree")
     read = [_tree(tree) for tree in trees]
     names = {end for _, _, tree in read for _, *ends in tree for end in ends}
@@ -66,9 +68,9 @@ def read_forestcoll(document: Element, reading: ReadingOptions) -> Timetable:
             raise UsageError(f"it has more than {MOST_ROWS} hops.")
     steps = _steps(hops := sorted(hops), reading)
     columns = np.array(hops, np.int64).reshape(-1, 5).T.copy()
-    return Timetable(
-        name, hosts, np.array(steps, np.int64), columns[3], columns[4], columns[2], chunks, root
-    )
+    step = np.array(steps, np.int64)
+    ends = columns[3], columns[4]
+    return Contents(Timetable(name, hosts, step, *ends, columns[2], chunks, root))
 
 
 def _numbers(names: set[str], roots: set[str], reading: ReadingOptions) -> dict[str, int]:

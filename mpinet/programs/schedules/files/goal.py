@@ -1,4 +1,7 @@
-"""GOAL as a schedule: `mpinet.programs.messages` reads it, here its sends get their steps."""
+"""GOAL as a schedule: `mpinet.programs.messages` reads it, here its sends get their steps.
+
+A schedule becomes GOAL here, too.
+"""
 
 from __future__ import annotations
 
@@ -6,32 +9,28 @@ import re
 from collections import defaultdict
 from typing import Any
 
-import numpy as np
-
 from mpinet.errors import UsageError
 from mpinet.machine.timed.layout import ANY, ANY_TAG, CALC, RECV, SEND
 from mpinet.machine.timed.program import Program
 from mpinet.programs.messages.goal import program_of
-from mpinet.programs.schedules.chunks import UNSTATED
 from mpinet.programs.schedules.files.schedulefile import (
     MOST_PROCESSORS,
+    Contents,
     ReadingOptions,
     require_purpose,
+    rows_of,
 )
-from mpinet.programs.schedules.files.timing import Tasks, timed
+from mpinet.programs.schedules.files.timing import STATED, Tasks, unfollowed
 from mpinet.programs.schedules.timetable import Timetable
 
 AT = re.compile(rb"\s*\w*_at_(\d{1,9})\s*:")
 """The label that tells the first step of a send: mpinet writes it, others need not."""
 
-STATED = ("broadcast", "reduce")
-"""Collectives with one chunk: with them it is known what a message carries."""
-
 Ends = defaultdict[tuple[Any, ...], list[list[int]]]
 """(Kind, sender, receiver, tag) -> for each such operation its task and its bytes."""
 
 
-def read_goal(data: bytes, name: str, reading: ReadingOptions) -> Timetable:
+def read_goal(data: bytes, reading: ReadingOptions) -> Contents:
     """The timetable of a GOAL file; sends are timed in the order of ranks and lines.
 
     Raises
@@ -42,7 +41,7 @@ def read_goal(data: bytes, name: str, reading: ReadingOptions) -> Timetable:
         It is no schedule, or its operations wait for one another.
     """
     tasks, ends = Tasks(), Ends(list)
-    program = program_of(data, name)
+    program = program_of(data, reading.path.name)
     ranks = program.processors
     if ranks > MOST_PROCESSORS:
         raise UsageError(f"it is for {ranks} ranks; {MOST_PROCESSORS} are allowed.")
@@ -55,24 +54,15 @@ def read_goal(data: bytes, name: str, reading: ReadingOptions) -> Timetable:
             raise UsageError(
                 f"rank {receiver}: it receives from {sender} with tag {tag}, and nobody sends that."
             )
-    steps, _ = timed(tasks, reading)
-    sends = [task for task, sender in enumerate(tasks.sender) if sender >= 0]
-    columns = (
-        np.array([column[task] for task in sends], np.int64)
-        for column in (steps, tasks.sender, tasks.receiver)
-    )
-    step, sender, receiver = columns
-    chunk = np.zeros_like(step)
-    if reading.collective is None:
-        return Timetable(UNSTATED, ranks, step, sender, receiver, chunk)
-    if reading.collective not in STATED or (reading.chunks or 1) != 1:
-        raise UsageError(
-            "a GOAL file does not say which chunk a message carries: of a broadcast or reduce of "
-            f"one chunk it is known, of a {reading.collective} it is not."
-        )
-    name, ranks, chunks, root = require_purpose(reading.collective, ranks, 1, reading.root)
-    add = np.ones(len(step), bool) if name == "reduce" else None
-    return Timetable(name, ranks, step, sender, receiver, chunk, chunks, root, add=add)
+    purpose = None
+    if reading.collective is not None:
+        if reading.collective not in STATED or (reading.chunks or 1) != 1:
+            raise UsageError(
+                "a GOAL file does not say which chunk a message carries: of a broadcast or reduce "
+                f"of one chunk it is known, of a {reading.collective} it is not."
+            )
+        purpose = require_purpose(reading.collective, ranks, 1, reading.root)
+    return unfollowed(tasks, reading, ranks, purpose)
 
 
 def _operations(
@@ -140,3 +130,32 @@ def _join(tasks: Tasks, sent: list[list[int]], got: list[list[int]], between: st
                 f"of a message {between} {size} bytes are sent, and {wanted} received."
             )
         tasks.after(receive, send)
+
+
+def as_goal(table: Timetable, size: int) -> bytes:
+    """GOAL, chunks of `size` bytes: a send requires the receives of it, and the sends before."""
+    lines: list[list[str]] = [[] for _ in range(table.processors)]
+    came: dict[tuple[int, int], list[str]] = defaultdict(list)
+    before: dict[int, tuple[int, list[str], list[str]]] = {}
+    arrived: list[tuple[int, int, str]] = []
+    now = 0
+    for row, (step, sender, receiver, chunk, _) in enumerate(rows_of(table)):
+        if step > now:
+            for node, brought, label in arrived:
+                came[node, brought].append(label)
+            now, arrived = step, []
+        lines[sender].append(f"s{row}_at_{step}: send {size}b to {receiver} tag {row}")
+        lines[receiver].append(f"r{row}: recv {size}b from {sender} tag {row}")
+        last, earlier, labels = before.get(sender, (0, [], []))
+        needed = came[sender, chunk] if table.add is not None else came[sender, chunk][-1:]
+        lines[sender] += [f"s{row}_at_{step} requires {label}" for label in needed]
+        if last < step:
+            earlier, labels = labels, []
+            before[sender] = (step, earlier, labels)
+        lines[sender] += [f"s{row}_at_{step} requires {label}" for label in earlier]
+        labels.append(f"s{row}_at_{step}")
+        arrived.append((receiver, chunk, f"r{row}"))
+    text = [f"num_ranks {table.processors}", ""]
+    for rank, own in enumerate(lines):
+        text += [f"rank {rank} {{", *own, "}", ""]
+    return "\n".join(text).encode()

@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
-import numpy as np
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping
+from itertools import groupby
+from operator import itemgetter
+from typing import NamedTuple
 
-from mpinet.base.markup import Element
+from mpinet.base.markup import Element, parse_xml
 from mpinet.base.numerals import quoted
 from mpinet.errors import UsageError
-from mpinet.programs.schedules.chunks import SUMS
-from mpinet.programs.schedules.files.buffers import Act, Place, Program, follow
-from mpinet.programs.schedules.files.schedulefile import ReadingOptions, number_of, require_purpose
-from mpinet.programs.schedules.files.timing import timed
-from mpinet.programs.schedules.timetable import Timetable
+from mpinet.programs.schedules.chunks import OWNED, count_chunks
+from mpinet.programs.schedules.files.buffers import (
+    MOST_COUNT,
+    NAMES,
+    Act,
+    Place,
+    Program,
+    followed,
+    name_of,
+)
+from mpinet.programs.schedules.files.schedulefile import (
+    Contents,
+    ReadingOptions,
+    number_of,
+    require_purpose,
+    rows_of,
+)
+from mpinet.programs.schedules.timetable import Timetable, turns
 
 KINDS = {
     "nop": (), "cpy": ("copy",), "re": ("reduce",), "s": ("send",), "r": ("receive",),
@@ -20,17 +37,8 @@ KINDS = {
 }  # fmt: skip
 """Actions of each type of step, in order."""
 
-NAMES = {
-    "allgather": "gossip", "allreduce": "allreduce", "reducescatter": "reducescatter",
-    "reduce_scatter": "reducescatter", "alltoall": "exchange", "broadcast": "broadcast",
-    "reduce": "reduce", "scatter": "scatter", "gather": "gather",
-}  # fmt: skip
-"""The format's names of collectives, and ours."""
 
-MOST_COUNT = 2**20
-
-
-def read_msccl(document: Element, reading: ReadingOptions) -> Timetable:
+def read_msccl(data: bytes, reading: ReadingOptions) -> Contents:
     """The timetable of an algorithm; sends are timed in the order of GPUs and thread blocks.
 
     Raises
@@ -38,6 +46,7 @@ def read_msccl(document: Element, reading: ReadingOptions) -> Timetable:
     UsageError
         The file is no such one, or its steps wait for one another.
     """
+    document = parse_xml(data)
     algorithm = document.attributes
     gpus, coll = number_of(algorithm, "ngpus"), algorithm.get("coll", "")
     if coll not in NAMES and reading.collective is None:
@@ -59,12 +68,8 @@ def read_msccl(document: Element, reading: ReadingOptions) -> Timetable:
         for block in gpu.all("tb"):
             _read_block(program, number_of(gpu.attributes, "id"), block, gpus)
     _join(program, document)
-    steps, order = timed(program.tasks, reading)
-    purpose = (name, gpus, per, root)
-    rows = follow(program, order, steps, purpose, number_of(algorithm, "inplace", 0) == 1)
-    step, sender, receiver, chunk, add = np.array(rows, np.int64).reshape(-1, 5).T.copy()
-    sums = add.astype(bool) if name in SUMS else None
-    return Timetable(name, gpus, step, sender, receiver, chunk, per, root, add=sums)
+    in_place = number_of(algorithm, "inplace", 0) == 1
+    return followed(program, reading, (name, gpus, per, root), in_place, racing=False)
 
 
 def _read_block(program: Program, gpu: int, block: Element, gpus: int) -> None:
@@ -122,17 +127,8 @@ def _read_step(
 
 
 def _join(program: Program, document: Element) -> None:
-    """The k-th send of a channel meets its k-th receive; steps wait for those they depend on."""
-    for key in {**program.sent, **program.got}:
-        sent, got = program.sent.get(key, []), program.got.get(key, [])
-        if len(sent) != len(got):
-            raise UsageError(
-                f"GPU {key[0]} sends {len(sent)} times to {key[1]} on channel {key[2]}, which "
-                f"receives {len(got)} times."
-            )
-        for send, receive in zip(sent, got, strict=True):
-            program.tasks.after(receive, send)
-            program.acts[receive].partner = send
+    """Let sends meet receives; steps wait for those they depend on."""
+    program.meet("on channel")
     for gpu in document.inside:
         for block in gpu.inside:
             for step in block.inside:
@@ -147,3 +143,205 @@ def _join(program: Program, document: Element) -> None:
                         "is not there."
                     )
                 program.tasks.after(program.begun[here], program.last[number, other, at])
+
+
+MOST_STEPS = 2**8
+"""Steps that the executor of MSCCL-XML takes in a thread block."""
+
+MOST_PEERS = 2**5
+"""Thread blocks of a GPU that send on a channel, and that receive: so many the executor takes."""
+
+MOST_BYTES = 2**62
+"""The largest messages that the executor may take an algorithm for: any."""
+
+
+class Block(NamedTuple):
+    """A thread block: its GPU, the other one, and whether it sends there or receives from there.
+
+    What goes over parallel links in one step has a channel of the executor for each of them.
+    """
+
+    gpu: int
+    peer: int
+    sends: bool
+    channel: int
+
+
+class Step(NamedTuple):
+    """A step of a thread block.
+
+    Attributes
+    ----------
+    kind : str
+        ``s``, ``r``, ``rrc`` or ``nop``.
+    chunk : int
+        What it sends or receives; a ``nop`` only waits.
+    awaited : tuple of int or None
+        The thread block and the step of its GPU that it waits for.
+    at : int
+        The first step of a send, mpinet's own; 0 of others.
+    """
+
+    kind: str
+    chunk: int
+    awaited: tuple[int, int] | None
+    at: int = 0
+
+
+def as_msccl(table: Timetable) -> bytes:
+    """MSCCL-XML: a thread block a neighbour and direction, a step a row; but exchange in place.
+
+    Raises
+    ------
+    UsageError
+        There is more than the executor takes.
+    """
+    blocks: dict[Block, list[Step]] = defaultdict(list)
+    numbers: dict[Block, int] = {}
+    came: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
+    read: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
+    own = dict[int, int]()
+
+    def place(block: Block) -> int:
+        if block not in numbers:
+            numbers[block] = own[block.gpu] = own.get(block.gpu, -1) + 1
+        return numbers[block]
+
+    def add(
+        block: Block, kind: str, chunk: int, needed: list[tuple[int, int]], at: int = 0
+    ) -> tuple[int, int]:
+        steps, number = blocks[block], place(block)
+        awaited = [each for each in needed if each[0] != number]
+        steps += [Step("nop", chunk, each) for each in awaited[:-1]]
+        steps.append(Step(kind, chunk, awaited[-1] if awaited else None, at))
+        return number, len(steps) - 1
+
+    channels = turns(table.step, table.sender, table.receiver).tolist()
+    for step, rows in groupby(
+        zip(rows_of(table), channels, strict=True), key=lambda row: row[0][0]
+    ):
+        now = [(*row[1:], channel) for row, channel in rows]
+        for sender, receiver, chunk, _, channel in now:
+            block = Block(sender, receiver, True, channel)
+            sent = add(block, "s", chunk, list(came[sender, chunk]), step)
+            place(Block(receiver, sender, False, channel))
+            read[sender, chunk].append(sent)
+        # Blocks run side by side: a place is written after what is in it was added to and sent.
+        for sender, receiver, chunk, adds, channel in sorted(now, key=itemgetter(3)):
+            held, kind = (receiver, chunk), "rrc" if adds else "r"
+            needed = came[held] + read.pop(held, [])
+            came[held] = [add(Block(receiver, sender, False, channel), kind, chunk, needed)]
+    _require_executable(table, blocks)
+    return _document(table, {block: (numbers[block], blocks[block]) for block in blocks})
+
+
+def _require_executable(table: Timetable, blocks: Mapping[Block, list[Step]]) -> None:
+    """Raise `UsageError` where the executor refuses what there is; each step moves one chunk."""
+    longest = max(blocks, key=lambda block: len(blocks[block]), default=None)
+    copied = table.chunks if table.collective == "exchange" else 0
+    steps = max(copied, len(blocks[longest]) if longest else 0)
+    if steps > MOST_STEPS:
+        whose = f"of GPU {longest.gpu} " if longest and copied < steps else ""
+        raise UsageError(
+            f"A thread block {whose}would have {steps} steps, and MSCCL's executor takes "
+            f"{MOST_STEPS}: write .csv, .npz or .goal, or a schedule of fewer items."
+        )
+    peers = Counter((block.gpu, block.sends, block.channel) for block in blocks)
+    for (gpu, sends, _), number in peers.items():
+        if number > MOST_PEERS:
+            raise UsageError(
+                f"GPU {gpu} {'sends to' if sends else 'receives from'} {number} others, and "
+                f"MSCCL's executor takes {MOST_PEERS} thread blocks a channel: write .csv, .npz "
+                "or .goal."
+            )
+
+
+def _document(table: Timetable, blocks: Mapping[Block, tuple[int, list[Step]]]) -> bytes:
+    """The whole document: of each block its number in its GPU, and its steps."""
+    hosts = table.processors
+    coll = name_of(table.collective)
+    total = count_chunks(table.collective, hosts, table.chunks)
+    loop = table.chunks * (hosts if table.collective in OWNED or coll == "alltoall" else 1)
+    root = "" if table.root is None else f' root="{table.root}"'
+    in_place = int(table.collective != "exchange")
+    channels = 1 + max((block.channel for block in blocks), default=0)
+    lines = [
+        f'<algo name="mpinet" proto="Simple" nchannels="{channels}" nchunksperloop="{loop}" '
+        f'ngpus="{hosts}" coll="{coll}" inplace="{in_place}" outofplace="{1 - in_place}" '
+        f'minBytes="0" maxBytes="{MOST_BYTES}"{root}>'
+    ]
+    scratch = dict[tuple[int, int], int]()
+    where = _places(table, scratch)
+    i_chunks, o_chunks = _sizes(table, total)
+    for gpu in range(hosts):
+        mine = sorted((*blocks[block], block) for block in blocks if block.gpu == gpu)
+        # A block tells the others how far it is after those steps alone that they wait for.
+        awaited = {step.awaited for _, steps, _ in mine for step in steps}
+        body = []
+        for number, steps, block in mine:
+            send, receive = (block.peer, -1) if block.sends else (-1, block.peer)
+            body.append(f'<tb id="{number}" send="{send}" recv="{receive}" chan="{block.channel}">')
+            body += [
+                _step(at, step, *where(gpu, step.chunk), (number, at) in awaited)
+                for at, step in enumerate(steps)
+            ]
+            body.append("</tb>")
+        if not in_place:
+            body += _own_copied(gpu * table.chunks, table.chunks, len(mine))
+        s_chunks = sum(node == gpu for node, _ in scratch)
+        lines.append(
+            f'<gpu id="{gpu}" i_chunks="{i_chunks}" o_chunks="{o_chunks}" s_chunks="{s_chunks}">'
+        )
+        lines += [*body, "</gpu>"]
+    return "\n".join([*lines, "</algo>", ""]).encode()
+
+
+def _step(number: int, step: Step, buffer: str, offset: int, awaited: bool) -> str:
+    """A step as XML; `awaited`: whether another one waits for it."""
+    block, deps = step.awaited or (-1, -1)
+    first = f' at="{step.at}"' if step.at else ""
+    return (
+        f'<step s="{number}" type="{step.kind}" srcbuf="{buffer}" srcoff="{offset}" '
+        f'dstbuf="{buffer}" dstoff="{offset}" cnt="{int(step.kind != "nop")}" depid="{block}" '
+        f'deps="{deps}" hasdep="{int(awaited)}"{first}/>'
+    )
+
+
+def _own_copied(first: int, per: int, number: int) -> list[str]:
+    """A block that copies what a GPU has for itself from its input to its output."""
+    steps = [
+        f'<step s="{j}" type="cpy" srcbuf="i" srcoff="{first + j}" dstbuf="o" '
+        f'dstoff="{first + j}" cnt="1" depid="-1" deps="-1" hasdep="0"/>'
+        for j in range(per)
+    ]
+    return [f'<tb id="{number}" send="-1" recv="-1" chan="0">', *steps, "</tb>"]
+
+
+def _sizes(table: Timetable, total: int) -> tuple[int, int]:
+    """Chunks in a GPU's input and output."""
+    hosts, per = table.processors, table.chunks
+    inputs = {"gossip": per, "gather": per, "exchange": hosts * per}
+    outputs = {"scatter": per, "reducescatter": per, "exchange": hosts * per}
+    return inputs.get(table.collective, total), outputs.get(table.collective, total)
+
+
+def _places(
+    table: Timetable, scratch: dict[tuple[int, int], int]
+) -> Callable[[int, int], tuple[str, int]]:
+    """Finds buffer and offset of a chunk on a GPU; keeps what is in the scratch buffers."""
+    hosts, per, name = table.processors, table.chunks, table.collective
+
+    def found(gpu: int, chunk: int) -> tuple[str, int]:
+        if name in ("gossip", "gather", "broadcast", "reduce", "allreduce"):
+            return "o", chunk
+        if name in ("scatter", "reducescatter"):
+            return "i", chunk
+        owner, target = chunk // per // hosts, chunk // per % hosts
+        if owner == gpu:
+            return "i", chunk % (hosts * per)
+        if target == gpu:
+            return "o", owner * per + chunk % per
+        mine = sum(node == gpu for node, _ in scratch)
+        return "s", scratch.setdefault((gpu, chunk), mine)
+
+    return found

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from mpinet.base.numerals import quoted
 from mpinet.errors import UsageError
-from mpinet.programs.schedules.chunks import SUMS
+from mpinet.programs.schedules.chunks import count_chunks
 from mpinet.programs.schedules.files.buffers import (
+    MOST_COUNT,
+    NAMES,
     Act,
     Place,
     Program,
-    follow,
-    real_place,
-    require_no_race,
+    followed,
+    name_of,
 )
-from mpinet.programs.schedules.files.msccl import MOST_COUNT, NAMES
-from mpinet.programs.schedules.files.schedulefile import ReadingOptions, require_purpose
-from mpinet.programs.schedules.files.timing import timed
+from mpinet.programs.schedules.files.schedulefile import (
+    Contents,
+    ReadingOptions,
+    parse_json,
+    require_purpose,
+    rows_of,
+)
 from mpinet.programs.schedules.timetable import Timetable
 
 PUTS = ("put", "pws", "pwsf", "ppkt", "rppkt")
@@ -84,7 +88,7 @@ class Block:
     last: int = -1
 
 
-def read_plan(document: Any, reading: ReadingOptions) -> Timetable:
+def read_plan(data: bytes, reading: ReadingOptions) -> Contents:
     """The timetable of a plan; what goes over a link is timed in the order of GPUs and blocks.
 
     Raises
@@ -92,6 +96,7 @@ def read_plan(document: Any, reading: ReadingOptions) -> Timetable:
     UsageError
         It is no such plan, waits for ever, or lets two thread blocks race.
     """
+    document = parse_json(data)
     gpus = document.get("gpus") if isinstance(document, dict) else None
     if not isinstance(gpus, list) or not gpus:
         raise UsageError("line 1: this JSON has no list of gpus, as a plan of MSCCL++ has.")
@@ -108,14 +113,7 @@ def read_plan(document: Any, reading: ReadingOptions) -> Timetable:
                 _read(plan, made, op, connected, barriers)
             number += 1
     _join(plan, barriers)
-    steps, order = timed(plan.program.tasks, reading)
-    in_place = document.get("inplace") is True
-    rows = follow(plan.program, order, steps, purpose, in_place)
-    name, hosts, per, root = purpose
-    require_no_race(plan.program, order, lambda at: real_place(at, name, per, in_place))
-    step, sender, receiver, chunk, add = np.array(rows, np.int64).reshape(-1, 5).T.copy()
-    sums = add.astype(bool) if name in SUMS else None
-    return Timetable(name, hosts, step, sender, receiver, chunk, per, root, add=sums)
+    return followed(plan.program, reading, purpose, document.get("inplace") is True)
 
 
 def _purpose(
@@ -327,3 +325,99 @@ def _join(plan: Plan, barriers: dict[Any, list[int]]) -> None:
             for other in met:
                 if other != come:
                     plan.program.tasks.after(come + 1, other)
+
+
+def as_plan(table: Timetable) -> bytes:
+    """Write a plan: in each step GPUs get what comes, wait until all have read, and put it down.
+
+    Each GPU has one thread block. In a step it signals to those that it sends to that its chunks
+    are ready, gets what comes into its scratch buffer, signals back, waits until its own have been
+    read, and then copies or adds: so that no chunk changes while another GPU reads it.
+    """
+    steps: dict[int, list[tuple[int, int, int, bool]]] = defaultdict(list)
+    for step, sender, receiver, chunk, adds in rows_of(table):
+        steps[step].append((sender, receiver, chunk, adds))
+    total = count_chunks(table.collective, table.processors, table.chunks)
+    inputs = table.chunks if table.collective == "gossip" else total
+    outputs = table.chunks if table.collective == "reducescatter" else total
+    document = {
+        "name": f"mpinet-{name_of(table.collective)}",
+        "collective": name_of(table.collective),
+        "protocol": "Simple",
+        "inplace": True,
+        "reuse_resources": False,
+        "num_threads_per_block": 1024,
+        "use_double_scratch_buffer": False,
+        "buffer_alignment": 16,
+        "min_message_size": 0,
+        "max_message_size": 2**64 - 1,
+        "gpus": [
+            {"id": gpu, "input_chunks": inputs, "output_chunks": outputs}
+            | _gpu(gpu, steps, "o" if table.collective == "gossip" else "i")
+            for gpu in range(table.processors)
+        ],
+    }
+    return (json.dumps(document, indent=1) + "\n").encode()
+
+
+def _gpu(gpu: int, steps: dict[int, list[tuple[int, int, int, bool]]], main: str) -> dict[str, Any]:
+    """Return a GPU's channels, buffers and thread block."""
+    rows = [row for step in steps.values() for row in step if gpu in row[:2]]
+    peers = sorted({end for row in rows for end in row[:2]} - {gpu})
+    sources = sorted({sender for sender, receiver, *_ in rows if receiver == gpu})
+    ops: list[dict[str, Any]] = []
+
+    def meet(kind: str, ends: set[int]) -> None:
+        turns = [peers.index(end) for end in sorted(ends)]
+        if turns:
+            ops.append({"name": kind, "channel_ids": turns, "channel_type": "memory"})
+
+    def piece(kind: str, index: int) -> dict[str, Any]:
+        return {"type": kind, "index": index, "size": 1}
+
+    most = 0
+    for step in sorted(steps):
+        come = [row for row in steps[step] if row[1] == gpu]
+        senders = {sender for sender, *_ in come}
+        receivers = {receiver for sender, receiver, *_ in steps[step] if sender == gpu}
+        most = max(most, len(come))
+        meet("signal", receivers)
+        meet("wait", senders)
+        ops.append({"name": "nop"})
+        for place, (sender, _, chunk, _) in enumerate(come):
+            there = {"buffer_id": sources.index(sender), "index": chunk, "size": 1}
+            own: dict[str, Any] = {
+                "name": "get",
+                "src_buff": [there],
+                "dst_buff": [piece("s", place)],
+            }
+            own |= {"channel_ids": [peers.index(sender)], "channel_type": "memory"}
+            ops.append(own)
+        ops.append({"name": "nop"})
+        meet("signal", senders)
+        meet("wait", receivers)
+        ops.append({"name": "nop"})
+        for place, (*_, chunk, adds) in enumerate(come):
+            got, home = piece("s", place), piece(main, chunk)
+            name, sums = ("re", {"reduce_op": "sum"}) if adds else ("copy", {})
+            both = {"src_buff": [home, got] if adds else [got], "dst_buff": [home]}
+            ops.append({"name": name, **both, **sums})
+        ops.append({"name": "nop"})
+    remote = [
+        {"rank": sender, "type": main, "access_channel_types": ["memory"]} for sender in sources
+    ]
+    refs = [{"access_channel_type": "memory", "remote_buffer_ids": [*range(len(sources))]}]
+    return {
+        "scratch_chunks": most,
+        "threadblocks": [
+            {
+                "id": 0,
+                "ops": ops,
+                "channels": [{"channel_type": "memory", "channel_ids": [*range(len(peers))]}],
+                "remote_buffer_refs": refs,
+            }
+        ],
+        "channels": [{"channel_type": "memory", "connected_to": peers}],
+        "remote_buffers": remote,
+        "semaphores": [],
+    }

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
 
 from mpinet.base.arrays import Ints
 from mpinet.base.numerals import quoted
@@ -43,6 +47,8 @@ class ReadingOptions:
         How often a ForestColl file is repeated.
     network : Topology, optional
         The network that it is to run on, whose parallel links rows share.
+    path : Path
+        The file itself.
     """
 
     collective: str | None = None
@@ -54,6 +60,7 @@ class ReadingOptions:
     bytes: int | None = None
     rounds: int = 1
     network: Topology | None = None
+    path: Path = Path()
 
     @cached_property
     def parallel(self) -> dict[tuple[int, int], int]:
@@ -62,7 +69,26 @@ class ReadingOptions:
 
 
 @dataclass(frozen=True)
-class ScheduleFile:
+class Contents:
+    """Contents of a schedule file.
+
+    Attributes
+    ----------
+    timetable : Timetable
+        Its rows.
+    lines : ndarray of int64 or None
+        The lines that they stand in.
+    races : str or None
+        ``none`` or ``not searched``; None of formats in which nothing could race, or nobody looks.
+    """
+
+    timetable: Timetable
+    lines: Ints | None = None
+    races: Literal["none", "not searched"] | None = None
+
+
+@dataclass(frozen=True)
+class ScheduleFile(Contents):
     """A schedule file that was read.
 
     Attributes
@@ -71,22 +97,37 @@ class ScheduleFile:
         The file's name, without its folder.
     format : str
         Whose format it is.
-    timetable : Timetable
-        Its rows.
-    lines : ndarray of int64 or None
-        The lines that they stand in.
     """
 
-    name: str
-    format: str
-    timetable: Timetable
-    lines: Ints | None = None
+    name: str = ""
+    format: str = "mpinet"
 
     def where(self, row: int) -> str:
         """Return the beginning of a sentence on a row; -1: on the whole file."""
         if self.lines is None or row < 0:
             return f"{self.name}, "
         return f"{self.name}, line {self.lines[row]}, "
+
+
+def require_allgather(reading: ReadingOptions) -> None:
+    """Raise `UsageError` where a file, which is for an allgather, is wanted for another one."""
+    if reading.collective not in (None, "gossip"):
+        raise UsageError(f"header: it is for an allgather, not for a {reading.collective}.")
+
+
+def parse_json(data: bytes) -> Any:
+    """Read JSON; `UsageError` names the line where it is none."""
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"line {getattr(error, 'lineno', 1)}: this is no JSON.") from None
+
+
+def rows_of(table: Timetable) -> list[tuple[int, int, int, int, bool]]:
+    """Return step, sender, receiver and chunk of each row, and whether it adds."""
+    add = np.zeros(len(table), bool) if table.add is None else table.add
+    columns = table.step, table.sender, table.receiver, table.chunk, add
+    return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
 def require_purpose(

@@ -10,13 +10,14 @@ from mpinet.base.numerals import quoted
 from mpinet.errors import UsageError
 from mpinet.programs.schedules.files.schedulefile import (
     MOST_PROCESSORS,
+    Contents,
     ReadingOptions,
+    require_allgather,
     require_purpose,
 )
 from mpinet.programs.schedules.files.timing import Tasks, timed
 from mpinet.programs.schedules.timetable import Timetable
 
-BEGINS = "NPUs Count,"
 HEADER = ["SrcID", "DestID"]
 """First columns of the line above the links."""
 
@@ -24,7 +25,7 @@ NOTHING = "None"
 """In place of chunks, of a link that is not used."""
 
 
-def read_tacos(text: str, reading: ReadingOptions) -> Timetable:
+def read_tacos(data: bytes, reading: ReadingOptions) -> Contents:
     """The timetable of an allgather: chunk c is that of NPU c modulo their number.
 
     A link carries its chunks in order, each when it has come to the sender.
@@ -36,7 +37,9 @@ def read_tacos(text: str, reading: ReadingOptions) -> Timetable:
     """
     counts = dict[str, int]()
     sends = list[tuple[int, int, int, int]]()
-    for line, words in enumerate((line.split(",") for line in text.splitlines()), 1):
+    for line, words in enumerate(
+        (line.split(",") for line in data.decode("utf-8-sig").splitlines()), 1
+    ):
         if len(words) < 2 or words[:2] == HEADER:
             continue
         if not words[0].isdecimal():
@@ -47,8 +50,7 @@ def read_tacos(text: str, reading: ReadingOptions) -> Timetable:
         ends = _number(words[0], line), _number(words[1], line)
         chunks = [] if words[4:] == [NOTHING] else words[4:]
         sends += [(line, *ends, _number(chunk, line)) for chunk in chunks]
-    if reading.collective not in (None, "gossip"):
-        raise UsageError(f"header: it is for an allgather, not for a {reading.collective}.")
+    require_allgather(reading)
     npus, total = counts.get("NPUs Count", 0), counts.get("Chunks Count", 0)
     if not 0 < npus <= MOST_PROCESSORS or total % npus:
         raise UsageError(f"header: {total} chunks are not alike for {npus} NPUs.")
@@ -57,7 +59,7 @@ def read_tacos(text: str, reading: ReadingOptions) -> Timetable:
     steps, _ = timed(rows, reading)
     chunk = [c % npus * per + c // npus for *_, c in sends]
     step, sender, receiver, taken = np.array([steps, rows.sender, rows.receiver, chunk], np.int64)
-    return Timetable(name, hosts, step, sender, receiver, taken, per)
+    return Contents(Timetable(name, hosts, step, sender, receiver, taken, per))
 
 
 def _rows(sends: list[tuple[int, int, int, int]], npus: int, total: int) -> Tasks:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -12,7 +11,13 @@ import numpy as np
 from mpinet.base.numerals import quoted
 from mpinet.errors import UsageError
 from mpinet.programs.schedules.files.nodes import numbered
-from mpinet.programs.schedules.files.schedulefile import ReadingOptions, require_purpose
+from mpinet.programs.schedules.files.schedulefile import (
+    Contents,
+    ReadingOptions,
+    parse_json,
+    require_allgather,
+    require_purpose,
+)
 from mpinet.programs.schedules.files.timing import Tasks, timed
 from mpinet.programs.schedules.timetable import Timetable
 
@@ -36,14 +41,7 @@ class Flow(NamedTuple):
     where: str
 
 
-def flows_key(document: Any) -> str | None:
-    """Return the key of the flows, if this is a schedule of TE-CCL."""
-    if not isinstance(document, dict) or "1-Epoch_Duration" not in document:
-        return None
-    return next((key for key in document if re.fullmatch(r"\d-Flows", key)), "7-Flows")
-
-
-def read_teccl(document: Mapping[str, Any], reading: ReadingOptions) -> Timetable:
+def read_teccl(data: bytes, reading: ReadingOptions) -> Contents:
     """The timetable of an allgather: hops go by epoch, each after the one that brought its chunk.
 
     Raises
@@ -51,13 +49,13 @@ def read_teccl(document: Mapping[str, Any], reading: ReadingOptions) -> Timetabl
     UsageError
         The file is no such one, sends parts of chunks, or what the sender does not hold.
     """
-    key = flows_key(document) or ""
-    given = document.get(key)
+    document = parse_json(data)
+    key = next((key for key in document if re.fullmatch(r"\d-Flows", key)), "7-Flows")
+    given = document.get(key) if isinstance(document, dict) else None
     if not isinstance(given, list) or not given:
         raise UsageError(f"{key}: it is a list of flows.")
     flows = sorted(_flow(text, f"{key}[{at}]") for at, text in enumerate(given))
-    if reading.collective not in (None, "gossip"):
-        raise UsageError(f"header: it is for an allgather, not for a {reading.collective}.")
+    require_allgather(reading)
     sources = {flow.source for flow in flows}
     numbers = numbered((node for flow in flows for node in flow.path), sources, reading)
     most = reading.chunks or max(flow.chunk for flow in flows) + 1
@@ -84,7 +82,7 @@ def read_teccl(document: Mapping[str, Any], reading: ReadingOptions) -> Timetabl
     step, sender, receiver, taken = np.array(
         [steps, tasks.sender, tasks.receiver, chunk_of], np.int64
     )
-    return Timetable(name, hosts, step, sender, receiver, taken, chunks)
+    return Contents(Timetable(name, hosts, step, sender, receiver, taken, chunks))
 
 
 def _flow(text: Any, where: str) -> Flow:

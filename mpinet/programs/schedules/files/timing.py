@@ -5,8 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from mpinet.errors import UsageError
-from mpinet.programs.schedules.files.schedulefile import MOST_ROWS, MOST_STEPS, ReadingOptions
+from mpinet.programs.schedules.chunks import UNSTATED
+from mpinet.programs.schedules.files.schedulefile import (
+    MOST_ROWS,
+    MOST_STEPS,
+    Contents,
+    ReadingOptions,
+)
+from mpinet.programs.schedules.timetable import Timetable
+
+STATED = ("broadcast", "reduce")
+"""Collectives with one chunk: with them it is known what a message carries."""
 
 
 @dataclass
@@ -136,3 +148,21 @@ def _claims(sender: int, receiver: int, reading: ReadingOptions) -> tuple[tuple[
     if reading.half_duplex:
         link = (min(link), max(link))
     return (link, (-1, sender), (-2, receiver)) if reading.one_port else (link,)
+
+
+def unfollowed(
+    tasks: Tasks,
+    reading: ReadingOptions,
+    processors: int,
+    purpose: tuple[str, int, int, int | None] | None,
+) -> Contents:
+    """Time messages of unknown chunks; of one chunk where they are for one of `STATED`."""
+    steps, _ = timed(tasks, reading)
+    sends = [task for task, sender in enumerate(tasks.sender) if sender >= 0]
+    step, sender, receiver = (
+        np.array([column[task] for task in sends], np.int64)
+        for column in (steps, tasks.sender, tasks.receiver)
+    )
+    chunk, (name, _, _, root) = np.zeros_like(step), purpose or (UNSTATED, 0, 1, None)
+    add = np.ones(len(step), bool) if name == "reduce" else None
+    return Contents(Timetable(name, processors, step, sender, receiver, chunk, 1, root, add=add))

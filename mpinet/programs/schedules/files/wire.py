@@ -82,3 +82,19 @@ def numbers_of(value: int | memoryview) -> Iterator[int]:
 def signed(value: int) -> int:
     """Return a number of 64 bits as one with a sign."""
     return value - (1 << 64) if value >> 63 else value
+
+
+def piece(field: int, content: int | bytes) -> bytes:
+    """Write a field."""
+    if isinstance(content, int):
+        return varint(field << 3 | VARINT) + varint(content)
+    return varint(field << 3 | BYTES) + varint(len(content)) + content
+
+
+def varint(number: int) -> bytes:
+    """Write a whole number, seven bits a byte."""
+    parts = []
+    while number > 0x7F:
+        parts.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes([*parts, number])

@@ -1,39 +1,28 @@
-"""Reading schedule files: which format it is, and mpinet's own two."""
+"""Mpinet's own schedule files: CSV and NPZ, read and written."""
 
 from __future__ import annotations
 
 import io
 import json
-import re
 import zipfile
 import zlib
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from mpinet.base.arrays import Ints
-from mpinet.base.files import read_bytes
-from mpinet.base.markup import parse_xml
+from mpinet.base.files import MOST_BYTES
 from mpinet.base.numerals import quoted
-from mpinet.errors import FileError, UsageError
-from mpinet.programs.messages.goalbinary import is_binary
+from mpinet.errors import UsageError
 from mpinet.programs.schedules.chunks import SUMS, count_chunks
-from mpinet.programs.schedules.files.chakra import NAME, read_chakra
-from mpinet.programs.schedules.files.forestcoll import read_forestcoll
-from mpinet.programs.schedules.files.goal import read_goal
-from mpinet.programs.schedules.files.msccl import read_msccl
-from mpinet.programs.schedules.files.mscclpp import read_plan
 from mpinet.programs.schedules.files.schedulefile import (
     MOST_ROWS,
     MOST_STEPS,
+    Contents,
     ReadingOptions,
-    ScheduleFile,
     require_purpose,
 )
-from mpinet.programs.schedules.files.tacos import BEGINS, read_tacos
-from mpinet.programs.schedules.files.teccl import flows_key, read_teccl
 from mpinet.programs.schedules.timetable import (
     ANY_BUS,
     COLUMNS,
@@ -44,90 +33,19 @@ from mpinet.programs.schedules.timetable import (
     turns,
 )
 
-MOST_BYTES = 2**28
-"""The largest file that is read, also once it is unpacked."""
-
 MOST_NODES = 2**25
 """Numbers of processors and switches are up to here."""
-
-MOST_HEAD = 1 << 16
-"""Bytes within which GOAL tells its number of ranks."""
 
 OPTIONAL = (*EXTRA, "op")
 """Columns that a schedule file may have beside the four."""
 
 
-def read_schedule(path: Path, reading: ReadingOptions) -> ScheduleFile:
-    """Read a schedule file of any of the formats.
-
-    Raises
-    ------
-    FileError
-        It cannot be read, or is none, or contradicts itself; tells where.
-    """
-    try:
-        if NAME.fullmatch(path.name):
-            return ScheduleFile(path.name, "Chakra", read_chakra(path, reading, MOST_BYTES))
-        return _read(path.name, _bytes_of(path), reading)
-    except FileError:  # it names the file
-        raise
-    except UsageError as error:
-        raise FileError(f"{path.name}, {error}") from None
-
-
-def _bytes_of(path: Path) -> bytes:
-    """All of a file that is not too large."""
-    try:
-        return read_bytes(path, MOST_BYTES)
-    except OSError as error:
-        raise FileError(f"Cannot read {path}: {error.strerror}.") from None
-
-
-def _read(name: str, data: bytes, reading: ReadingOptions) -> ScheduleFile:
-    """Read what is in a file."""
-    if data.startswith(b"PK"):
-        table, lines = _read_npz(data, reading)
-        return ScheduleFile(name, "mpinet", table, lines)
-    if is_binary(data) or re.search(rb"^\s*num_ranks\s", data[:MOST_HEAD], re.M):
-        return ScheduleFile(name, "GOAL", read_goal(data, name, reading))
-    head = data[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")
-    if head.startswith(b"<") or data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        document = parse_xml(data)
-        if document.tag == "algo":
-            return ScheduleFile(name, "MSCCL", read_msccl(document, reading))
-        if document.tag == "tree" or (document.inside and document.inside[0].tag == "tree"):
-            return ScheduleFile(name, "ForestColl", read_forestcoll(document, reading))
-        raise UsageError(f"line 1: <{document.tag}> is neither MSCCL's <algo> nor ForestColl's.")
-    try:
-        text = data.decode()
-    except UnicodeDecodeError:
-        raise UsageError("line 1: this is no text, no XML and no .npz.") from None
-    if text.startswith(BEGINS):
-        return ScheduleFile(name, "TACOS", read_tacos(text, reading))
-    if text.lstrip().startswith(("{", "[")):
-        document = _json(text)
-        if flows_key(document):
-            return ScheduleFile(name, "TE-CCL", read_teccl(document, reading))
-        return ScheduleFile(name, "MSCCL++", read_plan(document, reading))
-    table, lines = _read_csv(text, reading)
-    return ScheduleFile(name, "mpinet", table, lines)
-
-
-def _json(text: str) -> Any:
-    """Read JSON."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        line = getattr(error, "lineno", 1)
-        raise UsageError(f"line {line}: this is no JSON.") from None
-
-
-def _read_csv(text: str, reading: ReadingOptions) -> tuple[Timetable, Ints]:
-    """The rows of a CSV file, and the lines they stand in."""
+def read_csv(data: bytes, reading: ReadingOptions) -> Contents:
+    """Read the rows of a CSV file, and the lines they stand in."""
     header: dict[str, Any] = {}
     names: list[str] = []
     rows, lines = [], []
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(data.decode("utf-8-sig").splitlines(), 1):
         line = line.strip()
         if line.startswith("#"):
             _note(header, line, number)
@@ -141,10 +59,11 @@ def _read_csv(text: str, reading: ReadingOptions) -> tuple[Timetable, Ints]:
                 raise UsageError(f"line {number}: there are more than {MOST_ROWS} rows.")
     if not names:
         raise UsageError("line 1: there is no line of column names, such as step,from,to,chunk.")
-    table = np.array(rows, np.int64).reshape(-1, len(names)).T.copy()
+    given = np.array(rows, np.int64).reshape(-1, len(names)).T.copy()
     kept = np.array(lines, np.int64)
-    columns = dict(zip(names, table, strict=True))
-    return timetable_of(header, columns, reading, lambda row: f"line {kept[row]}"), kept
+    columns = dict(zip(names, given, strict=True))
+    table = _timetable(header, columns, reading, lambda row: f"line {kept[row]}")
+    return Contents(table, kept)
 
 
 def _note(header: dict[str, Any], line: str, number: int) -> None:
@@ -194,8 +113,8 @@ def _numbers(line: str, names: list[str], number: int) -> list[int]:
     return found
 
 
-def _read_npz(data: bytes, reading: ReadingOptions) -> tuple[Timetable, None]:
-    """The rows of an NPZ file."""
+def read_npz(data: bytes, reading: ReadingOptions) -> Contents:
+    """Read the rows of an NPZ file."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as packed:
             if sum(member.file_size for member in packed.infolist()) > MOST_BYTES:
@@ -222,10 +141,10 @@ def _read_npz(data: bytes, reading: ReadingOptions) -> tuple[Timetable, None]:
         columns[name] = np.ascontiguousarray(column, np.int64)
     if len({len(column) for column in columns.values()}) != 1:
         raise UsageError("its arrays have different lengths.")
-    return timetable_of(header, columns, reading, lambda row: f"row {row + 1}"), None
+    return Contents(_timetable(header, columns, reading, lambda row: f"row {row + 1}"))
 
 
-def timetable_of(
+def _timetable(
     header: Mapping[str, Any],
     columns: Mapping[str, Ints],
     reading: ReadingOptions,
@@ -348,3 +267,19 @@ def _room(table: Timetable, reading: ReadingOptions, row: int) -> int:
     if table.port is not None and table.port[row] >= 0:
         return 1
     return reading.parallel.get((int(table.sender[row]), int(table.receiver[row])), 1)
+
+
+def as_npz(table: Timetable) -> bytes:
+    """Mpinet's format as arrays."""
+    table, file = table.ordered(), io.BytesIO()
+    header = {key: getattr(table, key) for key in HEADER if getattr(table, key) is not None}
+    arrays = {name: getattr(table, key) for key, name in COLUMNS.items()}
+    arrays |= {key: getattr(table, key) for key in EXTRA if _has(table, key)}
+    if table.add is not None:
+        arrays["op"] = np.where(table.add, "a", "c")
+    np.savez_compressed(file, header=np.array(json.dumps(header)), **arrays)
+    return file.getvalue()
+
+
+def _has(table: Timetable, column: str) -> bool:
+    return getattr(table, column) is not None
