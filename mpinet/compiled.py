@@ -33,6 +33,7 @@ The kinds share how they are bound, fingerprinted and compiled, and so this one 
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
@@ -315,6 +316,9 @@ class Rule(Compiled):
     over arrays of processors.
     """
 
+    played = 0
+    """Values that were computed in plain Python for arrays of few elements."""
+
     def __call__(self, *args: Any) -> Any:
         """Run as plain Python.
 
@@ -347,12 +351,27 @@ class Rule(Compiled):
             return "start_rule"
         return "decide_rule" if names[1] == "header" else "port_rule"
 
+    def is_played(self, count: int) -> bool:
+        """Tell if so many values more are computed in plain Python, and count them.
+
+        Its compiled code is for many values in all, where Numba is loaded anyway. A user's rule
+        need not compile.
+        """
+        self.played += count
+        loaded = "native" in vars(self) or (self.played > PLAYED and "numba" in sys.modules)
+        return not loaded or self.is_users
+
+    @cached_property
+    def is_users(self) -> bool:
+        """True if a part of it is a user's."""
+        return any(is_own(part.function) for part in self.compiled_in)
+
     def _load(self, signature: Any, counts: bool = True) -> Any:
         """Compile it without counts of references, which take half of its time, if it can go so.
 
         The caller holds all arrays that a rule reads; rules that make some need counts.
         """
-        if not any(is_own(part.function) for part in self.compiled_in):
+        if not self.is_users:
             with suppress(numba().core.errors.NumbaError):
                 return super()._load(signature, counts=False)
         return super()._load(signature, counts)
@@ -612,6 +631,9 @@ def _box_maker(kind: str) -> Callable[[Any], Any]:
 SMALL = 64
 """Most elements for which a rule is mapped as plain Python, without loading Numba."""
 
+PLAYED = 4096
+"""Values of a rule in plain Python, over all its calls, that take as long as to load its code."""
+
 
 class Mapped:
     """A rule with its parameters: callable with numbers or arrays of processors and ports.
@@ -657,12 +679,15 @@ class Mapped:
         NodeError
             A number that the topology does not have.
         """
+        size, width = self.counts
+        if type(nodes) is type(ports) is int and 0 <= nodes < size and 0 <= ports < width:
+            return int(self.rule(nodes, ports, self.params))  # arrays of one number take longer
         nodes, ports = np.broadcast_arrays(np.asarray(nodes, np.int64), np.asarray(ports, np.int64))
         self._require(nodes, self.counts[0], "node")
         self._require(ports, self.counts[1], "port")
         if nodes.ndim == 0:
             return int(self.rule(int(nodes), int(ports), self.params))
-        if nodes.size <= SMALL:
+        if nodes.size <= SMALL and self.rule.is_played(nodes.size):
             return np.array(self._play(nodes, ports), np.int64).reshape(nodes.shape)
         mapped = np.empty(nodes.size, np.int64)
         try:

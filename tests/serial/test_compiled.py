@@ -7,6 +7,11 @@ import sys
 from pathlib import Path
 from statistics import median
 
+import numpy as np
+import pytest
+
+from mpinet import compiled, draws
+
 LAUNCH = """
 import json, sys, time
 from numba.core.event import install_recorder
@@ -71,3 +76,24 @@ def test_a_second_launch_with_other_parameters_compiles_nothing(tmp_path: Path) 
     assert {file: file.stat().st_mtime_ns for file in tmp_path.rglob("*.nb?")} == files
     assert len(second["seconds"]) > 15
     assert median(second["seconds"]) < 0.05 < median(first["seconds"])
+
+
+def test_a_rule_of_many_small_arrays_is_compiled_unless_it_is_a_users(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    compiled.numba()
+    monkeypatch.setattr(compiled, "PLAYED", 20)
+    params = np.array([100, 2, 7])
+    few = np.arange(8)
+    plain = [draws.shuffled(int(node), 100, 7) for node in few]
+    ours = compiled.Rule(draws.permuted.function)
+    users = compiled.Rule(shuffled_by_a_user)
+    for rule, is_compiled in ((ours, True), (users, False)):
+        mapped = compiled.Mapped(rule, params)
+        assert [mapped(few, 0).tolist() for _ in range(4)] == [plain] * 4
+        assert ("native" in vars(rule)) == is_compiled
+
+
+def shuffled_by_a_user(node: int, port: int, params: list[int]) -> int:
+    """A rule that Numba cannot compile."""
+    return draws.shuffled(*[int(each) for each in (node, params[0], params[2])])

@@ -1,8 +1,10 @@
 """Scatter and gather as a flow over time take exactly the fewest steps, on one port and on all."""
 
-from itertools import cycle
+from collections import Counter
+from functools import cache
+from itertools import chain, cycle
 
-import networkx
+import igraph
 import pytest
 from mpi.machine.ranks import MAPPINGS, machine_of, mapping_of
 
@@ -28,29 +30,31 @@ OPTIMA = {
 """Steps of a scatter from processor 0 on all ports, as published with the method."""
 
 
+@cache
 def most_brought(topology, root, steps, sends, receives):
-    """Items that networkx brings from the root to others in so many steps."""
-    graph = networkx.DiGraph()
+    """Items that igraph brings from the root to others in so many steps."""
+    capacities = Counter()
     for step in range(steps):
         for node in range(topology.size):
-            graph.add_edge((node, step), (node, step + 1))
-            graph.add_edge((node, step), ("out", node, step), capacity=sends or topology.ports)
+            capacities[(node, step), (node, step + 1)] = topology.size
+            capacities[(node, step), ("out", node, step)] = sends or topology.ports
             into = ("in", node, step)
-            graph.add_edge(into, (node, step + 1), capacity=receives or topology.ports)
+            capacities[into, (node, step + 1)] = receives or topology.ports
             for port in range(topology.ports):
                 other = topology.neighbor(node, port)
                 if other >= 0 and not topology.links:
                     bus = int(topology.channel(node, port))
-                    graph.add_edge(("out", node, step), ("on", bus, step))
-                    graph.add_edge(("on", bus, step), ("off", bus, step), capacity=1)
-                    graph.add_edge(("off", bus, step), into)
+                    capacities[("out", node, step), ("on", bus, step)] = 1
+                    capacities[("on", bus, step), ("off", bus, step)] = 1
+                    capacities[("off", bus, step), into] = 1
                 elif other >= 0:
-                    link = ("out", node, step), ("in", int(other), step)
-                    before = graph.get_edge_data(*link, default={"capacity": 0})["capacity"]
-                    graph.add_edge(*link, capacity=before + 1)
+                    capacities[("out", node, step), ("in", int(other), step)] += 1
     for host in set(range(topology.hosts)) - {root}:
-        graph.add_edge((host, steps), "all", capacity=1)
-    return networkx.maximum_flow_value(graph, (root, 0), "all")
+        capacities[(host, steps), "all"] = 1
+    numbers = {end: number for number, end in enumerate(dict.fromkeys(chain(*capacities)))}
+    arcs = [(numbers[one], numbers[other]) for one, other in capacities]
+    graph = igraph.Graph(len(numbers), arcs, directed=True)
+    return graph.maxflow_value(numbers[root, 0], numbers["all"], list(capacities.values()))
 
 
 @pytest.mark.parametrize("name", OPTIMA)
