@@ -23,6 +23,8 @@ called. Seven kinds of function exist:
     a loop over many processors or messages. The types of its parameters are those of its
     annotations (see `arguments`).
 
+Beside these there is `prefetch`, an instruction, which nothing depends on.
+
 Compiled code is cached on disk under the fingerprint of everything that was compiled into it, also
 of functions from other files: an edit can never bring back an old result. With
 ``NUMBA_DISABLE_JIT=1`` the same functions run as plain Python and are the reference.
@@ -309,6 +311,17 @@ class Part(Inlined):
     how: ClassVar[dict[str, Any] | None] = {"inline": "always"}  # however long
 
 
+class Hint(Compiled):
+    """A word to the processor, of which nothing depends; plain Python says none."""
+
+    @property
+    def callee(self) -> Any:
+        """What Numba makes the instruction of."""
+        from mpinet.base import callees
+
+        return getattr(callees, self.name)
+
+
 class Rule(Compiled):
     """A function of one processor with one of the signatures of `mpinet.base.arguments.SIGNATURES`.
 
@@ -527,6 +540,14 @@ def inlined(function: Callable[..., Any]) -> Inlined:
 def open_part(*_):
     """Stand-in for a function that `bind` gives; a rule calls it by a name of its own file."""
     raise NotImplementedError
+
+
+@Hint
+def prefetch(rows, at):
+    """Ask for an item of an array to be in the cache soon, whether or not there is such an item.
+
+    Of a table that is the first item of a row.
+    """
 
 
 def idiom(function: Callable[..., Any]) -> Idiom:

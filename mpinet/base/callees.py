@@ -15,10 +15,14 @@ from types import FunctionType
 from typing import Any
 
 import numba
+from llvmlite import ir
+from numba.core import cgutils
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.environment import lookup_environment
 from numba.core.types import unliteral
+
+from mpinet.base.records import LINE
 
 ENVIRONMENT = "_ZN08NumbaEnv"
 """Prefix of the global variables in which compiled functions find their Python environments."""
@@ -77,6 +81,33 @@ def callee(function: FunctionType, numbers_alike: bool = False, **how: Any) -> A
             typed = made.get_call_template
             made.get_call_template = lambda args, kws: typed(tuple(map(unliteral, args)), kws)
     return _known[name]
+
+
+@numba.extending.intrinsic
+def prefetch(_typing: Any, rows: Any, _at: Any) -> Any:
+    """Make code that asks for the lines of the cache in which an item of an array lies.
+
+    Of a table that is the first item of a row. Items of a size that divides a line's lie in one.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        array = context.make_array(rows)(context, builder, args[0])
+        word = ir.IntType(32)
+        item = context.get_abi_sizeof(context.get_data_type(rows.dtype))
+        row = builder.mul(args[1], cgutils.unpack_tuple(builder, array.strides, rows.ndim)[0])
+        data = builder.ptrtoint(array.data, row.type)
+        first = builder.inttoptr(builder.add(data, row), cgutils.voidptr_t)
+        ask = builder.module.declare_intrinsic(
+            "llvm.prefetch", [cgutils.voidptr_t],
+            ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, word, word, word]),
+        )  # fmt: skip
+        ends = [item - 1] if LINE % item and item % LINE else []
+        for place in [*range(0, item, LINE), *ends]:
+            at = cgutils.pointer_add(builder, first, place)
+            builder.call(ask, [at, word(0), word(3), word(1)])
+        return context.get_dummy_value()
+
+    return numba.types.none(rows, numba.types.int64), generate
 
 
 def set_environments(native: Any) -> None:

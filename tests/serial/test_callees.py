@@ -1,12 +1,16 @@
 """Callees are compiled into their callers alone, once, and are what they are as plain Python."""
 
+import re
+from typing import Annotated
+
 import numba
 import numpy as np
 import pytest
 from numba.core.codegen import JITCodeLibrary
 
-from mpinet.base.arrays import Ints
-from mpinet.compiled import inlined, kernel, routine
+from mpinet.base.arrays import Array, Ints, Table
+from mpinet.base.records import Record
+from mpinet.compiled import inlined, kernel, prefetch, routine
 
 
 @inlined
@@ -39,6 +43,25 @@ def totals(numbers: Ints, factor: int, found: Ints) -> None:
     found[3] = 0
     for i in range(numbers.size):
         found[3] = max(found[3], collatz(numbers[i]))
+
+
+class Stop(Record):
+    """24 bytes, which may lie in two lines of the cache."""
+
+    arrives: int
+    leaves: int
+    number: int
+
+
+@kernel
+def added(rows: Table, stops: Annotated[Array, Stop], first: int) -> int:
+    """Ask for items, of which most are not there, and add up what is."""
+    total = 0
+    for i in range(stops.size):
+        prefetch(rows, first + 1000 * i)
+        prefetch(stops, first + 1000 * i)
+        total += rows[i, 0] + stops[i].leaves
+    return total
 
 
 MADE = []
@@ -80,3 +103,14 @@ def test_a_callee_is_typed_once_and_optimised_in_its_callers_alone(compiled):
     assert [len(each.callee.overloads) for each in (scaled, collatz)] == [1, 1]
     assert any(name.startswith("totals_") for name in MADE)
     assert not any(name.startswith(("scaled_", "collatz_")) for name in MADE)
+
+
+def test_items_are_asked_for_by_lines_wherever_they_are(tmp_path, monkeypatch):
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    rows, stops = np.arange(100).reshape(5, 20), Stop.array(5)
+    stops["leaves"] = range(5)
+    assert added.native(rows, stops, -9) == 210 == added.function(rows, stops, -9)
+    if not numba.config.DISABLE_JIT:
+        (text,) = added.native.inspect_llvm().values()
+        calls = len(re.findall("call void @llvm.prefetch", text))
+        assert calls > 0 and calls % 3 == 0  # a number, and both ends of a stop, some times over

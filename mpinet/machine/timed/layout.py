@@ -141,7 +141,6 @@ class Ledger(Record):
     entries: int  # of the table of lists
     answers: int  # the first of the messages that are answers of this rank for itself
     blocks: int  # the first free block of `State.cells`; the others follow
-    ahead: int  # what was read ahead of its turn, to be in the cache then: a sum of no meaning
     away: int  # rows for other ranks
     served: int  # servers with requests in the window at hand
     notes: int  # taken since they were last fetched

@@ -6,7 +6,8 @@ window: so within a window no server knows of another, and each serves its reque
 
 import numpy as np
 
-from mpinet.compiled import phase
+from mpinet.compiled import phase, prefetch
+from mpinet.machine.timed.ahead import AHEAD, fetch_server
 from mpinet.machine.timed.calendar import REQUEST_MASK, before_block
 from mpinet.machine.timed.heaps import ready_popped, ready_pushed
 from mpinet.machine.timed.layout import (
@@ -24,17 +25,16 @@ from mpinet.machine.timed.layout import (
 )
 from mpinet.machine.timed.sending import class_of, note, onward
 
-AHEAD = 16
-"""Servers whose messages are read ahead at once."""
-
 
 @phase
 def serve(routes, hosting, state, rules, ledger):
     """Serve all requests of the window at hand."""
     gather(state, ledger)
+    for i in range(min(AHEAD, ledger.served)):
+        fetch_server(i, state)
     for i in range(ledger.served):
-        if i % AHEAD == 0:
-            read_ahead(i, min(i + AHEAD, ledger.served), state, ledger)
+        if i + AHEAD < ledger.served:
+            fetch_server(i + AHEAD, state)
         number = state.active[i]
         server, m = state.servers[number], np.int64(state.lines[number])
         state.lines[number] = NONE
@@ -52,6 +52,9 @@ def gather(state, ledger):
     state.heads[REQUESTS, bucket] = NONE
     while at != NONE:
         block = at & -CELLS
+        prefetch(state.cells, state.cells[block])
+        for cell in range(block + 1, at + 1):
+            prefetch(state.lines, state.cells[cell] >> REQUEST_BITS)
         for cell in range(block + 1, at + 1):
             word = state.cells[cell]
             m, server = word & REQUEST_MASK, word >> REQUEST_BITS
@@ -63,21 +66,6 @@ def gather(state, ledger):
                 m = ready_pushed(first, m, state.messages)
             state.lines[server] = m
         at = before_block(block, state, ledger)
-
-
-@phase
-def read_ahead(first, end, state, ledger):
-    """Read what some servers' messages need, for the processor to fetch all of it at once."""
-    read = np.int64(0)
-    for i in range(first, end):
-        server = state.active[i]
-        m = np.int64(state.lines[server])
-        message = state.messages[m]
-        read += state.servers[server].free + state.servers[server].carried
-        read += message.ready + message.hop  # the first and the last that is needed
-        if state.headers.shape[1] > 0:
-            read += state.headers[m, 0]
-    ledger.ahead ^= read
 
 
 @phase

@@ -10,6 +10,7 @@ import numpy as np
 from mpinet.base.arrays import Table
 from mpinet.compiled import kernel, phase, routine
 from mpinet.machine.hop import position_of
+from mpinet.machine.timed.ahead import AHEAD, fetch_processors
 from mpinet.machine.timed.calendar import forget, go_to, next_window, set_alarm
 from mpinet.machine.timed.layout import (
     ANSWER,
@@ -124,7 +125,11 @@ def all_begun(routes, hosting, rules, state, ledger):
 def worked(routes, hosting, rules, state, ledger):
     """Let processors work to the end of the window; return False if there is too little room."""
     until, bucket = (ledger.window + 1) * rules.window, ledger.window & DIGITS - 1
+    count = 0
     while state.heads[PROCESSORS, bucket] != NONE:
+        if count % AHEAD == 0:
+            fetch_processors(state.heads[PROCESSORS, bucket], state, rules)
+        count += 1
         if not has_room(state, rules, ledger):
             return False
         slot = state.heads[PROCESSORS, bucket]

@@ -1,0 +1,70 @@
+"""What is needed soon is asked for in time, to be in the cache when it is needed.
+
+Processors, servers and messages do not fit into a core's cache, and what one of them needs is found
+by what was read of it before: a core that goes on one by one waits for memory most of the time.
+Here many are asked for at once, and the waits are over together. Nothing depends on it.
+"""
+
+import numpy as np
+
+from mpinet.compiled import phase, prefetch
+from mpinet.machine.timed.layout import NONE
+from mpinet.machine.timed.matching import place_of_hash
+
+AHEAD = 16
+"""Processors or servers whose rows are asked for before they are read."""
+
+
+@phase
+def fetch_server(i, state):
+    """Ask for what one of the servers with requests needs."""
+    server = state.active[i]
+    m = np.int64(state.lines[server])
+    prefetch(state.servers, server)
+    prefetch(state.messages, m)
+    prefetch(state.headers, m)
+
+
+@phase
+def fetch_processors(head, state, rules):
+    """Ask for what the next processors of a bucket need.
+
+    These are their CPUs, the first message that comes and the receive that waits for it, the first
+    operation that ends.
+    """
+    processors, messages, cpus = state.processors, state.messages, state.cpus
+    count, slot = 0, head
+    while slot != NONE and count < AHEAD:
+        processor = processors[slot]
+        prefetch(cpus, slot * rules.cpus)
+        prefetch(messages, np.int64(processor.coming))
+        prefetch(messages, np.int64(processor.ended))
+        count += 1
+        slot = np.int64(processor.next)
+    for stage in range(2):
+        slot = head
+        for _ in range(count):
+            processor = processors[slot]
+            if processor.coming != NONE:
+                at = place_expected(slot, np.int64(processor.coming), state)
+                if stage == 0:
+                    prefetch(state.entries, at)
+                else:
+                    prefetch(state.operations, np.int64(state.entries[at].head))
+            if stage == 0:
+                if processor.ended != NONE:
+                    ended = np.int64(messages[processor.ended].index)
+                    prefetch(state.operations, processor.first + ended % rules.span)
+                cpu = cpus[slot * rules.cpus]
+                prefetch(state.operations, processor.first + cpu.running % rules.span)
+                prefetch(state.operations, np.int64(cpu.send))
+            slot = np.int64(processor.next)
+
+
+@phase
+def place_expected(slot, m, state):
+    """Return where the search for the receives begins that a message may be for."""
+    message = state.messages[m]
+    return place_of_hash(
+        slot, np.int64(message.source), np.int64(message.tag), state.entries.size - 1
+    )
