@@ -140,6 +140,18 @@ class Members(Topology):
         """The whole network's."""
         return self.network.link_costs
 
+    @property
+    def ascend_schedules(self) -> dict[str, str]:
+        """Offer `exchange` where the members are a subcube: all partners are neighbours."""
+        dimensions = self.hosts.bit_length() - 1
+        if not self.links or self.hosts != 1 << dimensions:
+            return {}
+        members = np.arange(self.hosts)[:, np.newaxis]
+        ends = self.neighbor(members, np.arange(self.ports))
+        joined = [(ends == members ^ (1 << j)).any(axis=1).all() for j in range(dimensions)]
+        exchange = {"exchange": "mpinet.programs.schedules.exchange:DimensionExchange"}
+        return exchange if dimensions and all(joined) else {}
+
     def address(self, node: int) -> str:
         """A node's address in the whole network."""
         self.require_node(node)

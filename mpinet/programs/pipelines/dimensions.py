@@ -7,6 +7,9 @@ in turn, round an odd ring everybody tells the next one, and in a complete graph
 one so far away that its sum is of twice as many in the end (Bar-Noy, Kipnis and Schieber 1993). On
 all ports everybody tells all neighbours.
 
+Links alone count that join two processors: so a group that is a subcube, or a row of a torus, has
+its dimensions, and other nodes between the processors do nothing.
+
 A processor sends what came to it since a step, so that nobody is counted twice; from when on, is
 found by following who is in which sum. Where that gets stuck, there is no such schedule.
 """
@@ -24,7 +27,7 @@ from mpinet.base.arrays import Ints
 from mpinet.machine.model import PortModel
 from mpinet.networks.product import Product
 from mpinet.networks.topology import Topology
-from mpinet.programs.pipelines.arcs import Arcs
+from mpinet.programs.pipelines.arcs import Arcs, by_ends
 from mpinet.programs.schedules.timetable import WHOLE
 
 MOST_SENT = 2**20
@@ -60,9 +63,25 @@ class Exchanged:
 
 
 def applies(topology: Topology) -> bool:
-    """Tell if the network is one of links, and processors alone, that is not too large."""
+    """Tell if links join each processor to others, and there are not too many of them."""
+    hosts = topology.hosts
     messages = topology.size * max(topology.ports, topology.size.bit_length())
-    return topology.links and topology.size == topology.hosts and messages <= MOST_SENT
+    if not topology.links or messages > MOST_SENT:
+        return False
+    if hosts == topology.size:
+        return True
+    ends = topology.neighbor(np.arange(hosts)[:, np.newaxis], np.arange(topology.ports))
+    return bool(((ends >= 0) & (ends < hosts)).any(axis=1).all())
+
+
+def _direct(arcs: Arcs) -> Arcs:
+    """Return the arcs between processors: a group keeps the dimensions of the part that it is."""
+    if arcs.size == arcs.hosts:
+        return arcs
+    tail, head = arcs.ends.tail, arcs.ends.head
+    kept, hosts = np.maximum(tail, head) < arcs.hosts, arcs.hosts
+    ends = by_ends(tail[kept], head[kept], arcs.ends.takes[kept], hosts)
+    return Arcs(hosts, hosts, arcs.links, ends, arcs.port[kept])
 
 
 def exchanged(topology: Topology, arcs: Arcs, model: PortModel, bound: int) -> Exchanged | None:
@@ -87,6 +106,7 @@ def exchanged(topology: Topology, arcs: Arcs, model: PortModel, bound: int) -> E
     best: Exchanged | None = None
     if not applies(topology):
         return None
+    arcs = _direct(arcs)
     for number in _dimensions(topology, arcs):
         found = _through(arcs, number, model.send == 1)
         if found is not None and (best is None or found.steps < best.steps):
@@ -105,7 +125,7 @@ def extent(topology: Topology, one_port: bool, diameter: float) -> tuple[int, in
     """
     if not applies(topology):
         return 0, 0
-    arcs, most = Arcs.of(topology), 0
+    arcs, most = _direct(Arcs.of(topology)), 0
     for number in _dimensions(topology, arcs):
         dimensions = [np.flatnonzero(number == each) for each in np.unique(number)]
         lines = [next(_lines(arcs, index)) for index in dimensions]

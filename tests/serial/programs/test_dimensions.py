@@ -1,6 +1,7 @@
 """Allreduces along dimensions, followed by sets in plain Python, beside what nobody beats."""
 
 from dataclasses import replace
+from itertools import combinations
 from math import ceil, log2
 
 import networkx
@@ -14,6 +15,8 @@ from mpinet.cli.session import Session
 from mpinet.errors import UsageError
 from mpinet.machine.model import PortModel
 from mpinet.networks.graph import from_networkx
+from mpinet.networks.members import Members
+from mpinet.programs import ascend
 from mpinet.programs.perform import perform, play
 from mpinet.programs.pipelines.arcs import Arcs
 from mpinet.programs.pipelines.collectives import move_items, plan
@@ -32,6 +35,12 @@ OPTIMA = {
     "cq:4": (4, 4),
     "ring:4*complete:5": (2 + 3, 2 + 1),
     "petersen": (None, 2),
+    "hypercube:4,group=0-7": (3, 3),
+    "hypercube:4,group=1+9+5+13": (2, 2),
+    "torus:4x6,group=0-18:6": (2, 2),
+    "torus:5x4,group=4-7": (2, 2),
+    "torus:6x6,group=7-9+13-15": (1 + 3, 1 + 2),
+    "ring:9,group=2-5": (3, 3),
 }
 """Steps with one port and with all; None: no dimensions."""
 
@@ -68,8 +77,8 @@ def test_one_item_takes_the_steps_of_the_known_algorithms(name):
             continue
         found = plan(machine, "allreduce", 1, algorithm="dimensions")
         assert found.table.last == steps >= found.bound
-        everybody = set(range(topology.size))
-        held = followed(found.table, ports == "one", topology.size)
+        everybody = set(range(topology.hosts))
+        held = followed(found.table, ports == "one", topology.hosts)
         assert all(who == everybody for who in held)
         assert move_items(machine, "allreduce", 1, operator="sum").correct
 
@@ -83,6 +92,37 @@ def test_dimensions_are_optimal_on_small_graphs_where_there_are_any(ports):
         if found is not None:
             met.append(found.steps == fewest_to_combine(graph, 1, ports == "one"))
     assert len(met) >= 5 and all(met)
+
+
+@pytest.mark.parametrize("ports", ["one", "all"])
+def test_groups_of_small_graphs_have_the_dimensions_of_what_joins_them(ports):
+    model, met = PortModel.named(ports), []
+    for graph in [graph for graph in SMALL if len(graph) > 3]:
+        groups = [each for size in (3, 4) for each in combinations(graph, size)]
+        for group in groups:
+            inner = networkx.convert_node_labels_to_integers(graph.subgraph(group))
+            if not networkx.is_connected(inner):
+                continue
+            part = Members(from_networkx(graph), group)
+            found = exchanged(part, Arcs.of(part), model, 0)
+            if found is not None:
+                met.append(found.steps == fewest_to_combine(inner, 1, ports == "one"))
+    assert len(met) >= 5 and all(met)
+
+
+@pytest.mark.parametrize(
+    ("name", "algorithm", "steps"),
+    [
+        ("hypercube:4,group=0-7", "exchange", 3),
+        ("hypercube:4,group=10+8+2+0", "exchange", 2),
+        ("complete:9,group=8+2+4+6", "exchange", 2),
+        ("hypercube:4,group=0+1+3+2", "routed", None),
+    ],
+)
+def test_groups_that_are_subcubes_exchange_with_their_neighbours(name, algorithm, steps):
+    found = ascend.run(Machine(name, "one"), "sum")
+    assert (found.algorithm, found.correct) == (algorithm, True)
+    assert steps in (None, found.steps)
 
 
 @pytest.mark.parametrize("name", ["torus:4x4", "complete:6", "hypercube:3"])

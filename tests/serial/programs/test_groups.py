@@ -234,7 +234,7 @@ def test_the_joint_bound_is_a_cut_of_networkx():
         ("optimum gossip ring:8 --group 4x1", "takes one group"),
         ("broadcast ring:8 --group 4x1 --root 4", "is a switch"),
         ("broadcast ring:8 --group 4x1 --schedule", "--schedule does not apply"),
-        ("allreduce ring:8 --group 4x1 --algorithm dimensions", "has no pipeline 'dimensions'"),
+        ("allreduce ring:8 --group 2x4 --algorithm dimensions", "has no pipeline 'dimensions'"),
     ],
 )
 def test_wrong_groups_at_once_are_refused(line, reason, capsys):
