@@ -180,8 +180,8 @@ for _name, _function in FUNCTIONS.items():
     _function.__doc__ = getattr(REAL, _name).__doc__
 
 
-REFUSED_MODULES = ("mpi4py.futures.server", "mpi4py.util.pool")
-"""Modules of mpi4py that rest on threads."""
+REFUSED_MODULES = ("mpi4py.futures.server",)
+"""Modules of mpi4py that are programs beside the script."""
 
 FINDER = "mpi4py._mpiabi"
 """The module of mpi4py that finds its compiled parts; it knows which it has found."""
@@ -249,7 +249,5 @@ def _package(real: ModuleType) -> dict[str, ModuleType]:
     package._mpi = stand_in()
     refused = {name: RefusedModule(name) for name in REFUSED_MODULES}
     modules: dict[str, Any] = {"mpi4py.rc": package._rc, "mpi4py.MPI": package._mpi}
-    pools = modules["mpi4py.futures._core"] = core(package._mpi)
-    pools.ThreadPool = refusing("mpi4py.futures.ThreadPoolExecutor")
-    pools.SpawnPool = refusing("mpi4py.futures.ProcessPoolExecutor")
+    modules["mpi4py.futures._core"] = core(package._mpi)
     return {"mpi4py": package, **modules, **refused}

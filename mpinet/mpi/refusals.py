@@ -10,9 +10,7 @@ from mpinet.mpi.real import REAL
 
 WITHOUT = {
     "no representation of data in files but its own": "Register_datarep",
-    "no processes of the system": "ProcessPoolExecutor",
-    "no sockets": "Join",
-    "no pool of threads": "ThreadPoolExecutor pool server",
+    "no program beside the script": "server",
 }
 """Calls, classes and modules that are refused, by what the machine lacks for them."""
 

@@ -227,15 +227,15 @@ def test_a_program_of_a_pool_prints_the_same_lines(ranks):
     assert shown == really(4, *words)
 
 
-NEWER = {"sessions": 6, "partitions": 8, "halos": 4}
-"""Programs of newer calls, and how many lines they print."""
+NEWER = {"sessions": 6, "partitions": 8, "halos": 4, "threads": 8}
+"""Programs of calls that few use, and how many lines they print."""
 
-NEWER_LONG = {"windows": 4, "names": 4, "spawned": 4}
+NEWER_LONG = {"windows": 4, "names": 4, "spawned": 4, "sockets": 4}
 """Those for which a real launcher has other processes at work, or ranks wait for a lock."""
 
 
 def require_the_same_lines(name: str, lines: int, ranks: int) -> None:
-    """A program of newer calls prints as many lines, the same as under a real mpirun."""
+    """A program of calls that few use prints as many lines, the same as under a real mpirun."""
     words = [DRIVERS / "newer.py", name]
     text = job(ranks, "mpinet", "exec", "--on", "ring:6", "--spare", "2", *words)
     shown = lasting(text.partition("newer.py on ring:6\nprocessors")[0])

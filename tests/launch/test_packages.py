@@ -33,6 +33,7 @@ PACKAGES = {
     "annotated-types typing-inspection",
     "pylops_distributed": "pylops-mpi pylops pyproximal",
     "numba_mpi_calls": "numba-mpi psutil",
+    "fft_transforms": "mpi4py-fft",
 }
 """What is installed for each script; what these need beside it is installed with the tests."""
 

@@ -44,7 +44,7 @@ from mpinet.mpi.communicators.intercommunicator import (
     split_group,
     split_groups,
 )
-from mpinet.mpi.communicators.spawning import PARENT, Joining
+from mpinet.mpi.communicators.spawning import PARENT, Joining, joined
 from mpinet.mpi.communicators.virtual_topologies import KINDS, TopologyCreation
 from mpinet.mpi.constants import Numbered, instance_of, serialized
 from mpinet.mpi.messages.bsend_buffers import Attached, AttachedBuffers
@@ -314,6 +314,12 @@ class Comm(
             return Intercomm()
         parents: Intercomm = comm_object(Intercomm, context)
         return parents
+
+    @classmethod
+    @call
+    def Join(cls, fd: int) -> Intercomm:
+        """A communicator with who has the other end of a socket; the null one if it has no name."""
+        return joined(own(), as_int(fd)) or Intercomm()
 
     # ---- numbers that stand for it
 

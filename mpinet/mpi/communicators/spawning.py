@@ -1,4 +1,4 @@
-"""Processes that join a run: spawned onto processors left free, or met at a port."""
+"""Processes that join a run: spawned onto processors left free, met at a port or by a socket."""
 
 # ruff: noqa: N802  (mpi4py's names)
 
@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import re
+import socket
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ from mpinet.mpi.communicators.ports import is_own, owner_of, place_of
 from mpinet.mpi.real import REAL
 from mpinet.mpi.world.calls import call, running
 from mpinet.mpi.world.contexts import ONE_SIDED, WORLD
-from mpinet.mpi.world.desk import TAKE, WORD
+from mpinet.mpi.world.desk import MEET, TAKE, WORD
 from mpinet.mpi.world.endpoint import Endpoint
 from mpinet.mpi.world.ranks import RankTable, rank_table
 
@@ -185,6 +186,30 @@ class Joining(Endpoint):
             return tuple(own if side.members == own.members else side for side in found)
 
         return new_comm(self._between, (*agreed, 0), groups)
+
+
+def joined(alone: Joining, descriptor: int) -> Any:
+    """Return a communicator with the processor at the other end of a socket.
+
+    The socket's two addresses tell who belongs together: nothing is sent through it. None without
+    such addresses, as of a socket of Unix.
+
+    Raises
+    ------
+    Exception
+        ``ERR_ARG``: the descriptor is no connected socket.
+    """
+    try:
+        with socket.socket(fileno=os.dup(descriptor)) as end:
+            here, there = end.getsockname(), end.getpeername()
+    except OSError:
+        raise REAL.Exception(REAL.ERR_ARG) from None
+    if not (isinstance(here, tuple) and isinstance(there, tuple)):
+        return None
+    ends = [":".join(map(str, address[:2])) for address in (here, there)]
+    met = running.world.desk.ask(MEET, ends, "the other end of its socket")
+    assert met is not None
+    return alone._met(0, True, "-".join(sorted(ends)), None if ends[0] < ends[1] else met[0])
 
 
 def _taken(programs: list[Program], counts: list[int]) -> list[int]:

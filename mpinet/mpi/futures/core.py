@@ -14,7 +14,7 @@ from typing import Any
 
 from mpinet.mpi.communicators.communicator import Comm, Intracomm, own, whole
 from mpinet.mpi.communicators.creation import new_comm
-from mpinet.mpi.futures.crew import Crew, serve
+from mpinet.mpi.futures.crew import Helpers, crew_of, serve
 from mpinet.mpi.futures.pending import Pending
 from mpinet.mpi.world.atexit_hooks import call_at_end
 from mpinet.mpi.world.calls import Booked, running
@@ -57,16 +57,16 @@ class Pool:
     ----------
     executor : Executor
         The executor.
-    crew : Crew
+    crew : Helpers
         Who does them.
     is_last : bool
         Whether the crew goes when the executor is shut down.
     """
 
-    def __init__(self, executor: Any, crew: Crew, is_last: bool):
+    def __init__(self, executor: Any, crew: Helpers, is_last: bool):
         self._crew, self._is_last, self._executor = crew, is_last, executor
         self._left: list[Pending] = []
-        self.size = crew.size or 1
+        self.size = crew.size
         with Booked("bootup"):
             if not crew.begin(executor._options):
                 executor._broken = "initializer failed"
@@ -119,7 +119,7 @@ class SharedPoolCtx:
         kept = running.turns.current.storage()
         self._is_master = self._comm.rank == 0
         if self._is_master:
-            self._crew = kept[SHARED] = Crew(self._comm, False)
+            self._crew = kept[SHARED] = crew_of(self._comm, False)
             running.turns.privacy.change(running.turns.current, ARGUMENTS)
             sys.argv = sys.argv[:]  # the script's own from now on
             return self
@@ -140,14 +140,26 @@ def worker_pool(executor: Any) -> Pool:
     crew = running.turns.current.storage().get(SHARED)
     if crew is not None:
         return Pool(executor, crew, False)
+    if "service" in executor._options:
+        raise NotImplementedError(ALONE)
+    return spawn_pool(executor)
+
+
+def spawn_pool(executor: Any) -> Pool:
+    """The pool of an executor whose workers are spawned onto processors left free."""
     free = len(running.world.contexts.spare)
-    if not free or "service" in executor._options:
+    if not free:
         raise NotImplementedError(ALONE)
     wanted = executor._options.get("max_workers") or os.environ.get(MOST_WORKERS) or free
     call_at_end(executor.shutdown)
     with Booked("bootup"):
         workers = own().Spawn(sys.executable, ["-c", WORK], min(int(wanted), free))
-    return Pool(executor, Crew(workers, False), True)
+    return Pool(executor, crew_of(workers, False), True)
+
+
+def thread_pool(executor: Any) -> Pool:
+    """The pool of an executor of threads: helper fibers of the running processor."""
+    return Pool(executor, Helpers(executor._options.get("max_workers", 1)), True)
 
 
 def work() -> None:
@@ -170,7 +182,7 @@ def comm_executor(executor: Any, comm: Any, root: int) -> None:
         own = comm.Dup()
         workers = comm.Split(int(comm.rank != root))
     if executor is not None:
-        executor._pool = Pool(executor, Crew(own, True), True)
+        executor._pool = Pool(executor, crew_of(own, True), True)
         return
     kept[WORKERS] = workers
     try:
@@ -198,7 +210,7 @@ def core(mpi: ModuleType) -> Any:
     """The module, with the stand-in for ``mpi4py.MPI``."""
     made: Any = Core("mpi4py.futures._core", "Pools of emulated processors.")
     made.MPI = mpi
-    made.WorkerPool = worker_pool
+    made.WorkerPool, made.SpawnPool, made.ThreadPool = worker_pool, spawn_pool, thread_pool
     made.SharedPoolCtx, made.get_comm_server = SharedPoolCtx, comm_server
     made._comm_executor_helper = comm_executor
     return made

@@ -1,4 +1,4 @@
-"""A crew: processors that do tasks for one of them, the master."""
+"""Those who do tasks: a crew of processors for one of them, or its own helper fibers."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Any
 
 from greenlet import GreenletExit
 
+from mpinet.mpi.communicators.communicator import own
 from mpinet.mpi.futures.pending import Ending
 from mpinet.mpi.messages.objects import dumps, loads
 from mpinet.mpi.world.calls import running
@@ -24,75 +25,49 @@ MAIN, BEGIN, CALL, END = range(4)
 """Words of a master to its workers: the script, an initializer, a task, and that it is over."""
 
 
-class Crew:
-    """The workers of a communicator, as the master has them.
+class Helpers:
+    """Helper fibers of a processor that do its tasks, in place of threads.
 
     Parameters
     ----------
-    comm : Intracomm or Intercomm
-        Master and workers.
-    has_script : bool
-        Whether the workers run the master's script anyway.
+    size : int
+        How many tasks are under way at a time.
 
     Attributes
     ----------
     size : int
         Workers.
     context : int
-        The communicator's context.
+        The context in which they are waited for.
     """
 
-    def __init__(self, comm: Any, has_script: bool):
-        self._comm = comm
-        self.context: int = comm._context
-        others = range(comm.remote_size) if comm.is_inter else range(comm.size)
-        self._workers = [rank for rank in others if comm.is_inter or rank != comm.rank]
-        self.size = len(self._workers)
-        self._idle = list(self._workers)
+    def __init__(self, size: int):
+        self.size, self.context = size, own()._context
+        self._idle = list(range(size))
         self._waiting: deque[Ending] = deque()
         self._given: dict[int, int] = {}
-        self._is_told = has_script
 
     def begin(self, options: Mapping[str, Any]) -> bool:
-        """Let the workers know the script, and call an initializer; whether that went well."""
-        if not self._is_told:
-            self._is_told = True
-            self._all(MAIN, _script(options))
-        initializer = options.get("initializer")
-        if initializer is None:
-            return True
-        task = initializer, options.get("initargs", ()), options.get("initkwargs", {})
-        if not self._workers:
-            return done(task)[0]
-        self._all(BEGIN, dumps(task))
-        return all([self._comm.recv(source=worker)[0] for worker in self._workers])
+        """Call an initializer; whether that went well."""
+        task = _initializer(options)
+        return task is None or done(task)[0]
 
     def do(self, task: Any) -> tuple[bool, Any]:
         """Let a worker do a task; whether it went well, and its result or its error."""
         worker = self._take()
         try:
-            if worker is None:
-                return done(task)
-            self._comm.send((CALL, dumps(task)), worker)
-            found: tuple[bool, Any] = self._comm.recv(source=worker)
-            return found
-        except Exception as error:  # what cannot be pickled
-            return False, error
+            return self._do(worker, task)
         finally:
             self._give(worker)
 
     def end(self) -> None:
         """Let the workers go."""
-        self._all(END, None)
 
-    def _all(self, kind: int, told: Any) -> None:
-        for worker in self._workers:
-            self._comm.send((kind, told), worker)
+    def _do(self, worker: int, task: Any) -> tuple[bool, Any]:
+        return done(task)
 
-    def _take(self) -> int | None:
-        """Wait for a worker that has nothing to do; None if the master is alone."""
-        if not self._workers:
-            return None
+    def _take(self) -> int:
+        """Wait for a worker that has nothing to do."""
         if self._idle:
             return heappop(self._idle)
         ending = Ending(running.turns.current, self.context)
@@ -100,16 +75,77 @@ class Crew:
         running.turns.wait(ending)
         return self._given.pop(id(ending))
 
-    def _give(self, worker: int | None) -> None:
+    def _give(self, worker: int) -> None:
         """Give a worker to the first who waits for one."""
-        if worker is None:
-            return
         if self._waiting:
             ending = self._waiting.popleft()
             self._given[id(ending)] = worker
             running.turns.happened(ending)
         else:
             heappush(self._idle, worker)
+
+
+class Crew(Helpers):
+    """The workers of a communicator, as the master has them.
+
+    Parameters
+    ----------
+    comm : Intracomm or Intercomm
+        Master and workers.
+    workers : list of int
+        The workers' ranks.
+    has_script : bool
+        Whether the workers run the master's script anyway.
+    """
+
+    def __init__(self, comm: Any, workers: list[int], has_script: bool):
+        super().__init__(len(workers))
+        self._comm, self.context = comm, comm._context
+        self._workers, self._idle = workers, list(workers)
+        self._is_told = has_script
+
+    def begin(self, options: Mapping[str, Any]) -> bool:
+        """Let the workers know the script, and call an initializer; whether that went well."""
+        if not self._is_told:
+            self._is_told = True
+            self._all(MAIN, _script(options))
+        task = _initializer(options)
+        if task is None:
+            return True
+        self._all(BEGIN, dumps(task))
+        return all([self._comm.recv(source=worker)[0] for worker in self._workers])
+
+    def end(self) -> None:
+        """Let the workers go."""
+        self._all(END, None)
+
+    def _do(self, worker: int, task: Any) -> tuple[bool, Any]:
+        try:
+            self._comm.send((CALL, dumps(task)), worker)
+            found: tuple[bool, Any] = self._comm.recv(source=worker)
+            return found
+        except Exception as error:  # what cannot be pickled
+            return False, error
+
+    def _all(self, kind: int, told: Any) -> None:
+        for worker in self._workers:
+            self._comm.send((kind, told), worker)
+
+
+def crew_of(comm: Any, has_script: bool) -> Helpers:
+    """The workers that a communicator gives to the running processor; alone, it works itself."""
+    if comm.is_inter:
+        return Crew(comm, list(range(comm.remote_size)), has_script)
+    others = [rank for rank in range(comm.size) if rank != comm.rank]
+    return Crew(comm, others, has_script) if others else Helpers(1)
+
+
+def _initializer(options: Mapping[str, Any]) -> Any:
+    """The task of an initializer; None if there is none."""
+    initializer = options.get("initializer")
+    if initializer is None:
+        return None
+    return initializer, options.get("initargs", ()), options.get("initkwargs", {})
 
 
 def serve(comm: Any, master: int) -> None:

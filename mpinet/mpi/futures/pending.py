@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from concurrent.futures import Future
 from threading import Event as Flag
+from threading import Lock
 from time import monotonic
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from greenlet import getcurrent
 
+from mpinet.mpi.communicators.communicator import own
 from mpinet.mpi.real import ANY_SOURCE
 from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.events import Event, Waiter
+from mpinet.mpi.world.loading import ADAPTED
+
+HELPERS = 4
+"""Helper fibers that see to what ``mpi4py.util.pool`` maps asynchronously: mpi4py's own limit."""
 
 
 class Ending(Event):
@@ -50,13 +57,13 @@ class Ended(Flag):
 
     Parameters
     ----------
-    context : int
-        The context of the crew that does them.
+    context : int, optional
+        The context of the crew that does them (default: that of the processor alone).
     """
 
-    def __init__(self, context: int):
+    def __init__(self, context: int | None = None):
         super().__init__()
-        self._context = context
+        self._context = own()._context if context is None else context
         self._endings: list[Ending] = []
 
     def set(self) -> None:
@@ -124,3 +131,12 @@ class Pending(Future[Any]):
         """Wait for the error, if it is one."""
         self._ended.wait(timeout)
         return super().exception(None if self.done() else 0)
+
+
+def let_wait(pool: ModuleType) -> None:
+    """Let results of ``mpi4py.util.pool`` wait as `Ended` does, by as many helpers on any host."""
+    pool._threading = SimpleNamespace(Event=Ended, Lock=Lock)  # type: ignore[attr-defined]
+    pool._cpu_count = lambda: HELPERS  # type: ignore[attr-defined]
+
+
+ADAPTED["mpi4py.util.pool"] = let_wait

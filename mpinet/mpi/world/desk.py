@@ -1,5 +1,7 @@
 """The desk: who keeps the processors that are left free, and the ports that have names.
 
+There the two ends of a socket find one another, too.
+
 It is at the first processor, whatever its script does there. Others ask it by messages of the
 machine and get answers by messages, on the account of the line that asks.
 """
@@ -24,8 +26,9 @@ KEEPER = 0
 WORD = 8
 """Bytes of a number in a question or an answer."""
 
-TAKE, GIVE, PUBLISH, UNPUBLISH, LOOKUP = range(5)
-"""Kinds of questions: for free processors, to have them back, and for ports by names."""
+TAKE, GIVE, PUBLISH, UNPUBLISH, LOOKUP, MEET = range(6)
+"""Kinds of questions: for free processors, to have them back, for ports by names, and for the
+processor that comes with what one has in the other order."""
 
 
 @dataclass(slots=True)
@@ -106,6 +109,7 @@ class Desk:
         self._free = [*contexts.spare]
         self._waiting: deque[tuple[int, Question]] = deque()
         self._ports: dict[str, str] = {}
+        self._ends: dict[tuple[str, ...], Question] = {}
         self._questions = contexts.number(("desk", ONE_SIDED))
         self._answers = contexts.number(("answers of the desk", ONE_SIDED))
         self._open: dict[int, Answered] = {}
@@ -155,12 +159,23 @@ class Desk:
                 self._waiting.append((wanted, question))
         elif question.kind == GIVE:
             self._free = sorted([*self._free, *question.words], key=self._places.__getitem__)
+        elif question.kind == MEET:
+            self._meet(question)
         else:
             self._reply(question, self._named(question))
         while self._waiting and self._waiting[0][0] <= len(self._free):
             wanted, first = self._waiting.popleft()
             taken, self._free = self._free[:wanted], self._free[wanted:]
             self._reply(first, taken)
+
+    def _meet(self, question: Question) -> None:
+        """Tell two that have come with the same words, in turned order, of one another."""
+        other = self._ends.pop((*reversed(question.words),), None)
+        if other is None:
+            self._ends[(*question.words,)] = question
+            return
+        self._reply(question, [other.asker])
+        self._reply(other, [question.asker])
 
     def _named(self, question: Question) -> list[Any] | None:
         """Do what is wanted of a name; the port that it stands for."""

@@ -98,8 +98,8 @@ def loading(world: World) -> Iterator[None]:
             exec(code_of(loader, name), module.__dict__)  # type: ignore[arg-type]
         else:
             _apart(here, EXECUTE, loader, module)
-            if name == "asyncio":
-                watch_loops()
+        if name in ADAPTED:
+            ADAPTED[name](module)
 
     def create_compiled(loader: Any, spec: ModuleSpec) -> ModuleType:
         module = ModuleType(spec.name)
@@ -147,6 +147,9 @@ IMPORT_MODULE: Callable[..., ModuleType] = importlib.import_module
 EXECUTE: Callable[..., Any] = SourceFileLoader.exec_module
 CREATE_COMPILED: Callable[..., Any] = ExtensionFileLoader.create_module
 EXECUTE_COMPILED: Callable[..., Any] = ExtensionFileLoader.exec_module
+
+ADAPTED: dict[str, Callable[[ModuleType], None]] = {"asyncio": lambda _: watch_loops()}
+"""Calls for modules that have been loaded while processors run, by the modules' names."""
 
 LOADS: set[CodeType] = set()
 """The code of functions that load a module: each calls it `module`."""

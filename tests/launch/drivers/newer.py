@@ -1,13 +1,16 @@
-"""Programs of MPI's newer calls: spawned processes, sessions, partitions, names, failures, windows.
+"""Programs of calls that few use: spawned processes, sessions, partitions, names, windows, sockets.
 
 ``newer.py NAME`` runs one on all ranks; it prints the same lines under mpirun and mpinet exec.
 """
 
+import socket
 import sys
 from itertools import chain
+from operator import mul
 
 import numpy as np
 from mpi4py import MPI
+from mpi4py.util.pool import ThreadPool
 
 world = MPI.COMM_WORLD
 rank, size = world.rank, world.size
@@ -139,6 +142,35 @@ def halos():
     window.Wait()
     print("halos", rank, row.tolist(), found.tolist())
     window.Free()
+
+
+def sockets():
+    """Neighbours join what the two ends of a socket give them."""
+    if rank % 2 == 0:
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            world.ssend(server.getsockname(), rank + 1)
+            world.recv(source=rank + 1)
+            end = server.accept()[0]
+    else:
+        end = socket.create_connection(world.recv(source=rank - 1))
+        world.send(None, rank - 1)
+    with end:
+        other = MPI.Comm.Join(end.fileno())
+    print("sockets", rank, other.size, other.remote_size, other.sendrecv(rank, 0, source=0))
+    other.Disconnect()
+
+
+def threads():
+    """A pool as that of multiprocessing, whose tasks are the rank's own threads."""
+    told = []
+    with ThreadPool(2) as pool:
+        squares = pool.starmap(mul, [(number, number) for number in range(rank, 20)], chunksize=3)
+        later = pool.map_async(abs, range(-rank, 1), callback=told.append)
+        wrong = pool.apply_async(mul, ("a", "b"), error_callback=lambda e: told.append(type(e)))
+        print("threads", rank, squares, later.get(), sorted(pool.imap_unordered(abs, [3, -2, 1])))
+        wrong.wait()
+    pool.join()
+    print("threads", rank, wrong.ready(), wrong.successful(), sorted(map(str, told)))
 
 
 if __name__ == "__main__":

@@ -82,3 +82,67 @@ def test_a_pool_without_workers_says_how_to_get_some(tmp_path):
     """
     with pytest.raises(ProgramError, match=r"-m mpi4py\.futures SCRIPT\.py"):
         played(tmp_path, "ring:3", script)
+
+
+def test_helper_fibers_stand_for_a_pool_of_threads_as_many_at_a_time(tmp_path):
+    script = """
+    from mpi4py.futures import ThreadPoolExecutor
+
+    order = []
+
+    def task(number):
+        order.append(("begins", number))
+        found = comm.sendrecv(number, (rank + 1) % size, number, source=rank - 1, recvtag=number)
+        order.append(("ends", number))
+        return found * found
+
+    for most in (1, 2):
+        with ThreadPoolExecutor(most, initializer=order.append, initargs=(most,)) as pool:
+            say((pool.num_workers, list(pool.map(task, range(3)))))
+    say(order)
+    with ThreadPoolExecutor(initializer=int, initargs=("x",)) as broken:
+        try:
+            broken.submit(task, 1).result()
+        except Exception as error:
+            say(type(error).__name__)
+    """
+    said, outcome = played(tmp_path, "ring:3", script)
+    alone = [(what, number) for number in range(3) for what in ("begins", "ends")]
+    for rank in range(3):
+        assert said[rank][:2] == [(1, [0, 1, 4]), (2, [0, 1, 4])]
+        order = said[rank][2]
+        assert order[:7] == [1, *alone]
+        assert order[7:10] == [2, ("begins", 0), ("begins", 1)]
+        assert sorted(order[10:]) == [("begins", 2), ("ends", 0), ("ends", 1), ("ends", 2)]
+        assert said[rank][3:] == ["BrokenExecutor"]
+    assert outcome.unreceived == 0
+
+
+def test_pools_as_those_of_multiprocessing(tmp_path):
+    script = """
+    from mpi4py.util.pool import Pool, ThreadPool
+
+    if __name__ == "__main__":  # workers run the script, too
+        for kind, free in ((ThreadPool, 2), (Pool, 1)):
+            if rank > 1 and kind is Pool:
+                break
+            with kind(free) as pool:
+                say(pool.map(abs, range(-3, 3)) + list(pool.imap(abs, [-9], chunksize=1)))
+                say(sorted(pool.imap_unordered(abs, range(-3, 3), chunksize=2)))
+                say(pool.starmap(pow, [(2, 3), (3, 2)]) + [pool.apply(pow, (2, 5))])
+                told = []
+                results = [pool.map_async(pow, [()], error_callback=told.append)]
+                results += [pool.starmap_async(divmod, [(7, number)], callback=told.append)
+                            for number in range(1, 7)]
+                say([result.get(60) for result in results[1:]])
+                results[0].wait()
+                say((results[0].successful(), sorted(type(one).__name__ for one in told)))
+            pool.join()
+        say(comm.allreduce(1))
+    """
+    said, outcome = played(tmp_path, "hypercube:2", script, spare=1)
+    divided = [[divmod(7, number)] for number in range(1, 7)]
+    told = False, ["TypeError"] + ["list"] * 6
+    once = [[3, 2, 1, 0, 1, 2, 9], [0, 1, 1, 2, 2, 3], [8, 9, 32], divided, told]
+    assert [said[rank] for rank in range(3)] == [[*once * 2, 3]] * 2 + [[*once, 3]]
+    assert outcome.unreceived == 0

@@ -81,23 +81,20 @@ def test_every_public_name_is_there_and_what_is_refused_is_listed(tmp_path):
         assert not refused or f"MPI.{name} is not part of the emulated MPI" in refused
 
 
-def test_modules_that_rest_on_threads_are_imported_and_refused_by_name(tmp_path):
+def test_modules_that_are_programs_of_their_own_are_imported_and_refused_by_name(tmp_path):
     script = """
         import importlib
 
-        for name in ("futures.server", "util.pool"):
-            try:
-                importlib.import_module(f"mpi4py.{name}").Pool
-            except NotImplementedError as error:
-                say(str(error))
-        from mpi4py.util import pool
+        server = importlib.import_module("mpi4py.futures.server")
+        try:
+            server.main
+        except NotImplementedError as error:
+            say(str(error))
     """
     said, _ = played(tmp_path, "complete:2", script)
-    names = ("futures.server", "util.pool")
-    lacks = "the machine has no pool of threads"
-    told = [f"mpi4py.{name}.Pool is not part of the emulated MPI: {lacks}." for name in names]
-    assert said == {rank: told for rank in range(2)}
-    assert all(importlib.util.find_spec(f"mpi4py.{name}") for name in names)
+    told = "is not part of the emulated MPI: the machine has no program beside the script."
+    assert said == {rank: [f"mpi4py.futures.server.main {told}"] for rank in range(2)}
+    assert importlib.util.find_spec("mpi4py.futures.server")
 
 
 def test_help_tells_of_each_member_what_mpi4py_tells_and_its_signature_first(tmp_path):

@@ -163,6 +163,50 @@ def test_groups_meet_at_a_port_by_its_name(tmp_path):
     assert outcome.unreceived == 0
 
 
+def test_the_two_ends_of_a_socket_get_a_communicator(tmp_path):
+    script = """
+    import socket
+
+    def joined(end):
+        with end:
+            other = MPI.Comm.Join(end.fileno())
+        return other.remote_size, other.sendrecv(rank, 0, source=0)
+
+    if rank % 2 == 0 and rank + 1 < size:
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            comm.ssend(server.getsockname(), rank + 1)
+            comm.recv(source=rank + 1)
+            say(joined(server.accept()[0]))
+    elif rank % 2:
+        end = socket.create_connection(comm.recv(source=rank - 1))
+        comm.send(None, rank - 1)
+        say(joined(end))
+    mine, _ = socket.socketpair()
+    say(MPI.Comm.Join(mine.fileno()) == MPI.COMM_NULL)
+    try:
+        MPI.Comm.Join(-1)
+    except MPI.Exception as error:
+        say(error.Get_error_class() == MPI.ERR_ARG)
+    """
+    said, outcome = played(tmp_path, "ring:5", script)
+    others = [[(1, rank ^ 1)] if rank < 4 else [] for rank in range(5)]
+    assert [said[rank] for rank in range(5)] == [[*other, True, True] for other in others]
+    assert outcome.unreceived == 0
+
+
+def test_a_socket_that_the_other_end_does_not_join_is_a_deadlock(tmp_path):
+    script = """
+    import socket
+
+    server = socket.create_server(("127.0.0.1", 0))
+    with socket.create_connection(server.getsockname()) as end:
+        if rank == 0:
+            MPI.Comm.Join(end.fileno())
+    """
+    with pytest.raises(Deadlock, match="the other end of its socket"):
+        played(tmp_path, "ring:3", script)
+
+
 def test_ports_and_names_that_are_not_there_are_errors_of_mpi(tmp_path):
     script = """
     def error(function, *arguments):
