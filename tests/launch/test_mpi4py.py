@@ -4,6 +4,7 @@ The programs of its tutorial and its demos print the same lines, its unit tests 
 prints the ranks' lines in any order, so that they are compared sorted.
 """
 
+import json
 import os
 import re
 import subprocess
@@ -209,13 +210,16 @@ def test_the_runner_of_the_unit_tests_runs(ranks):
     assert len(re.findall(r"^Ran 23 tests", done.stderr, re.MULTILINE)) == 3
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 3])
-@pytest.mark.parametrize(("name", "lines"), [("windows", 7), ("files", 6)])
-def test_programs_of_windows_and_files_print_the_same_lines(name, lines, ranks):
-    script = DRIVERS / f"{name}.py"
-    shown = emulated("hypercube:2", ranks, script)
+@pytest.mark.parametrize(("name", "lines"), [("windows", 8), ("files", 6)])
+def test_programs_of_windows_and_files_print_the_same_lines_and_have_one_digest(name, lines):
+    script, digests = DRIVERS / f"{name}.py", set()
+    for ranks in (1, 2, 3):
+        text = job(ranks, "mpinet", "exec", "--on", "hypercube:2", "--json", script)
+        digests.add(json.loads(text)["digest"])
+    shown = emulated("hypercube:2", 2, script)
     assert len(shown) == 4 * lines
     assert shown == really(4, script)
+    assert len(digests) == 1
 
 
 @pytest.mark.parametrize("ranks", [1, 3])

@@ -1,7 +1,8 @@
 """Programs of windows: each prints what does not depend on who comes first.
 
 ``windows.py [NAME ..]``: a halo exchange by puts, a hash table that all insert into, work that is
-stolen, a pipeline by Post and Start, a shared table, memory that is attached later.
+stolen, queues of work that grows, a pipeline by Post and Start, a shared table, memory that is
+attached later.
 """
 
 import sys
@@ -79,6 +80,72 @@ def stealing() -> object:
     summed = int(np.frombuffer(window, "i8")[1])
     window.Free()
     return summed
+
+
+def queens(placed: list[int], side: int) -> list[list[int]]:
+    """Return all boards with one queen more in the next row, where no other one sees it."""
+    rows = list(enumerate(reversed(placed), 1))
+    free = (c for c in range(1, side + 1) if all(abs(c - d) not in (0, row) for row, d in rows))
+    return [[*placed, column] for column in free]
+
+
+def queue() -> object:
+    """Boards are tasks that make new ones, in a queue on every rank; who has none steals half."""
+    side, window = 5, MPI.Win.Allocate(8 * 200, 8, comm=comm)
+    memory = np.frombuffer(window, "i8")  # tasks that are open anywhere, the queue's ends, tasks
+    memory[:], memory[0] = 0, rank == 0
+    ends, done = np.zeros(2, "i8"), np.zeros(2, "i8")
+
+    def changed(victim: int, tasks: list[int] | None = None) -> list[int]:
+        """Put tasks into the own queue; or take its youngest, or a half of another one."""
+        window.Lock(victim)
+        window.Get(ends, victim, 1)
+        window.Flush(victim)
+        first, behind = ends.tolist()
+        if tasks is not None:
+            window.Put(np.array(tasks, "i8"), victim, 3 + behind)
+            ends[1] += len(tasks)
+        start = behind - 1 if victim == rank else first
+        stop = behind if victim == rank else (first + behind + 1) // 2
+        found = np.zeros(stop - start if tasks is None and first < behind else 0, "i8")
+        if len(found):
+            window.Get(found, victim, 3 + start)
+            ends[:] = (first, start) if victim == rank else (stop, behind)
+        ends[:] *= ends[0] < ends[1]  # an empty queue begins anew
+        window.Put(ends, victim, 1)
+        window.Unlock(victim)
+        return found.tolist()
+
+    def still_open(change: int) -> int:
+        """Change how many tasks are open; how many there were."""
+        before = np.zeros(1, "i8")
+        window.Lock(0, MPI.LOCK_SHARED)
+        window.Fetch_and_op(np.array([change]), before, 0, 0)
+        window.Unlock(0)
+        return int(before[0])
+
+    comm.Barrier()
+    if rank == 0:
+        changed(rank, [0])
+    while True:
+        victims = ((rank + step) % size for step in range(size))
+        own, *others = next(filter(None, map(changed, victims)), [None])
+        if own is None:
+            if still_open(0) == 0:
+                break
+            continue
+        boards = queens([int(digit) for digit in str(own) if own], side)
+        done += [1, own > 10 ** (side - 1)]
+        changed(rank, others + [int("".join(map(str, board))) for board in boards])
+        still_open(len(boards) - 1)
+    total = np.zeros(2, "i8")
+    comm.Allreduce(done, total)
+    window.Free()
+    levels = [[[]]]
+    for _ in range(side):
+        levels.append([board for placed in levels[-1] for board in queens(placed, side)])
+    assert total.tolist() == [sum(map(len, levels)), len(levels[-1])]
+    return total.tolist()
 
 
 def pipeline() -> object:
@@ -159,7 +226,7 @@ def strided() -> object:
 
 PROGRAMS = {
     program.__name__: program
-    for program in (halo, table, stealing, pipeline, shared, attached, strided)
+    for program in (halo, table, stealing, queue, pipeline, shared, attached, strided)
 }
 
 for name in sys.argv[1:] or PROGRAMS:
