@@ -164,7 +164,6 @@ OF_PROGRAMS = {"flit_bytes": 8, "step_time": 1, "place": "identity"}
 
 def read_program(options: argparse.Namespace, topology: Topology) -> Program | None:
     """Return the program that was given, in flits, at its places; None: there is none."""
-    from mpinet.machine.timed.scripted import stored
     from mpinet.programs.messages.flits import in_flits, opened
     from mpinet.programs.messages.placing import placed, places_of
 
@@ -190,7 +189,7 @@ def read_program(options: argparse.Namespace, topology: Topology) -> Program | N
     program = opened(options.program, topology, chunk * options.flit_bytes)
     places = places_of(options.place, topology, program.processors, options.seed)
     made = in_flits(program, options.flit_bytes, options.step_time)
-    return stored(placed(made, places, topology.hosts))
+    return made if places is None else placed(made, places, topology.hosts)
 
 
 def read_loop(options: argparse.Namespace) -> dict[str, int]:

@@ -233,7 +233,7 @@ def played(
     network = timed.hosting(program.processors)
     mapping = mapping_of(options, network, transport)
     machine = Machine(network, "all", transport, mapping, watch=watch)
-    moved = placed(program, places, network.hosts)
+    moved = program if places is None else placed(stored(program), places, network.hosts)
     run = TimedRun(machine, moved, timed.costs, timed.routing, noted).run()
     return result_of(run), run
 

@@ -1,4 +1,4 @@
-"""InfraGraph (JSON): devices of components, instances of devices, and edges between slices."""
+"""InfraGraph (JSON, YAML): devices of components, instances of devices, edges between slices."""
 
 from __future__ import annotations
 
@@ -25,6 +25,9 @@ TIMES = {"ms": Fraction(1, 10**3), "us": Fraction(1, 10**6), "ns": Fraction(1, 1
 
 SLICE = re.compile(r"([^\[\].]+)(?:\[(\d{0,9})(?:(:)(\d{0,9}))?\])?")
 """A name and its indexes: all of it, ``[3]``, ``[0:4]``, ``[:4]`` or ``[2:]``."""
+
+MOST_YAML = 2**22
+"""Largest file in YAML, which is read a hundred times slower than JSON, in bytes."""
 
 DEEPEST = 8
 """Most devices within one another."""
@@ -105,8 +108,33 @@ def read_infragraph(data: bytes) -> networkx.Graph:
     ValueError
         It is none; the sentence begins with the place.
     """
-    document = json.loads(data)
-    document = document.get("infrastructure", document)
+    return _read(json.loads(data))
+
+
+def read_infragraph_yaml(data: bytes) -> networkx.Graph:
+    """Read the same in YAML: plain values alone, and nothing that stands for another place."""
+    try:
+        import yaml
+    except ImportError:
+        raise ValueError('YAML needs PyYAML: pip install "mpinet[yaml]"') from None
+    if len(data) > MOST_YAML:
+        raise ValueError(f"it has more than {MOST_YAML:,} bytes: write it in JSON")
+    try:
+        for event in yaml.parse(data, yaml.SafeLoader):
+            if isinstance(event, yaml.AliasEvent):
+                line = event.start_mark.line + 1
+                raise ValueError(f"line {line}: *{event.anchor} stands for another place")
+        return _read(yaml.load(data, yaml.SafeLoader))
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = 1 if mark is None else mark.line + 1
+        raise ValueError(f"line {line}: this is no YAML of plain values") from None
+
+
+def _read(document: Any) -> networkx.Graph:
+    """Read a document of either notation."""
+    if isinstance(document, dict):
+        document = document.get("infrastructure", document)
     found, sizes = Infrastructure(document), dict[str, tuple[str, int]]()
     for number, each in enumerate(_list(document, "instances")):
         name, device, count = _text(each, "name"), _text(each, "device"), _count(each)

@@ -15,7 +15,7 @@ from mpinet.base.markup import require_plain
 from mpinet.errors import TopologyError, TopologyFileError
 from mpinet.networks.graphfiles.anynet import read_anynet
 from mpinet.networks.graphfiles.edgelist import read_edge_list
-from mpinet.networks.graphfiles.infragraph import read_infragraph
+from mpinet.networks.graphfiles.infragraph import read_infragraph, read_infragraph_yaml
 from mpinet.networks.graphfiles.simgrid import read_simgrid
 
 if TYPE_CHECKING:
@@ -57,6 +57,8 @@ FORMATS = (
     GraphFormat("SimGrid platform", rb"\A\s*<(?s:.)*?<platform\b", read=read_simgrid, ordered=True),
     GraphFormat("InfraGraph", rb'\A\s*\{(?s:.)*"(devices|instances)"\s*:',
                 read=read_infragraph, ordered=True),
+    GraphFormat("InfraGraph (YAML)", rb"(?m:^(devices|instances|infrastructure):)",
+                read=read_infragraph_yaml, ordered=True),
     GraphFormat("anynet file", rb"\A\s*(router|node) +[0-9]+\s", read=read_anynet, ordered=True),
     GraphFormat("graphml", endings=(".graphml",), read=_read_graphml),
     GraphFormat("gml", endings=(".gml",), read=_networkx_reader("read_gml")),

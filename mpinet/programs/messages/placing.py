@@ -16,7 +16,6 @@ from mpinet.draws import uniform_permutation
 from mpinet.errors import FileError, NodeError, UsageError
 from mpinet.machine.timed.layout import CALC, RECV
 from mpinet.machine.timed.program import Program, ranges
-from mpinet.machine.timed.scripted import Scripted, stored
 from mpinet.networks.classic.grid import Grid
 from mpinet.networks.classic.hypercube import Hypercube
 from mpinet.networks.cycle import cycle_order
@@ -193,21 +192,18 @@ def _listed(file: Path, topology: Topology, processors: int, names: Sequence[str
     return np.array(order, np.int64)
 
 
-def placed(program: Program | Scripted, places: Ints | None, processors: int) -> Program | Scripted:
+def placed(program: Program, places: Ints, processors: int) -> Program:
     """Return a program whose processors are others.
 
     Parameters
     ----------
-    program : Program or Scripted
+    program : Program
         The program.
     places : ndarray of int64, shape (program.processors,)
-        The new number of each processor, all different; None: nothing changes.
+        The new number of each processor, all different.
     processors : int
         Processors of the new program, more than the largest of these.
     """
-    if places is None:
-        return program
-    program = stored(program)
     counts = np.zeros(processors, np.int64)
     counts[places] = np.diff(program.first)
     starts = np.zeros(processors, np.int64)

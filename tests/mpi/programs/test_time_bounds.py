@@ -12,6 +12,7 @@ from mpi.machine.timed_reference import Routed, play
 import mpinet
 from mpinet.errors import FileError, TopologyError, UsageError
 from mpinet.machine.timed.costs import Costs
+from mpinet.machine.timed.scripted import stored
 from mpinet.networks.routing import path
 from mpinet.programs.messages.bounds import Demand, lower_bound
 from mpinet.programs.messages.goal import program_of
@@ -96,7 +97,7 @@ def test_a_placed_program_takes_the_time_of_the_same_one_written_for_its_places(
     places = places_of("random", topology, 9, 4)
     file = tmp_path / "placed.goal"
     with file.open("wb") as opened:
-        write_goal(placed(program, places, 12), opened)
+        write_goal(placed(stored(program), places, 12), opened)
     costs = {"o": 4, "O": 0, "g": 0, "G": 0, "S": None}
     known = play(file.read_text(), Routed(topology, [9], [2]), "cut", **costs)
     found = mpinet.replay(

@@ -6,6 +6,7 @@ from collections import Counter
 
 import networkx
 import pytest
+import yaml
 
 import mpinet
 from mpinet.errors import TopologyError
@@ -211,6 +212,18 @@ def test_a_rate_that_all_links_have_is_a_time_per_byte(tmp_path):
     assert found.link_classes == ("latency 700ns, time_byte 40ps",)
 
 
+def test_an_infragraph_in_yaml_is_the_one_in_json(tmp_path):
+    wire = {"bandwidth": {"choice": "gigabits_per_second", "gigabits_per_second": 400}}
+    text = infrastructure(JOINED, [{"name": "wire", "physical": wire}])
+    said = yaml.safe_dump({"infrastructure": json.loads(text)})
+    for document in (said, yaml.safe_dump(json.loads(text))):
+        one, other = opened(tmp_path, text, "f.json"), opened(tmp_path, document, "f.yaml")
+        assert [one.address(u) for u in range(one.size)] == [
+            other.address(u) for u in range(other.size)
+        ]
+        assert (pairs(one), one.hosts, one.ports) == (pairs(other), other.hosts, other.ports)
+
+
 ENTITY = '<!DOCTYPE platform [<!ENTITY a "b">]><platform/>'
 
 REFUSED = [
@@ -243,6 +256,11 @@ REFUSED = [
     (infrastructure(JOINED).replace("xpu", "cpu"), "no component is of the choice xpu"),
     (infrastructure(JOINED, count=10**6), "more than 1048576 nodes or links"),
     (infrastructure([])[:-2], "not a readable InfraGraph"),
+    ("devices: &a []\nedges: *a\n", "line 2: *a stands for another place"),
+    ("devices: !!python/name:os.system\n", "line 1: this is no YAML of plain values"),
+    ("devices:\n- [\n", "line 3: this is no YAML of plain values"),
+    ("devices:\n" + "- " * 5000, "is not a readable InfraGraph (YAML)"),
+    ("devices: []\n" + "#" * 2**22, "more than 4,194,304 bytes: write it in JSON"),
     ("hello\n", "is none of those that contents tell"),
 ]  # fmt: skip
 
