@@ -316,7 +316,7 @@ class Hint(Compiled):
 
     @property
     def callee(self) -> Any:
-        """What Numba makes the instruction of."""
+        """The function that Numba makes the instruction of."""
         from mpinet.base import callees
 
         return getattr(callees, self.name)

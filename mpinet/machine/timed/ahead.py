@@ -1,4 +1,4 @@
-"""What is needed soon is asked for in time, to be in the cache when it is needed.
+"""Requests for what is needed soon, so that it is in the cache when it is needed.
 
 Processors, servers and messages do not fit into a core's cache, and what one of them needs is found
 by what was read of it before: a core that goes on one by one waits for memory most of the time.
