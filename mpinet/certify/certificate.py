@@ -347,7 +347,7 @@ def _opened(name: str) -> Topology:
 def _by_distance(document: dict[str, Any], claim: Claim, network: Network, proofs: Proofs) -> None:
     roots = range(network.hosts) if claim.root is None else [claim.root]
     farthest = max(
-        _waits(claim, network, root) + max(network.distances(root)[: network.hosts])
+        waits(claim, network, root) + max(network.distances(root)[: network.hosts])
         for root in roots
     )
     if farthest <= claim.more_than:
@@ -358,7 +358,7 @@ def _by_distance(document: dict[str, Any], claim: Claim, network: Network, proof
         )
 
 
-def _waits(claim: Claim, network: Network, root: int) -> int:
+def waits(claim: Claim, network: Network, root: int) -> int:
     """Number of steps until the last of a processor's items leaves it."""
     if claim.ports == "one":
         return claim.items - 1

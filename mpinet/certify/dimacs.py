@@ -6,6 +6,7 @@ import json
 import lzma
 import shutil
 from pathlib import Path
+from typing import Any, BinaryIO, cast
 
 from mpinet.base.files import read_bytes, whole_file
 from mpinet.certify.certificate import MOST_BYTES, Claim, Verified, of_last
@@ -61,10 +62,13 @@ def export(file: Path, found: Verified, topology: Topology, target: Path) -> Pat
     variables, count = sized(written())
     with whole_file(target) as cnf:
         cnf.writelines(dimacs(variables, written(), count))
-    proof, beside = file.parent / document["proof"], target.with_suffix(".lrat")
-    with (
-        lzma.open(proof) if proof.suffix == ".xz" else proof.open("rb") as packed,
-        whole_file(beside) as lrat,
-    ):
+    beside = target.with_suffix(".lrat")
+    with proof_of(file, document) as packed, whole_file(beside) as lrat:
         shutil.copyfileobj(packed, lrat)
     return beside
+
+
+def proof_of(file: Path, document: dict[str, Any]) -> BinaryIO:
+    """Open the proof beside a certificate that has been verified."""
+    proof = file.parent / document["proof"]
+    return cast(BinaryIO, lzma.open(proof) if proof.suffix == ".xz" else proof.open("rb"))

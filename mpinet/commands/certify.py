@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import asdict
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
@@ -24,6 +25,9 @@ from mpinet.report.rows import Row
 if TYPE_CHECKING:
     from mpinet.machine.transport import Local
 
+
+EXPORTS = {".cnf": "mpinet.certify.dimacs", ".v": "mpinet.certify.coq"}
+"""Modules that write a certificate for checkers of others, by the ending of the file."""
 
 COLLECTIVE, WIDTH = When("of a collective"), When("of a bisection width")
 
@@ -70,8 +74,9 @@ def certify(
         Most work of the check, as estimated beforehand: the same on every computer, and about so
         many seconds.
     export : str, optional
-        File for the formula of a certificate of kind ``lrat``, in DIMACS (``.cnf``); the proof goes
-        beside it (``.lrat``), for checkers of others such as cake_lpr.
+        File for checkers of others: ``.cnf``, the formula of a certificate of kind ``lrat`` in
+        DIMACS, with the proof beside it (``.lrat``), as cake_lpr reads it; ``.v``, a theorem for
+        Coq about broadcast, gossip, scatter or gather.
     seed : int
         Changes nothing.
 
@@ -96,8 +101,9 @@ def prepare(options: argparse.Namespace) -> Job:
     if not 0 < options.effort < float("inf"):
         raise UsageError(f"An effort is a number of seconds above 0, not {options.effort}.")
     if options.export is not None:
-        if Path(options.export).suffix != ".cnf":
-            raise UsageError(f"--export {options.export}: the name of a formula ends in .cnf.")
+        if Path(options.export).suffix not in EXPORTS:
+            endings = " or ".join(EXPORTS)
+            raise UsageError(f"--export {options.export}: the file's name ends in {endings}.")
         require_writable(Path(options.export))
     return Certify(options)
 
@@ -115,13 +121,13 @@ class Certify(Job):
     def run(self, transport: Local, watch: Watch) -> Row:
         """Check it."""
         from mpinet.certify.certificate import Claim, certify
-        from mpinet.certify.dimacs import export
 
         found = certify(self._file, self._on, self._effort)
         self.topology = found.network
         if self._export is not None and transport.rank == 0:
             network = self._on if self._on is not None else open_topology(found.network)
-            export(self._file, found, network, self._export)
+            writer = import_module(EXPORTS[self._export.suffix])
+            writer.export(self._file, found, network, self._export)
         return {
             "network": found.network,
             "edges_sha256": found.edges_sha256,
