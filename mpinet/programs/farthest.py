@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from mpinet.base.arrays import Ints, Shorts, Table
-from mpinet.compiled import kernel
+from mpinet.compiled import kernel, phase
 from mpinet.draws import draw32
 from mpinet.errors import Disconnected
 from mpinet.networks.adjacency import Adjacency, hops_from_hosts
@@ -87,6 +87,7 @@ def take_farthest(
         np.empty(size, np.int64),
     )
     seen, queue, came = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64)
+    offers, lists = (busy, value, arcs), (first, following, waiting, work)
     count, step = 0, 0
     while count < rows.shape[0]:
         step += 1
@@ -144,21 +145,8 @@ def take_farthest(
                     free -= 1
                     item = following[item]
         if one_port:
-            # The matching serves nodes in this order, and each node's arcs in that of their values:
-            # busy senders and far targets are what makes an exchange long. Even starts count hops
-            # that are left, odd ones items.
-            for node in range(size):
-                noise = draw32(int(seed), int(node), int(step), 13) & 0xFF
-                busy[node] = -((work[node] if seed & 1 == 0 else waiting[node]) << 8 | noise)
-                for at in range(begin[node], begin[node + 1]):
-                    noise = draw32(int(seed), int(at), int(step), 14) & 0xFFFF
-                    key, place = -1, at
-                    if goes[at] >= 0:
-                        key = distance[node, goes[at]] << 16 | noise
-                    while place > begin[node] and value[place - 1] < key:
-                        value[place], arcs[place] = value[place - 1], arcs[place - 1]
-                        place -= 1
-                    value[place], arcs[place] = key, at
+            even = seed & 1 == 0
+            rank_offers(begin, distance, goes, work if even else waiting, (seed, step), offers)
             for place in range(arcs.size):
                 ranked[place], useful[place] = others[arcs[place]], value[place] >= 0
             match(begin, ranked, useful, np.argsort(busy), mine, theirs, seen, queue, came)
@@ -166,24 +154,57 @@ def take_farthest(
                 for place in range(begin[node], begin[node + 1]):
                     if place != mine[node]:
                         goes[arcs[place]] = -1
-        # Items leave their lists before any joins another: none moves twice in a step.
-        before = count
-        for node in range(size):
-            for at in range(begin[node], begin[node + 1]):
-                if goes[at] < 0:
-                    continue
-                item = first[node, goes[at]]
-                first[node, goes[at]] = following[item]
-                waiting[node] -= 1
-                work[node] -= distance[node, goes[at]]
-                rows[count, 0], rows[count, 1] = step, node
-                rows[count, 2], rows[count, 3] = others[at], item
-                count += 1
-        for row in range(before, count):
-            node, item = rows[row, 2], rows[row, 3]
-            target = item % hosts
-            if node != target:
-                following[item] = first[node, target]
-                first[node, target] = item
-                waiting[node] += 1
-                work[node] += distance[node, target]
+        count = moved_on(begin, others, distance, goes, lists, (rows, count, step))
+
+
+@phase
+def rank_offers(begin, distance, goes, left, drawn, offers):
+    """Order nodes, and the arcs of each, as the matching serves them.
+
+    Busy senders and far targets are what makes an exchange long. Even starts count hops that are
+    left, odd ones items.
+    """
+    (seed, step), (busy, value, arcs) = drawn, offers
+    for node in range(distance.shape[0]):
+        noise = draw32(int(seed), int(node), int(step), 13) & 0xFF
+        busy[node] = -(left[node] << 8 | noise)
+        for at in range(begin[node], begin[node + 1]):
+            noise = draw32(int(seed), int(at), int(step), 14) & 0xFFFF
+            key, place = -1, at
+            if goes[at] >= 0:
+                key = distance[node, goes[at]] << 16 | noise
+            while place > begin[node] and value[place - 1] < key:
+                value[place], arcs[place] = value[place - 1], arcs[place - 1]
+                place -= 1
+            value[place], arcs[place] = key, at
+
+
+@phase
+def moved_on(begin, others, distance, goes, lists, written):
+    """Write a step's rows and move its items; return the number of all rows.
+
+    Items leave their lists before any joins another: none moves twice in a step.
+    """
+    (first, following, waiting, work), (rows, before, step) = lists, written
+    size, hosts = distance.shape
+    count = before
+    for node in range(size):
+        for at in range(begin[node], begin[node + 1]):
+            if goes[at] < 0:
+                continue
+            item = first[node, goes[at]]
+            first[node, goes[at]] = following[item]
+            waiting[node] -= 1
+            work[node] -= distance[node, goes[at]]
+            rows[count, 0], rows[count, 1] = step, node
+            rows[count, 2], rows[count, 3] = others[at], item
+            count += 1
+    for row in range(before, count):
+        node, item = rows[row, 2], rows[row, 3]
+        target = item % hosts
+        if node != target:
+            following[item] = first[node, target]
+            first[node, target] = item
+            waiting[node] += 1
+            work[node] += distance[node, target]
+    return count
