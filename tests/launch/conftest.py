@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import cycle, product
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from forked import Forked
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 TIME_LIMIT = 300  # seconds after which something hangs, on a busy machine, too; below pytest's own
@@ -72,6 +74,22 @@ def launch(mpirun: Path) -> Launch:
         )
 
     return run
+
+
+@pytest.fixture(scope="session")
+def forking() -> Iterator[Forked]:
+    """The server that forks commands."""
+    with tempfile.TemporaryDirectory(prefix="mpinet-forked-") as folder:
+        server = Forked(Path(folder))
+        yield server
+        server.end()
+
+
+@pytest.fixture
+def forked(forking: Forked, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`mpinet` by that name is forked and not started, under launchers and in shells, too."""
+    for name, value in forking.variables.items():
+        monkeypatch.setenv(name, value)
 
 
 def is_running(pid: int) -> bool:

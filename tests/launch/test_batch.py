@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from launch.conftest import CHECKOUT, TIME_LIMIT
 
+pytestmark = pytest.mark.usefixtures("forked")
+
 PAGE = (CHECKOUT / "docs/how-to/clusters.md").read_text()
 JOB = 17
 LINES = ["sbatch launch/slurm.sbatch {}", "MPINET_ARGS='{}' qsub -v MPINET_ARGS launch/pbs.sh"]
@@ -50,8 +52,7 @@ def submit(tmp_path: Path) -> Submit:
         file.chmod(0o755)
     checkout = tmp_path / "checkout"
     checkout.mkdir()
-    for name in ("launch", ".venv"):
-        (checkout / name).symlink_to(CHECKOUT / name)
+    (checkout / "launch").symlink_to(CHECKOUT / "launch")
 
     def run(line: str) -> subprocess.CompletedProcess[str]:
         environment = os.environ | {
@@ -138,7 +139,11 @@ def test_a_job_that_fails_has_its_commands_status(
     assert not (tmp_path / "checkout" / f"mpinet-{JOB}.json").exists()
 
 
-def test_slurm_starts_ranks_as_the_library_wants_it(submit: Submit, tmp_path: Path) -> None:
+def test_slurm_starts_ranks_of_the_checkout_as_the_library_wants_it(
+    submit: Submit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "checkout/.venv").symlink_to(CHECKOUT / ".venv")
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")  # without mpinet
     for setting, kind in (("", "pmix"), ("MPI_KIND=pmi2 ", "pmi2")):
         assert submit(f"{setting}sbatch launch/slurm.sbatch show ring:4").returncode == 0
         assert (tmp_path / "spool/kind").read_text() == f"--mpi={kind}\n"

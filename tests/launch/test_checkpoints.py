@@ -13,7 +13,9 @@ from launch.conftest import CHECKOUT, TIME_LIMIT
 
 LENGTHS = (20_000, 200_000, 2_000_000)
 """Messages of jobs that a signal is to meet: where a job ends before it, the next is tried."""
-MPINET = [sys.executable, "-m", "mpinet"]
+MPINET = ["mpinet"]
+
+pytestmark = pytest.mark.usefixtures("forked")
 
 
 def digest(text: str) -> str:

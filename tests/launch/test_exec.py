@@ -10,6 +10,11 @@ from pathlib import Path
 import pytest
 from launch.conftest import CHECKOUT, TIME_LIMIT, in_turn_on
 
+pytestmark = pytest.mark.usefixtures("forked")
+
+REAL = str(CHECKOUT / ".venv/bin/mpinet")
+"""The command itself, for what a script finds of the emulator's imports."""
+
 HEADING = """
 import sys, time
 
@@ -190,10 +195,10 @@ STATUS = {
 
 
 def mpinet(
-    folder: Path, ranks: int, *words: str, network: str = "torus:6x3"
+    folder: Path, ranks: int, *words: str, network: str = "torus:6x3", program: str = "mpinet"
 ) -> subprocess.CompletedProcess[str]:
     """Run ``mpinet exec`` in a folder."""
-    command = [CHECKOUT / "launch/run", "-n", str(ranks), "mpinet", "exec", "--on", network]
+    command = [CHECKOUT / "launch/run", "-n", str(ranks), program, "exec", "--on", network]
     return subprocess.run(
         [*command, *words],
         cwd=folder,
@@ -391,7 +396,7 @@ def test_what_a_script_forbids_its_processors_to_import_the_emulator_still_finds
     (tmp_path / "script.py").write_text(HIDDEN)
     for name in ("code", "numba", "queue", "rich", "statistics"):  # the emulator imports its own
         (tmp_path / f"{name}.py").write_text("raise ImportError('a file of the script')\n")
-    done = mpinet(tmp_path, ranks, "--progress", "script.py", network="ring:4")
+    done = mpinet(tmp_path, ranks, "--progress", "script.py", network="ring:4", program=REAL)
     output, _, _ = done.stdout.partition("script.py on ring:4")
     halted = "import of numba halted; None in sys.modules"
     assert sorted(output.splitlines()) == sorted(["heard", "[]", halted] * 4), done.stderr
@@ -410,7 +415,7 @@ print(comm.bcast("heard"), sys.modules["numba"].__spec__)
 
 def test_numba_is_imported_for_the_first_message_whatever_a_script_has_in_its_place(tmp_path):
     (tmp_path / "script.py").write_text(STAND_IN)
-    done = mpinet(tmp_path, 1, "script.py", network="hypercube:1")
+    done = mpinet(tmp_path, 1, "script.py", network="hypercube:1", program=REAL)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[:3] == ["[]", "heard None", "heard None"]
 
@@ -441,7 +446,7 @@ def test_a_reader_that_has_seen_enough_ends_the_run_in_silence(words):
     reader, writer = os.pipe()
     os.close(reader)
     done = subprocess.run(
-        [CHECKOUT / ".venv/bin/mpinet", *words, *([text] if "-c" in words else [])],
+        [REAL, *words, *([text] if "-c" in words else [])],
         stdin=subprocess.DEVNULL,
         stdout=writer,
         stderr=subprocess.PIPE,

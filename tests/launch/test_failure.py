@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from launch.conftest import CHECKOUT, TIME_LIMIT, Launch, other_mpirun, own_mpirun
 
+pytestmark = pytest.mark.usefixtures("forked")
+
 MPINET = CHECKOUT / ".venv/bin/mpinet"
 
 EXPLODING = """
@@ -42,7 +44,7 @@ WRONG = [
 def mpinet(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run one rank without a launcher."""
     return subprocess.run(
-        [MPINET, *words],
+        ["mpinet", *words],
         env={**os.environ, **environment},
         stdin=subprocess.DEVNULL,
         capture_output=True,

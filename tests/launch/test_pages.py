@@ -1,6 +1,5 @@
 """What the pages for people show, README and docs, is what their commands and scripts print."""
 
-import os
 import re
 import shlex
 import subprocess
@@ -9,6 +8,8 @@ import pytest
 from launch.conftest import CHECKOUT, TIME_LIMIT
 
 from mpinet.cli.session import Session
+
+pytestmark = pytest.mark.usefixtures("forked")
 
 PAGES = [CHECKOUT / "README.md"]
 PAGES += sorted(path for path in (CHECKOUT / "docs").rglob("*.md") if "_build" not in path.parts)
@@ -31,7 +32,6 @@ FILE = re.compile(r"^```\w+\n(# ([\w-]+\.\w+)\n.*?)^```", re.DOTALL | re.MULTILI
 
 SHELL = {
     "shell": True,
-    "env": os.environ | {"PATH": f"{CHECKOUT}/.venv/bin:{os.environ['PATH']}"},
     "capture_output": True,
     "text": True,
     "timeout": TIME_LIMIT,
@@ -108,7 +108,7 @@ def filtered(text, command):
 @pytest.mark.parametrize(("page", "script", "output"), PRINTING)
 def test_a_script_prints_what_the_page_shows(page, script, output, tmp_path):
     write_files(page, tmp_path)
-    command = [CHECKOUT / ".venv/bin/python", "-c", script]
+    command = ["forked-python", "-c", script]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=TIME_LIMIT)
     assert (done.stdout, done.returncode) == (output, 0), done.stderr
 
