@@ -69,18 +69,27 @@ class Collective(MachineJob):
         return found
 
     def _told(self, found: CollectiveResult) -> Row:
-        """Return the fields of the result; of a reduction operator and value, too."""
+        """Return the fields of the result; of a reduction operator and value, too.
+
+        Of a gossip by translations, whether one processor's messages stood for all.
+        """
         value = getattr(found, "value", None)
         reduced = {} if value is None else {"operator": self.options.operator, "value": value}
-        return reduced | {
-            "algorithm": found.algorithm,
-            "steps": found.steps,
-            "messages": found.messages,
-            "lower_bound": found.lower_bound,
-            "lower_by": found.lower_by,
-            "correct": found.correct,
-            "phases": phase_rows(found.phases),
-        }
+        turned = getattr(found, "by_orbit", None)
+        more = {} if turned is None else {"by_orbit": turned}
+        return (
+            reduced
+            | {
+                "algorithm": found.algorithm,
+                "steps": found.steps,
+                "messages": found.messages,
+                "lower_bound": found.lower_bound,
+                "lower_by": found.lower_by,
+                "correct": found.correct,
+                "phases": phase_rows(found.phases),
+            }
+            | more
+        )
 
     def show(self, result: Row) -> str:
         """Format the counts and the phases."""

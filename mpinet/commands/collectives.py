@@ -72,10 +72,20 @@ class CollectiveResult(Result):
 
 
 class PipelinedResult(CollectiveResult):
-    """Result of ``gossip`` and ``exchange``."""
+    """Result of ``exchange``."""
 
     items: Annotated[Positive, MANY]
     bandwidth: Annotated[tuple[Positive, Positive] | None, MANY, "so many items in so many steps"]
+
+
+class GossipResult(PipelinedResult):
+    """Result of ``gossip``."""
+
+    by_orbit: Annotated[
+        bool,
+        When("by ``translations``"),
+        "whether one processor's messages were checked, and stand for all",
+    ]
 
 
 class ReduceResult(PipelinedResult):
@@ -94,7 +104,7 @@ def gossip(
     items: int = 1,
     ports: Ports = "one",
     **options: Unpack[OnFabric],
-) -> PipelinedResult:
+) -> GossipResult:
     """Bring every processor's item to all processors (collective).
 
     Parameters
@@ -102,7 +112,9 @@ def gossip(
     algorithm : str, optional
         Algorithm: ``cycle`` (where the network offers one), ``tree`` (links), ``routed``; default:
         the first of these; or ``rarest`` (links, all ports) or ``matching`` (one port), which take
-        few steps, as does ``paths`` (through switches that forward, all ports).
+        few steps, as does ``paths`` (through switches that forward, all ports); or
+        ``translations`` (links, where all processors look alike): one processor's messages, turned
+        to all others.
     items : int
         Items of every processor, sent in a pipeline where there are more than one:
         ``rarest``, ``paths`` or ``trees`` (all ports), ``matching`` or ``cycle`` (one port);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from mpinet.commands.job import Watch
@@ -19,16 +20,16 @@ if TYPE_CHECKING:
     from mpinet.programs.collective import CollectiveResult
 
 SEARCHED = {
-    ("scatter", "one"): "flow",
-    ("scatter", "all"): "flow",
-    ("gather", "one"): "flow",
-    ("gather", "all"): "flow",
-    ("gossip", "one"): "matching",
-    ("gossip", "all"): "rarest",
-    ("exchange", "one"): "farthest",
-    ("exchange", "all"): "farthest",
+    ("scatter", "one"): ("flow",),
+    ("scatter", "all"): ("flow",),
+    ("gather", "one"): ("flow",),
+    ("gather", "all"): ("flow",),
+    ("gossip", "one"): ("translations", "matching"),
+    ("gossip", "all"): ("translations", "rarest"),
+    ("exchange", "one"): ("farthest",),
+    ("exchange", "all"): ("farthest",),
 }
-"""Algorithms that search for few steps, beside the network's own."""
+"""Algorithms that search for few steps, beside the network's own: the first that applies does."""
 
 ROOTED = ("scatter", "gather")
 
@@ -70,20 +71,23 @@ class ItemsOptimum(ProvingJob):
         had = None if own is None else own.steps
         name = None if own is None else own.algorithm
         upper = Upper(best.steps, best.messages, best.algorithm, best.correct, had, name)
-        return self.both_sides(found, self._root, upper)
+        told = self.both_sides(found, self._root, upper)
+        return told | {"by_orbit": True} if getattr(best, "by_orbit", False) else told
 
     @property
     def _own_takes_long(self) -> bool:
-        """True if the router would carry a whole gossip, in which few messages move per step."""
-        large = not self._network.links and self._network.hosts > MOST_ROUTED
-        return large and self._collective == "gossip"
+        """True if the router would carry a whole gossip, or more processors have all items."""
+        from mpinet.programs.gossip import MOST_MOVED
+
+        most = MOST_MOVED if self._network.links else MOST_ROUTED
+        return self._network.hosts > most and self._collective == "gossip"
 
     def _searched(self, transport: Local, model: PortModel) -> CollectiveResult | None:
         """Run the algorithm that searches for few steps; None if it does not apply."""
-        try:
-            return self._perform(transport, model, SEARCHED[self._collective, self.options.ports])
-        except UsageError:
-            return None
+        for algorithm in SEARCHED[self._collective, self.options.ports]:
+            with suppress(UsageError):
+                return self._perform(transport, model, algorithm)
+        return None
 
     def _perform(
         self, transport: Local, model: PortModel, algorithm: str | None
@@ -131,11 +135,12 @@ def shown(result: Row, why_open: str) -> str:
     """Format an optimum from both sides."""
     lower, upper = result["lower"], result["upper"]
     ports = "one port" if result["ports"] == "one" else "all ports"
+    made = "checked by one processor's share of" if "by_orbit" in result else "run on the machine:"
     lines: dict[str, Any] = {
         "optimum": f"{upper}   (proved)"
         if result["exact"]
         else f"{lower} .. {upper}   (open: {why_open})",
-        "schedule": f"{upper} steps, found by {result['upper_by']}, run on the machine: "
+        "schedule": f"{upper} steps, found by {result['upper_by']}, {made} "
         f"{result['messages']} messages, {'correct' if result['correct'] else 'WRONG'}",
         f"not {lower - 1}": result["lower_by"],
     }

@@ -101,6 +101,9 @@ class OptimumResult(Result):
     classes: Annotated[Any, COLLECTIVE]
     messages: Annotated[Count, COLLECTIVE]
     correct: Annotated[bool, COLLECTIVE]
+    by_orbit: Annotated[
+        Literal[True], When("by ``translations`` of a large network"), "as of ``gossip``"
+    ]
     intact_steps: Annotated[Count, When("with ``--faults``"), "steps without the faults"]
     intact_bound: Annotated[Count | None, When("with ``--faults``"), "their lower bound"]
     measure: Annotated[Literal["bisection"], WIDTH]

@@ -89,11 +89,18 @@ def multicast_bound(machine: Machine, root: int, targets: Ints) -> int:
     return max(longest, growth_bound(len(others) + 1, fanout(machine)))
 
 
-def gossip_bound(machine: Machine) -> Bound:
+def gossip_bound(machine: Machine, diameter: int | None = None) -> Bound:
     """Steps that no all-to-all broadcast beats: N-1 with one port.
 
     Every processor has to receive N-1 items, in a step one from each of its channels or as many as
     it may accept; links together have to carry N(N-1); and an item goes to the farthest processor.
+
+    Parameters
+    ----------
+    machine : Machine
+        The machine.
+    diameter : int, optional
+        Largest distance between processors, where it is known. Default: it is measured.
     """
     hosts = machine.topology.hosts
     received = Bound(received_bound(machine, machine.model.receive), "ends")
@@ -101,8 +108,9 @@ def gossip_bound(machine: Machine) -> Bound:
         return received
     hops = max(hops_per_step(machine), 1)
     carried = -(-hosts * (hosts - 1) // hops) if machine.topology.links else 0
-    diameter = Bound(host_distances(machine).diameter, "distance")
-    return max(received, Bound(carried, "hops"), diameter)
+    if diameter is None:
+        diameter = host_distances(machine).diameter
+    return max(received, Bound(carried, "hops"), Bound(diameter, "distance"))
 
 
 def combining_gossip_bound(machine: Machine) -> Bound:

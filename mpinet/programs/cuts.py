@@ -29,7 +29,7 @@ from mpinet.networks.topology import Topology
 from mpinet.programs.buspasses import Busses
 from mpinet.programs.matching import cover
 
-MOST_NODES, MOST_SINGLE = 2**10, 2**13
+MOST_NODES, MOST_SINGLE = 2**10, 2**16
 """Nodes of the largest network whose cuts are searched, and whose processors alone are looked at.
 """
 

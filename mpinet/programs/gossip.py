@@ -7,7 +7,7 @@ search of the whole network has found.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -29,13 +29,25 @@ from mpinet.programs.matchedgossip import matched_timetable
 from mpinet.programs.preparation import NONE, Preparation
 from mpinet.programs.rarest import rarest_timetable
 from mpinet.programs.schedules.timetable import Part, Timetable
+from mpinet.programs.translated import Orbit, Take, TranslatedResult, move_translated
 from mpinet.programs.treegossip import gossip_along_tree
 from mpinet.programs.waves import count_bits
 
 CYCLE, TREE, RAREST, MATCHING = "cycle", "tree", "rarest", "matching"
+TRANSLATIONS = "translations"
 
-MOST_PROCESSORS = {CYCLE: 2**16, TREE: 2**13, ROUTED: 2**12, RAREST: 2**10, MATCHING: 2**10}
+MOST_PROCESSORS = {
+    CYCLE: 2**16,
+    TREE: 2**13,
+    ROUTED: 2**12,
+    RAREST: 2**10,
+    MATCHING: 2**10,
+    TRANSLATIONS: 2**20,
+}
 """Most processors of each algorithm: the items that they hold in the end are the square of it."""
+
+MOST_MOVED = 2**12
+"""Processors up to which all messages of a gossip by translations are moved."""
 
 
 def gossip(machine: Machine, algorithm: str | None = None, seed: int = 0) -> CollectiveResult:
@@ -47,6 +59,8 @@ def gossip(machine: Machine, algorithm: str | None = None, seed: int = 0) -> Col
     (all ports): everybody takes from its neighbours what fewest have. ``matching`` (one port): in
     every step a largest matching of those who can tell something new; its lower bound is that of
     the best cut. Over busses both let each bus carry what most of its members lack.
+    ``translations``: what comes to one processor, turned to all others; of more than `MOST_MOVED`
+    processors the messages of one stand for those of all, and are checked by themselves.
 
     Parameters
     ----------
@@ -70,7 +84,12 @@ def gossip(machine: Machine, algorithm: str | None = None, seed: int = 0) -> Col
     """
     name = require_algorithm(machine.topology, machine.model.half_duplex, algorithm)
     _require_ports(machine, name)
-    bound = _bound(machine, name)
+    orbit = None
+    if name == TRANSLATIONS:
+        orbit = Orbit.of(machine.topology, machine.model.send == 1)
+        if machine.topology.size > MOST_MOVED:
+            return _by_orbit(machine, orbit)
+    bound = _bound(machine, name, orbit)
     preparation = NONE
     own = np.stack([machine.nodes, items(seed, machine.nodes, machine.nodes)], axis=1)
     held = ItemSets(machine, seed)
@@ -78,9 +97,34 @@ def gossip(machine: Machine, algorithm: str | None = None, seed: int = 0) -> Col
     held.take(of_hosts, own[of_hosts])
     with State(machine, "gossip", held), machine.spending() as spent:
         if machine.topology.hosts > 1:
-            preparation = _ALGORITHMS[name](machine, own, held.take, bound)
+            if orbit is not None:
+                move_translated(machine, own, held.take, orbit)
+            else:
+                preparation = _ALGORITHMS[name](machine, own, held.take, bound)
     correct = held.complete()
+    if orbit is not None:
+        correct = correct and orbit.right(machine.model.send == 1)
+        return TranslatedResult.of(name, spent, bound, correct, by_orbit=False)
     return CollectiveResult.of(name, spent, bound, correct, preparation)
+
+
+def _by_orbit(machine: Machine, orbit: Orbit) -> TranslatedResult:
+    """Look at one processor's messages, which stand for all (collective)."""
+    if machine.trace is not None or machine.metered:
+        raise UsageError(
+            f"Gossip {TRANSLATIONS!r} of more than {MOST_MOVED:,} processors looks at the messages "
+            "of one, so that nothing can be recorded."
+        )
+    one_port, size = machine.model.send == 1, machine.topology.size
+    return TranslatedResult(
+        TRANSLATIONS,
+        orbit.steps,
+        size * len(orbit.rows),
+        ((TRANSLATIONS, orbit.steps),),
+        _bound(machine, TRANSLATIONS, orbit),
+        orbit.right(one_port),
+        by_orbit=True,
+    )
 
 
 def require_algorithm(topology: Topology, half_duplex: bool, algorithm: str | None) -> str:
@@ -96,7 +140,9 @@ def require_algorithm(topology: Topology, half_duplex: bool, algorithm: str | No
     if topology.cycle() is not None and not one_link:
         offered.insert(0, CYCLE)
     if not half_duplex:
-        offered += [RAREST, MATCHING] if topology.hosts == topology.size else [MATCHING]
+        everybody = topology.hosts == topology.size
+        offered += [RAREST, MATCHING] if everybody else [MATCHING]
+        offered += [TRANSLATIONS] if everybody and topology.links else []
     name = choose(topology, "gossip", algorithm, offered)
     require_few(topology, f"Gossip {name!r}", MOST_PROCESSORS[name])
     return name
@@ -109,17 +155,15 @@ def _require_ports(machine: Machine, name: str) -> None:
         raise UsageError("Gossip 'rarest' uses all ports: give --ports all.")
     if name == MATCHING and limits != (1, 1):
         raise UsageError("Gossip 'matching' uses one port: give --ports one.")
+    if name == TRANSLATIONS and limits not in ((1, 1), (None, None)):
+        raise UsageError("Gossip 'translations' uses one port or all: give --ports one or all.")
 
 
-def _bound(machine: Machine, name: str) -> Bound:
+def _bound(machine: Machine, name: str, orbit: Orbit | None = None) -> Bound:
     """Steps that nothing beats; of ``matching`` with the best cut, too."""
-    simple = gossip_bound(machine)
+    simple = gossip_bound(machine, None if orbit is None else orbit.translations.diameter)
     cut = best_cut(machine.topology, machine.model, "gossip") if name == MATCHING else None
     return simple if cut is None else max(simple, Bound(cut.steps, "cut"))
-
-
-Take = Callable[[Ints, Ints], None]
-"""Notes rows (origin, contents) that the processors in some slots received."""
 
 
 def _rotate(machine: Machine, own: Ints, take: Take) -> Preparation:

@@ -276,9 +276,12 @@ def exchange(share: Share) -> int:
 def gossip(share: Share, algorithm: str) -> int:
     """A bit a pair, twice when they are counted; all items of a tree's nodes, or of a timetable."""
     from mpinet.programs.exchange import ROUTED
-    from mpinet.programs.gossip import CYCLE, TREE
+    from mpinet.programs.gossip import CYCLE, MOST_MOVED, TRANSLATIONS, TREE
 
     pairs = share.hosted * share.network.hosts
+    if algorithm == TRANSLATIONS:
+        images = 6 * WORD * share.network.size * share.network.ports
+        return images + (share.network.size <= MOST_MOVED) * (3 * WORD * pairs)
     bits = pairs // 4 + share.hosted * 120
     if algorithm == TREE:
         return bits + 20 * pairs

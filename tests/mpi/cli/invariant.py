@@ -54,6 +54,7 @@ MAPPED = [
     "broadcast clens:3,3 --group 5,0-3 --faults node:9",
     "gossip fattree:2,3",
     "gossip hdn:2x3,super=0.1/0.1",
+    "gossip pancake:4 --ports all --algorithm translations",
     "gossip ccc:3 --seed 2",
     "gossip ring:3*mesh:3x3 --ports all",
     "gossip hypercube:3 --algorithm routed --duplex half",

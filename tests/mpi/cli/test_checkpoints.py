@@ -50,6 +50,7 @@ MORE = [
     "gossip ring:3*mesh:3x3 --ports all",
     "gossip fattree:2,3",
     "gossip petersen --ports all --algorithm rarest",
+    "gossip torus:5x4 --ports all --algorithm translations",
     "scatter torus:3x4 --algorithm flow --ports all",
     "exchange debruijn:4",
     "reduce gbsn:2,m=4-4-4-3-7,a=1 --root 9 --operator sum",

@@ -1,0 +1,256 @@
+"""Gossip by translations: what one processor receives says what all others do.
+
+Where every processor is taken to any other one by a translation of the network, a schedule may look
+the same from all of them: if processor 0 receives the item of x over its port p in step t, then
+every processor v receives over port p what lies from it as x lies from 0. It is kept by the orbit
+of its messages, N - 1 rows for N (N - 1) messages, and checked by these rows and by the
+translations, link by link.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from mpinet.base.arrays import Ints, Table
+from mpinet.compiled import kernel
+from mpinet.draws import draw32
+from mpinet.errors import UsageError
+from mpinet.machine import Machine
+from mpinet.machine.state import Numbered, State
+from mpinet.networks.topology import Topology
+from mpinet.networks.translations import Translations
+from mpinet.programs.collective import CollectiveResult
+from mpinet.programs.starts import best_rows
+
+Take = Callable[[Ints, Ints], None]
+"""Notes rows (origin, contents) that the processors in some slots received."""
+
+STARTS = 64
+"""Starts of a small network, with the seeds 0, 1, ..; the best of them counts."""
+
+LOOKS = 2**26
+"""Looks at links and items that all starts may take, as far as it is known before."""
+
+NEAR = 16
+"""Bits of a number that orders items of one distance."""
+
+
+@dataclass(frozen=True)
+class TranslatedResult(CollectiveResult):
+    """Result of a gossip by translations.
+
+    Attributes
+    ----------
+    by_orbit : bool
+        Whether one processor's messages stood for those of all, which nobody moved.
+    """
+
+    by_orbit: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Orbit:
+    """The messages that processor 0 receives, of which all others are translations.
+
+    Attributes
+    ----------
+    translations : Translations
+        Of the network.
+    rows : ndarray of int64, shape (N - 1, 3)
+        Step, link and item: the link is the place of a port in `Translations.ports`.
+    """
+
+    translations: Translations
+    rows: Table
+
+    @classmethod
+    def of(cls, topology: Topology, one_port: bool) -> Orbit:
+        """Find a schedule of few steps.
+
+        Parameters
+        ----------
+        topology : Topology
+            A network of links.
+        one_port : bool
+            Whether everybody sends and accepts one message a step; else one over each link.
+
+        Raises
+        ------
+        UsageError, TooLarge
+            The network has no translations, or they are too many.
+        """
+        found = Translations.of(topology)
+        if found is None:
+            raise UsageError(
+                f"{topology.name} has no translations: gossip 'translations' is for networks whose "
+                "processors all look alike, and number their ports alike."
+            )
+        links, size = found.images.shape
+        most = 1 if one_port else links
+        room = np.empty((size - 1, 3), np.int64)
+
+        def take(seed: int) -> int:
+            return int(take_translated(found.images, found.distance, most, seed, room))
+
+        if size == 1:
+            return cls(found, room)
+        bound = max(found.diameter, -(-(size - 1) // most))
+        rows = best_rows(take, room, min(STARTS, LOOKS // (links * links * size)), bound)
+        return cls(found, rows)
+
+    @property
+    def steps(self) -> int:
+        """Steps until the last item has come."""
+        return int(self.rows[:, 0].max(initial=0))
+
+    @property
+    def held(self) -> Ints:
+        """The item that the sender of each row has, as it lies from the sender, shape (N - 1,)."""
+        _, link, item = self.rows.T
+        return np.argsort(self.translations.images, axis=1)[link, item]
+
+    def right(self, one_port: bool) -> bool:
+        """Tell if the messages of all processors, together, bring every item everywhere.
+
+        The translations are automorphisms; every item but its own comes to processor 0 once; a link
+        carries one message in a step, or, with one port, all links together; and what is sent has
+        come before. What holds of processor 0 then holds of all, as translations do: a sender is
+        where its neighbour's translation takes processor 0, and has what is taken there with it.
+        """
+        step, link, item = self.rows.T
+        size = self.translations.images.shape[1]
+        if not self.translations.hold() or not np.array_equal(np.sort(item), np.arange(1, size)):
+            return False
+        used = step if one_port else step * len(self.translations.ports) + link
+        came = np.zeros(size, np.int64)
+        came[item] = step
+        return len(np.unique(used)) == len(used) and bool((came[self.held] < step).all())
+
+
+def move_translated(machine: Machine, own: Ints, take: Take, orbit: Orbit) -> None:
+    """Move all messages of an orbit (collective).
+
+    Parameters
+    ----------
+    machine : Machine
+        Moves, polices and counts.
+    own : ndarray of int64, shape (hosted, 2)
+        This rank's processors and their items.
+    take : callable
+        Notes what came.
+    orbit : Orbit
+        The same on all ranks.
+    """
+    translations, topology = orbit.translations, machine.topology
+    behind = np.argsort(translations.neighbors, axis=1)[:, machine.nodes]
+    ports = topology.reverse_port(behind, translations.ports[:, np.newaxis]).T
+    # What a processor has, by where the item comes from as it lies from the processor.
+    everything = np.full((len(own), topology.size, 2), -1, np.int64)
+    everything[:, 0] = own
+    begins = np.searchsorted(orbit.rows[:, 0], np.arange(1, orbit.steps + 2))
+    sent, into = orbit.held, np.zeros(topology.ports, np.int64)
+    kept = Numbered(everything, machine.nodes)
+    with State(machine, "translations", step=0, everything=kept) as state:
+        everything = state.everything
+        while state.step < orbit.steps:
+            rows = slice(*begins[state.step : state.step + 2])
+            state.step += 1
+            link, item = orbit.rows[rows, 1], orbit.rows[rows, 2]
+            senders = np.repeat(machine.nodes, len(link))
+            payload = everything[:, sent[rows]].reshape(-1, 2)
+            inbox = machine.step(senders, ports[:, link].ravel(), payload)
+            slots, into[translations.ports[link]] = machine.slots(inbox.nodes), item
+            everything[slots, into[inbox.ports]] = inbox.payload
+            take(slots, inbox.payload)
+            state.boundary()
+
+
+@kernel
+def take_translated(images: Table, distance: Ints, most: int, seed: int, rows: Table) -> int:
+    """Write rows (step, link, item) for processor 0, by step; how many there are.
+
+    In every step as many links as may bring an item do: a largest matching, in which the farthest
+    items are tried first.
+    """
+    links, size = images.shape
+    keys = np.empty(size, np.int64)
+    for item in range(size):
+        noise = draw32(int(seed), int(item), 0, 15) & ((1 << NEAR) - 1)
+        keys[item] = noise - ((distance[item] if seed & 1 == 0 else 0) << NEAR)
+    order = np.argsort(keys)
+    rank = np.empty(size, np.int64)
+    for place in range(size):
+        rank[order[place]] = place
+    held = np.zeros(size, np.bool_)
+    # By the items' ranks: which a link can bring, with the first rank where there may be one, and
+    # which link brings one in this step.
+    ready = np.zeros((links, size), np.bool_)
+    low = np.full(links, size)
+    brought_by = np.full(size, -1)
+    brings = np.full(links, -1)
+    seen, via = np.zeros(size, np.int64), np.empty(size, np.int64)
+    queue = np.empty(links + 1, np.int64)
+    count, step, search, new = 0, 0, 0, 0
+    held[0] = True
+    for link in range(links):
+        low[link] = rank[images[link, 0]]
+        ready[link, low[link]] = True
+    while count < size - 1:
+        step += 1
+        before = count
+        for turn in range(links):
+            if count - before == most:
+                break
+            first = (turn + step) % links
+            search += 1
+            queue[0] = first
+            head, tail, found = 0, 1, -1
+            while head < tail and found < 0:
+                link = queue[head]
+                head += 1
+                while low[link] < size and not ready[link, low[link]]:
+                    low[link] += 1
+                for at in range(low[link], size):
+                    if not ready[link, at] or seen[at] == search:
+                        continue
+                    seen[at], via[at] = search, link
+                    if brought_by[at] < 0:
+                        found = at
+                        break
+                    queue[tail] = brought_by[at]
+                    tail += 1
+            if found < 0:
+                continue
+            count += 1
+            # Each link on the way to the free item leaves its own to the one before it.
+            at = found
+            while True:
+                link = via[at]
+                other = brings[link]
+                brings[link], brought_by[at] = at, link
+                if link == first:
+                    break
+                at = other
+        if count == before:
+            break
+        new = before
+        for link in range(links):
+            if brings[link] >= 0:
+                at = brings[link]
+                rows[new, 0], rows[new, 1], rows[new, 2] = step, link, order[at]
+                new += 1
+                held[order[at]] = True
+                brings[link], brought_by[at] = -1, -1
+                for other in range(links):
+                    ready[other, at] = False
+        # Only now, for what comes in a step can be sent in the next one at the earliest.
+        for row in range(before, new):
+            for link in range(links):
+                item = images[link, rows[row, 2]]
+                if not held[item]:
+                    ready[link, rank[item]] = True
+                    low[link] = min(low[link], rank[item])
+    return count
