@@ -74,7 +74,7 @@ ROOTED = (*SPREADING, "scatter", "gather")
 ROOTLESS = ("gossip", "exchange", "allreduce", "reducescatter")
 """Collectives without one."""
 
-PIPELINED = (*SPREADING, "gossip", "allreduce", "reducescatter")
+PIPELINED = (*SPREADING, *ROOTLESS)
 """Collectives that may be of many items."""
 
 
@@ -91,7 +91,7 @@ class Claim:
     more_than : int
         Steps that are not enough.
     items : int
-        Items of the root, of each processor (gossip), or to be combined.
+        Items of the root, of each processor (gossip), of each pair (exchange), or to be combined.
     steps : int or None
         Where it is rounds that are not enough, the steps that share them (`mpinet.certify.prices`).
     """

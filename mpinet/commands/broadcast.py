@@ -21,6 +21,7 @@ from mpinet.commands.options import (
     Place,
     Ports,
     SavedOften,
+    Switches,
     Views,
 )
 from mpinet.commands.perform import perform
@@ -78,6 +79,7 @@ def broadcast(
     schedule: bool = False,
     schedule_out: File | None = None,
     items: int = 1,
+    switches: Switches = "copy",
     ports: Ports = "one",
     **options: Unpack[OnFabric],
 ) -> BroadcastResult:
@@ -119,6 +121,7 @@ bcast = broadcast
 def prepare(options: argparse.Namespace) -> Job:
     """Find root and algorithm."""
     from mpinet.programs.broadcast import require_algorithm
+    from mpinet.programs.pipelines.spreading import only_forwards
 
     topology, parts = parts_of(options)
     if len(parts) > 1:
@@ -126,10 +129,11 @@ def prepare(options: argparse.Namespace) -> Job:
     if options.schedule_out is not None:
         require_writable(Path(options.schedule_out))
     root = topology.find(str(options.root))
-    if options.items != 1:
+    if options.items != 1 or only_forwards(topology, options.switches):
         if options.schedule or options.schedule_out is not None:
             raise UsageError(
-                "--schedule tells who informs whom of one item: with --items, give --record FILE."
+                "--schedule tells who informs whom of one item: with --items, or where switches "
+                "only forward, give --record FILE."
             )
         return Pipelined(options, topology, root)
     algorithm, schedule = require_algorithm(topology, root, options.algorithm, port_model(options))

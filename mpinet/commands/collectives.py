@@ -102,6 +102,7 @@ def gossip(
     *,
     algorithm: Algorithm = None,
     items: int = 1,
+    switches: Switches = "copy",
     ports: Ports = "one",
     **options: Unpack[OnFabric],
 ) -> GossipResult:
@@ -221,7 +222,7 @@ def reduce(
     root: Place = 0,
     algorithm: Algorithm = None,
     items: int = 1,
-    switches: Switches = "forward",
+    switches: Switches = "copy",
     ports: Ports = "one",
     **options: Unpack[OnFabric],
 ) -> ReduceResult:
@@ -259,7 +260,7 @@ def allreduce(
     operator: Operator = "min",
     algorithm: Algorithm = None,
     items: int = 1,
-    switches: Switches = "forward",
+    switches: Switches = "copy",
     ports: Ports = "one",
     **options: Unpack[OnFabric],
 ) -> ReduceResult:
@@ -307,7 +308,7 @@ def reducescatter(
     operator: Operator = "min",
     algorithm: Algorithm = None,
     items: int = 1,
-    switches: Switches = "forward",
+    switches: Switches = "copy",
     ports: Ports = "one",
     **options: Unpack[OnFabric],
 ) -> ReduceResult:
@@ -417,17 +418,19 @@ def _is_pipeline(options: argparse.Namespace, topology: Topology) -> bool:
     processors fetch what is rarest.
     """
     from mpinet.networks.members import Members
-    from mpinet.programs.pipelines.spreading import PATHS, RAREST, only_forwards
+    from mpinet.programs.pipelines.spreading import COPY, PATHS, RAREST, behavior, only_forwards
 
     if options.items != 1 or COLLECTIVES[options.command].work is None:
         return True
     through = topology.links and topology.size > topology.hosts
     if options.command == "gossip" and through and options.algorithm in (PATHS, RAREST):
         return True
+    if only_forwards(topology, behavior(options.command, getattr(options, "switches", COPY))):
+        return True
     if options.command == "gossip" and options.algorithm is None:
         # There is no schedule of its own, and a network beside has to be compared with such a one.
         return isinstance(topology, Members) or hasattr(options, "beside")
-    return options.command == "reduce" and only_forwards(topology, options.switches)
+    return False
 
 
 def _gossip(options: argparse.Namespace, topology: Topology, root: int) -> Work:

@@ -25,7 +25,12 @@ from mpinet.commands.options import (
     Switches,
 )
 from mpinet.commands.perform import perform
-from mpinet.commands.pipelineoptimum import PipelineOptimum, require_items, require_switches
+from mpinet.commands.pipelineoptimum import (
+    PIPELINED,
+    PipelineOptimum,
+    require_items,
+    require_switches,
+)
 from mpinet.commands.proofs import ProvingJob, Upper, require_certificate_file
 from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, command
@@ -121,7 +126,7 @@ def optimum(
     *,
     collective: Annotated[Sought, Typed(words=())] = "broadcast",
     items: int = 1,
-    switches: Switches = "forward",
+    switches: Switches = "copy",
     group: GroupWords = None,
     faults: FaultWords = None,
     root: Place = 0,
@@ -141,7 +146,7 @@ def optimum(
     collective : str
         Collective whose steps are counted; or ``bisection``, the fewest links between two halves.
     items : int
-        Items in a pipeline, of broadcast, reduce, gossip, allreduce and reducescatter.
+        Items in a pipeline, of all collectives but scatter and gather.
     root : int or str
         Processor where the collective starts, or ends: a number or an address. Gossip, exchange and
         allreduce and reducescatter have none.
@@ -180,7 +185,7 @@ def prepare(options: argparse.Namespace) -> Job:
     """Find the root; refuse what cannot be."""
     from mpinet.programs.collective import require_processor
     from mpinet.programs.passes import sees_whole
-    from mpinet.programs.pipelines.spreading import only_forwards
+    from mpinet.programs.pipelines.spreading import behavior, only_forwards
 
     if options.topology in (*get_args(Sought), *SYNONYMS):
         sought = options.topology
@@ -198,7 +203,9 @@ def prepare(options: argparse.Namespace) -> Job:
         )
     require_switches(options)
     pipelined = options.items != 1 or options.collective in PIPELINES
-    pipelined |= options.collective == "reduce" and only_forwards(topology, options.switches)
+    turned = options.collective != "exchange" and options.collective in PIPELINED
+    behaves = behavior(options.collective, options.switches)
+    pipelined |= turned and only_forwards(topology, behaves)
     if pipelined:
         require_items(options, topology)
     elif options.collective == "reduce" and not topology.links:

@@ -69,10 +69,10 @@ PORTS = "Ports that a processor uses per step."
 
 Ports = Annotated[Literal["one", "all"], Typed(PORTS)]
 Switches = Annotated[
-    Literal["forward", "combine"],
+    Literal["forward", "copy", "combine"],
     Typed(
-        "Work of switches in a reduction: send on each message once (forward), or make one of "
-        "several (combine)."
+        "Work of switches: send on each message once (forward), as often as is wanted in what is "
+        "spread (copy), or make one of several in a reduction, too (combine)."
     ),
 ]
 Algorithm = Annotated[str | None, Typed(metavar="NAME")]

@@ -56,7 +56,7 @@ class Pipelined(Collective):
         from mpinet.programs import needs
         from mpinet.programs.collective import require_processor
         from mpinet.programs.pipelines.bounds import EXCHANGE
-        from mpinet.programs.pipelines.spreading import DIMENSIONS, require_spread
+        from mpinet.programs.pipelines.spreading import DIMENSIONS, behavior, require_spread
         from mpinet.programs.schedules.chunks import OF_EACH
 
         if root is not None:
@@ -64,11 +64,11 @@ class Pipelined(Collective):
         self._root = root
         rooted, twice = options.command not in OF_EACH, options.command == "allreduce"
         number = options.items if rooted else options.items * network.hosts
-        switches = getattr(options, "switches", None)  # of those that combine
         model = port_model(options)
         if options.command == EXCHANGE:
             require_farthest(options, network, model)
         else:
+            switches = behavior(options.command, options.switches)
             require_spread(network, model, number, rooted, options.algorithm, switches, twice)
         exchange = twice and options.algorithm in (None, DIMENSIONS)
         along = model if exchange and (number == 1 or options.algorithm) else None
@@ -81,7 +81,7 @@ class Pipelined(Collective):
     def _moved(self, machine: Machine) -> PipelineResult:
         """Move the items (collective)."""
         from mpinet.programs.pipelines.collectives import move_items
-        from mpinet.programs.pipelines.spreading import FORWARD
+        from mpinet.programs.pipelines.spreading import COPY
 
         options = self.options
         return move_items(
@@ -92,7 +92,7 @@ class Pipelined(Collective):
             getattr(options, "operator", "min"),
             options.algorithm,
             options.seed,
-            getattr(options, "switches", FORWARD),
+            getattr(options, "switches", COPY),
         )
 
     def _told(self, found: PipelineResult) -> Row:  # type: ignore[override]

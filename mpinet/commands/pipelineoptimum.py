@@ -23,16 +23,17 @@ ROOTED = ("broadcast", "reduce")
 COMBINING = ("reduce", "allreduce", "reducescatter")
 """Collectives in which switches may combine."""
 
-PIPELINED = (*ROOTED, "gossip", "allreduce", "reducescatter")
+PIPELINED = (*ROOTED, "gossip", "exchange", "allreduce", "reducescatter")
 """Collectives of many items."""
 
 
 def require_switches(options: argparse.Namespace) -> None:
-    """Raise `UsageError` where switches are to combine, and nothing is combined."""
-    if options.switches != "forward" and options.collective not in COMBINING:
+    """Raise `UsageError` where switches are to do what nobody wants of them."""
+    named = {"combine": COMBINING, "copy": (options.collective,), "forward": PIPELINED}
+    if options.collective not in named[options.switches]:
         raise UsageError(
-            f"--switches does not apply to {options.collective}: values are combined in "
-            f"{', '.join(COMBINING)}."
+            f"--switches does not apply to {options.collective}: they {options.switches} in "
+            f"{', '.join(named[options.switches])}."
         )
 
 
@@ -44,7 +45,9 @@ def require_items(options: argparse.Namespace, topology: Topology) -> None:
     UsageError
         The collective has no pipelines, or none of so many items.
     """
-    from mpinet.programs.pipelines.spreading import require_spread
+    from mpinet.programs.pipelines.bounds import EXCHANGE
+    from mpinet.programs.pipelines.collectives import require_exchange
+    from mpinet.programs.pipelines.spreading import behavior, require_spread
     from mpinet.programs.schedules.chunks import OF_EACH
 
     collective = options.collective
@@ -55,7 +58,10 @@ def require_items(options: argparse.Namespace, topology: Topology) -> None:
     rooted = collective not in OF_EACH
     number = options.items if rooted else options.items * topology.hosts
     model = PortModel.named(options.ports)
-    switches = options.switches if collective in COMBINING else None
+    if collective == EXCHANGE:
+        require_exchange(topology, model, options.items)
+        return
+    switches = behavior(collective, options.switches)
     require_spread(topology, model, number, rooted, None, switches)
 
 

@@ -193,7 +193,7 @@ def export(
     algorithm: Algorithm = None,
     root: Place = 0,
     items: int = 1,
-    switches: Switches = "forward",
+    switches: Switches = "copy",
     ports: Ports = "one",
     format: Literal["csv", "npz", "msccl", "mscclpp", "goal", "chakra"] | None = None,
     bytes: Annotated[int | str | None, Typed(metavar="BYTES")] = None,

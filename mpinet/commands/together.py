@@ -79,12 +79,12 @@ class Together(MachineJob):
         from mpinet.machine import Machine
         from mpinet.programs.pipelines.crossings import Demand, joint_bound
         from mpinet.programs.pipelines.interleaving import interleaved
-        from mpinet.programs.pipelines.spreading import FORWARD
+        from mpinet.programs.pipelines.spreading import COPY
         from mpinet.programs.pipelines.together import party, run
 
         options, model = self.options, port_model(self.options)
         collective, items = options.command, getattr(options, "items", 1)
-        switches = getattr(options, "switches", FORWARD)
+        switches = getattr(options, "switches", COPY)
         parties = [
             party(self.network, part, model, collective, items, root, options.algorithm, switches)
             for part, root in zip(self._parts, self._roots, strict=True)

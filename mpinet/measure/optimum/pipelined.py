@@ -19,6 +19,7 @@ from mpinet.programs.cuts import best_cut
 from mpinet.programs.passes import broadcast_timetable
 from mpinet.programs.pipelines.arcs import Arcs
 from mpinet.programs.pipelines.bounds import (
+    EXCHANGE,
     Pieces,
     flows_to_one,
     messages_of_item,
@@ -116,7 +117,7 @@ class Pipelined(Certified):
         if self.topology.hosts == 1:
             return
         yield from self._by_distance_and_growth()
-        if self.collective in OF_EACH:
+        if self.collective in (*OF_EACH, EXCHANGE):
             yield from self._by_parts()
         elif self.ports == "one":
             pieces = Pieces.of(self.topology, self.root)
@@ -140,7 +141,8 @@ class Pipelined(Certified):
         roots = range(hosts) if self.root is None else [self.root]
         if len(roots) <= MOST_ROOTS:
             yield max(map(self._last_from, roots)), "distance", {"kind": "distance"}
-        spreads = self.collective not in OF_EACH and (self.collective != "reduce" or seen.links)
+        spreads = self.collective not in (*OF_EACH, EXCHANGE)
+        spreads &= self.collective != "reduce" or seen.links
         if self.ports == "one" and spreads:
             fanout = 1 if seen.links else max(len(bus) for bus in seen.busses) - 1
             steps = self.items - 1 + growth_bound(hosts, fanout)
@@ -153,12 +155,15 @@ class Pipelined(Certified):
         return -(-self.items // doors) - 1 + away
 
     def _by_parts(self) -> Iterator[tuple[int, str, dict[str, Any]]]:
-        """The best cut of a gossip, which backwards is a reduce-scatter."""
-        cut = best_cut(self.topology, PortModel.named(self.ports), "gossip")
-        if cut is not None:
+        """The best cut of an exchange or a gossip, which backwards is a reduce-scatter."""
+        kind = EXCHANGE if self.collective == EXCHANGE else "gossip"
+        cut = best_cut(self.topology, PortModel.named(self.ports), kind)
+        if cut is not None and cut.needed:
             sides = {"senders": cut.senders.tolist(), "receivers": cut.receivers.tolist()}
             steps = -(-self.items * cut.needed // cut.entering)
             yield steps, "cut", {"kind": "cut", "parts": cut.parts.tolist(), **sides}
+        if kind == EXCHANGE:
+            return
         if self.ports == "all" and looks_of_gossip(self._arcs) <= MOST_LOOKS:
             rate, inside = gossip_rate(self._arcs)
             steps = -(-self.items * rate.numerator // rate.denominator)

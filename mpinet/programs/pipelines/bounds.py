@@ -20,6 +20,7 @@ from mpinet.programs import bounds
 from mpinet.programs.bounds import Bound
 from mpinet.programs.cuts import best_cut
 from mpinet.programs.pipelines.arcs import Arcs
+from mpinet.programs.pipelines.forwarding import forwarded_bound, forwarded_messages
 from mpinet.programs.pipelines.rates import (
     MOST_LOOKS,
     fewest_steps,
@@ -33,7 +34,7 @@ from mpinet.programs.pipelines.rates import (
 
 
 def steps_and_rate(
-    machine: Machine, collective: str, root: int, items: int
+    machine: Machine, collective: str, root: int, items: int, forwarded: bool = False
 ) -> tuple[Bound, Fraction | None]:
     """Bound the steps, and the items per step: what nothing beats (collective).
 
@@ -49,10 +50,20 @@ def steps_and_rate(
         Of the first two.
     items : int
         As of `broadcast_bound` or `gossip_bound`.
+    forwarded : bool
+        Whether switches send on each message, once, and do nothing else.
     """
     if machine.topology.hosts == 1 or collective not in _LIMITS:
         return Bound(0, "ends"), None
-    return _LIMITS[collective](machine, Arcs.of(machine.topology), root, items)
+    arcs = Arcs.of(machine.topology)
+    bound, rate = _LIMITS[collective](machine, arcs, root, items)
+    if forwarded:
+        one_port = machine.model.send == 1
+        carried = most_messages(one_port, arcs)
+        bound = max(bound, forwarded_bound(arcs, collective, items, one_port, carried))
+        each = forwarded_messages(collective, arcs.hosts)
+        rate = Fraction(carried, each) if rate is None else min(rate, Fraction(carried, each))
+    return bound, rate
 
 
 def _of_broadcast(

@@ -27,12 +27,14 @@ from mpinet.programs.pipelines.bounds import EXCHANGE
 from mpinet.programs.pipelines.dimensions import Exchanged, exchanged
 from mpinet.programs.pipelines.interleaving import Party, interleaved
 from mpinet.programs.pipelines.spreading import (
+    COPY,
     DIMENSIONS,
-    FORWARD,
     PATHS,
     TREES,
     Spread,
+    behavior,
     offered,
+    only_forwards,
     require_spread,
     spread,
 )
@@ -71,7 +73,7 @@ def move_items(
     operator: str = "min",
     algorithm: str | None = None,
     seed: int = 0,
-    switches: str = FORWARD,
+    switches: str = COPY,
 ) -> PipelineResult:
     """Move many items, one a message, and combine them where the collective says so (collective).
 
@@ -95,8 +97,8 @@ def move_items(
     seed : int
         Chooses the items' contents.
     switches : str
-        What switches do in a reduction: ``"forward"`` each message that comes, once, or
-        ``"combine"`` several.
+        What switches do: ``"forward"`` each message that comes, once; ``"copy"`` it as often as
+        is wanted in what is spread; or ``"combine"`` several in a reduction, too.
 
     Raises
     ------
@@ -150,18 +152,15 @@ def plan(
     items: int,
     root: int | None = None,
     algorithm: str | None = None,
-    switches: str = FORWARD,
+    switches: str = COPY,
     parts: bool = True,
 ) -> Plan:
     """Find who sends what, and what nothing beats (collective).
 
     Parameters
     ----------
-    machine, collective, items, root, algorithm
+    machine, collective, items, root, algorithm, switches
         As of `move_items`.
-    switches : str
-        What switches do in a reduction: ``"forward"`` each message that comes, once, or
-        ``"combine"`` several. In what is spread they send on what has come as often as is wanted.
     parts : bool
         Whether part of a sum may be sent, as rows of a timetable with `since` do.
 
@@ -183,11 +182,12 @@ def plan(
         require_processor(topology, root)
     of_each = collective in OF_EACH
     number = items * topology.hosts if of_each else items
-    turning = switches if collective in SUMS else None
+    turning = behavior(collective, switches)
     everywhere = collective == "allreduce"
     require_spread(topology, machine.model, number, not of_each, algorithm, turning, everywhere)
     arcs = Arcs.of(topology)
-    bound, rate = bounds.steps_and_rate(machine, collective, root or 0, items)
+    forwarded = only_forwards(topology, switches if everywhere else turning)
+    bound, rate = bounds.steps_and_rate(machine, collective, root or 0, items, forwarded)
     given = (topology, arcs, machine.model)
     if collective == "allreduce":
         return _everywhere(machine, arcs, items, (bound, rate), algorithm, switches, parts)
@@ -332,15 +332,17 @@ def _there_and_back(
     message becomes several.
     """
     topology, model, half = machine.topology, machine.model, -(-bound // 2)
+    turning, spreading = behavior("allreduce", switches), behavior("broadcast", switches)
     best: tuple[Spread, Spread] | None = None
-    names = [algorithm] if algorithm else offered(topology, model, True, switches)
+    names = [algorithm] if algorithm else offered(topology, model, True, turning)
     for name in names:
         through = topology.links and topology.size > topology.hosts and name in (PATHS, TREES)
         one = name == TREES and not through
         sources = np.zeros(items, np.int64) if one else shares(topology, items)
-        back = forth = spread(topology, arcs, model, sources, half, name, True, switches)
+        back = forth = spread(topology, arcs, model, sources, half, name, True, turning)
         if not topology.links or through:
-            forth = spread(topology, arcs, model, sources, 0, None if through else name)
+            way = None if through else name
+            forth = spread(topology, arcs, model, sources, 0, way, switches=spreading)
         if best is None or back.steps + forth.steps < sum(way.steps for way in best):
             best = back, forth
         if back.steps <= half:

@@ -28,15 +28,16 @@ from mpinet.programs.pipelines.paths import path_rows
 from mpinet.programs.pipelines.rates import looks_of_ways, ways_to_all
 from mpinet.programs.pipelines.trees import MOST_LOOKS, disjoint_trees, looks_of_trees, tree_rows
 from mpinet.programs.rarest import rarest_rows
+from mpinet.programs.schedules.chunks import SUMS
 
 RAREST, TREES, MATCHING, CYCLE, PATHS = "rarest", "trees", "matching", "cycle", "paths"
 
 DIMENSIONS = "dimensions"
 """Way of an allreduce that does not spread: `mpinet.programs.pipelines.dimensions`."""
 
-FORWARD, COMBINE = "forward", "combine"
-"""Behaviours of switches in a reduction: send on each message that comes, or make one of several.
-"""
+FORWARD, COPY, COMBINE = "forward", "copy", "combine"
+"""Behaviours of switches: they send on each message that comes, once; or, in what is spread, as
+often as is wanted; or make one of several, too, in a reduction."""
 
 MOST_ITEMS = 2**20
 """Most items of a collective."""
@@ -73,8 +74,18 @@ class Spread:
 
 
 def only_forwards(topology: Topology, switches: str | None) -> bool:
-    """Tell if a network of links has switches, and they only forward in a reduction."""
+    """Tell if a network of links has switches, and they only forward."""
     return topology.links and topology.size > topology.hosts and switches == FORWARD
+
+
+def behavior(collective: str, switches: str) -> str | None:
+    """Return what switches do with what is combined, or spread; None: all that is wanted.
+
+    Of an allreduce it is what they do in its first half.
+    """
+    if collective in SUMS:
+        return COMBINE if switches == COMBINE else FORWARD
+    return FORWARD if switches == FORWARD else None
 
 
 def offered(
@@ -82,7 +93,7 @@ def offered(
 ) -> list[str]:
     """The algorithms for a network, a port model, and items of one root or of many.
 
-    `switches` says of what is turned round what its switches do.
+    `switches` is as of `behavior`.
     """
     if only_forwards(topology, switches):
         return [PATHS] if model.send == 1 else [PATHS, TREES]
@@ -90,9 +101,9 @@ def offered(
         return [*dict.fromkeys([*offered(topology, model, rooted), PATHS])]
     if not topology.links:
         return [MATCHING] if model.send == 1 else [RAREST]
-    if model.send == 1:
-        return [CYCLE, MATCHING] if topology.cycle() is not None else [MATCHING]
     through = [PATHS] if only_forwards(topology, FORWARD) else []
+    if model.send == 1:
+        return [CYCLE, MATCHING] if topology.cycle() is not None else [MATCHING, *through]
     return [RAREST, *through, TREES]
 
 
@@ -164,10 +175,11 @@ def spread(
     algorithm : str, optional
         Default: what takes the fewest steps.
     single : bool
-        Whether one member alone takes what a bus carries, so that all can be turned round.
+        Whether all will be turned round: one member alone takes what a bus carries, and an item
+        comes to a switch once in a step.
     switches : str, optional
-        Of what will be turned round: `COMBINE` where switches may combine then what they multiply
-        now, `FORWARD` where they send on what comes, each message once.
+        As of `behavior`: `COMBINE` where they may combine, when it is turned round, what they
+        multiply now.
 
     Raises
     ------
@@ -190,9 +202,9 @@ def spread(
     best: Spread | None = None
     for name in names:
         if name == PATHS:
-            found = _paths(arcs, sources, bound, model.send == 1, switches is not None)
+            found = _paths(arcs, sources, bound, model.send == 1, single)
         elif name == TREES and (not rooted or arcs.hosts < arcs.size):
-            found = _forest(arcs, sources, bound, switches is not None)
+            found = _forest(arcs, sources, bound, single)
         elif topology.links:
             found = _WAYS[name](topology, arcs, sources, bound)
         else:
@@ -205,7 +217,7 @@ def spread(
         raise TooLarge(
             f"A pipeline of {len(sources):,} items on {topology.name} ({', '.join(names)}) would "
             "take too long to find: give fewer items or a smaller network"
-            f"{', or let switches combine' if PATHS in names else ''}."
+            f"{', or let switches combine' if PATHS in names and single else ''}."
         )
     return best
 

@@ -25,9 +25,12 @@ from mpinet.programs.perform import ChunkSets, lower_bound, take_in
 from mpinet.programs.pipelines.bounds import steps_and_rate
 from mpinet.programs.pipelines.collectives import plan
 from mpinet.programs.pipelines.interleaving import Party
-from mpinet.programs.pipelines.spreading import only_forwards
+from mpinet.programs.pipelines.spreading import behavior, only_forwards
 from mpinet.programs.schedules.taken import taken
 from mpinet.programs.schedules.timetable import Part, Timetable, ports_of
+
+SPREAD = ("broadcast", "gossip", "reduce")
+"""Collectives whose schedules are others where switches only forward."""
 
 FASTEST = {"scatter": "flow", "gather": "flow"}
 """Algorithms that take the fewest steps, of collectives that have such ones."""
@@ -53,7 +56,7 @@ def scheduled(
         As of `plan`; a root counts where the collective has one.
     """
     planned = collective in ("allreduce", "reducescatter") or items != 1
-    planned |= collective == "reduce" and only_forwards(topology, switches)
+    planned |= only_forwards(topology, behavior(collective, switches)) and collective in SPREAD
     if not planned:
         return taken(topology, collective, root, algorithm, model)
     rooted = root if collective in ("broadcast", "reduce") else None
@@ -96,7 +99,8 @@ def party(
     machine = Machine(part, model, Local())  # alike on every rank
     spread = collective == "gossip" or (collective == "broadcast" and model.send is None)
     if spread and algorithm is None:
-        found = plan(machine, collective, items, root if collective == "broadcast" else None)
+        at = root if collective == "broadcast" else None
+        found = plan(machine, collective, items, at, switches=switches)
         name, table = found.algorithm, found.table
     else:
         algorithm = algorithm or FASTEST.get(collective)

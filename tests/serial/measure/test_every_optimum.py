@@ -38,7 +38,7 @@ def fewest_of(collective, graph, root, number, one_port):
     if collective == "scatter":
         sources = [root] * len(graph)
         return fewest(graph, sources, one_port, lambda state: all(v in state[v] for v in nodes))
-    pairs = list(permutations(nodes, 2))
+    pairs = [pair for pair in permutations(nodes, 2) for _ in range(number)]
     wanted = [{i for i, (_, target) in enumerate(pairs) if target == node} for node in nodes]
     return fewest(
         graph,
@@ -55,7 +55,8 @@ def test_every_optimum_of_small_graphs_has_the_true_one_between_its_sides(collec
     for graph in [graph for graph in SMALL if len(graph) <= largest]:
         for root, number in product(graph if collective in ROOTED else [0], (1, 2)):
             large = number > 1 and len(graph) > 3 and collective in COMBINING
-            if large or (number > 1 and collective not in PIPELINED):
+            large |= number > 1 and len(graph) > 2 and collective == "exchange"
+            if large or (number > 1 and collective not in (*PIPELINED, "exchange")):
                 continue
             options = {"collective": collective, "root": root, "ports": ports}
             found = mpinet.optimum(from_networkx(graph), items=number, **options).value

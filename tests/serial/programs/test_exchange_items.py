@@ -1,11 +1,15 @@
 """Total exchanges of many items: what arrives, and how many steps hops alone take."""
 
+import json
+
 import networkx as nx
 import pytest
 
 import mpinet
 from mpinet import Machine, measure
+from mpinet.certify.certificate import certify
 from mpinet.cli.session import Session
+from mpinet.errors import CertificateError
 from mpinet.programs.perform import perform
 from mpinet.programs.pipelines.collectives import move_items, plan
 
@@ -29,6 +33,22 @@ def test_a_hypercube_takes_as_many_steps_as_messages_can_go():
     found = mpinet.exchange("hypercube:3", items=4)  # 8 * 12 hops of each of 4 items, 8 a step
     assert (found.steps, found.lower_bound, found.messages) == (48, 48, 384)
     assert found.correct and found["bandwidth"] == [1, 12]
+
+
+@pytest.mark.parametrize("ports", ["one", "all"])
+@pytest.mark.parametrize("name", ["hypercube:3", "dgx1", "mesh:2x3", "fattree:2,2", "karytree:2,2"])
+def test_the_bound_of_many_items_has_a_certificate_which_fewer_items_do_not(name, ports, tmp_path):
+    file = tmp_path / "exchange.cert"
+    found = mpinet.optimum(name, collective="exchange", items=3, ports=ports, save=file)
+    assert found.correct and "refused" not in found.value
+    assert found.lower == mpinet.exchange(name, items=3, ports=ports).lower_bound <= found.upper
+    claim = certify(file).claim
+    assert (claim.collective, claim.items, claim.more_than) == ("exchange", 3, found.lower - 1)
+    document = json.loads(file.read_text())
+    document["claim"]["items"] = 2
+    file.write_text(json.dumps(document))
+    with pytest.raises(CertificateError, match="that takes no more than"):
+        certify(file)
 
 
 def test_through_switches_and_in_groups_items_come_too():

@@ -1,14 +1,17 @@
 """Switches forward in reductions: none makes one message of two, unless that is asked for."""
 
+import json
 from collections import Counter
 from itertools import product
 
+import networkx
 import pytest
 
 import mpinet
 from mpinet import Machine
 from mpinet.cli.session import Session
 from mpinet.errors import TooLarge
+from mpinet.networks.graph import from_networkx
 from mpinet.programs.pipelines import paths
 from mpinet.programs.pipelines.collectives import move_items, plan
 
@@ -84,6 +87,121 @@ def test_a_reduction_through_one_switch_lies_between_bound_and_optimum(hosts, po
     best = fewest_through_one_switch(hosts, 0, True, ports == "one")
     everywhere = move_items(Machine(topology, ports), "allreduce", 1)
     assert everywhere.lower_bound <= best
+
+
+def fewest_of_spread(edges, hosts, items, one_port, copies):
+    """Brute force: who has which items, and what waits in switches, which may copy it or not.
+
+    `items` are bits of each host; all are to have all. A switch that copies has items as hosts do.
+    """
+    arcs = [*edges, *((v, u) for u, v in edges)]
+    size = 1 + max(max(edge) for edge in edges)
+    every = [1 << bit for bit in range(max(items).bit_length() if max(items) else 1)]
+    full = 0
+    for each in items:
+        full |= each
+    every = [each for each in every if each & full]
+    states, steps = {((*items, *[0] * (size - hosts)), ())}, 0
+    while not any(all(held[host] == full for host in range(hosts)) for held, _ in states):
+        after = set()
+        for held, waiting in states:
+            sends = [
+                [None, *((arc, item) for item in every if held[arc[0]] & item & ~held[arc[1]])]
+                for arc in arcs
+                if arc[0] < hosts or copies
+            ]
+            goes = [[None, *(arc for arc in arcs if arc[0] == at)] for at, _ in waiting]
+            for sent in product(*sends):
+                sent = [each for each in sent if each]
+                if one_port and len({u for (u, _), _ in sent}) < len(sent):
+                    continue
+                for way in product(*goes):
+                    moved = sent + [
+                        (arc, item) for arc, (_, item) in zip(way, waiting, strict=True) if arc
+                    ]
+                    over = [arc for arc, _ in moved]
+                    ends = [v for _, v in over], [u for u, _ in over]
+                    if len(set(over)) < len(over) or (
+                        one_port and any(len(set(each)) < len(each) for each in ends)
+                    ):
+                        continue
+                    now = list(held)
+                    left = [m for arc, m in zip(way, waiting, strict=True) if not arc]
+                    for (_, v), item in moved:
+                        if v < hosts or copies:
+                            now[v] |= item
+                        else:
+                            left.append((v, item))
+                    after.add((tuple(now), tuple(sorted(left))))
+        states, steps = after - states, steps + 1
+    return steps
+
+
+STAR, TWO, BESIDE = (
+    [(0, 3), (1, 3), (2, 3)],
+    [(0, 2), (1, 2), (0, 3), (3, 1)],
+    [(0, 1), (0, 2), (1, 2)],
+)
+CHAIN = [(0, 2), (2, 3), (3, 1)]
+
+
+@pytest.mark.parametrize("ports", ["one", "all"])
+@pytest.mark.parametrize(
+    "edges", [STAR, TWO, BESIDE, CHAIN], ids=["star", "two", "beside", "chain"]
+)
+def test_what_is_spread_lies_between_bound_and_optimum_whatever_switches_do(edges, ports):
+    hosts = 3 if edges is STAR else 2
+    graph = networkx.Graph(edges)
+    networkx.set_node_attributes(graph, {node: node >= hosts for node in graph}, "switch")
+    machine = Machine(from_networkx(graph), ports)
+    best = {}
+    for switches in ("forward", "copy"):
+        for collective, items in (("broadcast", [1]), ("broadcast", [3]), ("gossip", [1, 2, 4])):
+            if collective == "gossip" and (edges is STAR and switches == "copy"):
+                continue  # too many states
+            had = (items + [0] * hosts)[:hosts]
+            count = items[0].bit_count()
+            root = 0 if collective == "broadcast" else None
+            found = move_items(machine, collective, count, root, switches=switches)
+            fewest = fewest_of_spread(edges, hosts, had, ports == "one", switches == "copy")
+            assert found.correct and found.lower_bound <= fewest <= found.steps <= fewest + 1
+            best[switches, collective, count] = fewest
+    assert all(
+        best.get(("copy", what, count), 0) <= best["forward", what, count]
+        for _, what, count in best
+    )
+    if edges is STAR and ports == "all":
+        # Without copies the root sends twice; a switch that copies sends to both at once.
+        assert (best["forward", "broadcast", 1], best["copy", "broadcast", 1]) == (3, 2)
+
+
+@pytest.mark.parametrize("ports", ["one", "all"])
+@pytest.mark.parametrize("collective", ["broadcast", "gossip", "allreduce"])
+def test_no_switch_that_forwards_makes_two_of_one_message(collective, ports):
+    topology = mpinet.open("fattree:2,3")
+    root = 1 if collective == "broadcast" else None
+    table = plan(Machine(topology, ports), collective, 2, root, switches="forward").table
+    rows = list(zip(table.step.tolist(), table.sender.tolist(), table.receiver.tolist(),
+                    table.chunk.tolist(), strict=True))  # fmt: skip
+    came = Counter((step, to, chunk) for step, _, to, chunk in rows if to >= topology.hosts)
+    left = Counter((step - 1, at, chunk) for step, at, _, chunk in rows if at >= topology.hosts)
+    assert came == left
+    copied = plan(Machine(topology, ports), collective, 2, root).table
+    assert copied.last <= table.last
+
+
+def test_switches_that_forward_are_asked_for_on_the_command_line(capsys):
+    for line in ("broadcast fattree:4,1 --ports all", "gossip fattree:2,2 --ports all"):
+        steps = []
+        for switches in ("forward", "copy"):
+            found = Session([*line.split(), "--switches", switches, "--json"]).run()
+            assert found == 0
+            steps.append(json.loads(capsys.readouterr().out)["result"]["steps"])
+        assert steps[0] > steps[1]
+    assert Session(["broadcast", "fattree:4,1", "--switches", "forward", "--schedule"]).run() == 2
+    assert "or where switches only forward" in capsys.readouterr().err
+    assert Session(["optimum", "scatter", "fattree:4,1", "--switches", "forward"]).run() == 2
+    assert "--switches does not apply to scatter: they forward in" in capsys.readouterr().err
 
 
 def test_switches_combine_where_that_is_asked_for():
