@@ -27,7 +27,8 @@ from mpinet.certify.halves import (
     require_order,
     width_of,
 )
-from mpinet.certify.integers import is_integer
+from mpinet.certify.integers import are_integers, is_integer
+from mpinet.certify.joint import Groups, require_joint_cut
 from mpinet.certify.lrat import refuted
 from mpinet.certify.network import Network, edges_sha256
 from mpinet.certify.pipelines import require_many_hops, require_pipeline_cut
@@ -94,6 +95,8 @@ class Claim:
         Items of the root, of each processor (gossip), of each pair (exchange), or to be combined.
     steps : int or None
         Where it is rounds that are not enough, the steps that share them (`mpinet.certify.prices`).
+    groups : tuple of tuple of int or None
+        Where several groups do it at once, their processors by rank; the root is a rank.
     """
 
     collective: str
@@ -102,6 +105,7 @@ class Claim:
     more_than: int
     items: int = 1
     steps: int | None = None
+    groups: Groups | None = None
 
 
 @dataclass(frozen=True)
@@ -308,7 +312,7 @@ def _is_of_width(claim: object) -> bool:
 def _claim(document: dict[str, Any]) -> Claim:
     claim = document.get("claim")
     names = {"collective", "ports", "root", "more_than"}
-    if not isinstance(claim, dict) or set(claim) - {"items", "steps"} != names:
+    if not isinstance(claim, dict) or set(claim) - {"items", "steps", "groups"} != names:
         raise CertificateError("its claim is not made of collective, ports, root and more_than.")
     if claim["collective"] not in ROOTED + ROOTLESS:
         known = ", ".join(ROOTED + ROOTLESS)
@@ -321,6 +325,7 @@ def _claim(document: dict[str, Any]) -> Claim:
     of_rounds = document.get("kind") == "prices"
     if of_rounds != ("steps" in claim) or (of_rounds and type(claim["steps"]) is not int):
         raise CertificateError("its claim names a number of steps if and only if prices show it.")
+    groups = _groups(claim, document.get("kind"))
     if items > 1 and not of_rounds and claim["collective"] not in PIPELINED:
         raise CertificateError(f"many items are for {', '.join(PIPELINED)}.")
     for name in ("root", "more_than") if claim["collective"] in ROOTED else ("more_than",):
@@ -329,7 +334,23 @@ def _claim(document: dict[str, Any]) -> Claim:
             raise CertificateError(f"its claim's {name} is no number 0..{MOST_STEPS - 1}.")
     if claim["ports"] not in ("one", "all"):
         raise CertificateError('its claim\'s ports are neither "one" nor "all".')
-    return Claim(**claim)
+    return Claim(**{**claim, "groups": groups})
+
+
+def _groups(claim: dict[str, Any], kind: object) -> Groups | None:
+    """Read the groups of a claim about several at once."""
+    if (kind == "joint") != ("groups" in claim):
+        raise CertificateError("its claim names groups if and only if they are looked at together.")
+    if "groups" not in claim:
+        return None
+    given, most = claim["groups"], MOST_STEPS - 1
+    whole = isinstance(given, list) and all(are_integers(group, 0, most) for group in given)
+    if not whole or not all(given) or not given:
+        raise CertificateError("its claim's groups are no lists of processors.")
+    every = [member for group in given for member in group]
+    if len(set(every)) < len(every):
+        raise CertificateError("its claim's groups have a processor twice.")
+    return tuple(tuple(group) for group in given)
 
 
 def _opened(name: str) -> Topology:
@@ -434,6 +455,11 @@ def _by_hops(document: dict[str, Any], claim: Claim, network: Network, proofs: P
     require_many_hops(network, claim.ports == "one", claim.more_than, claim.items)
 
 
+def _by_joint_cut(document: dict[str, Any], claim: Claim, network: Network, proofs: Proofs) -> None:
+    asked = claim.collective, claim.root, claim.ports == "one", claim.more_than, claim.items
+    require_joint_cut(network, *asked, claim.groups or (), document)
+
+
 def _by_prices(document: dict[str, Any], claim: Claim, network: Network, proofs: Proofs) -> None:
     if claim.ports != "all" or claim.steps is None:
         raise CertificateError("prices are for all ports.")
@@ -517,6 +543,7 @@ CHECKS = {
     "cut": _by_cut,
     "cuts": _by_weights,
     "hops": _by_hops,
+    "joint": _by_joint_cut,
     "prices": _by_prices,
     "class-lp": _by_counting,
     "lrat": _by_proof,

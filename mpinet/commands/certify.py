@@ -45,6 +45,7 @@ class CertifyResult(Result):
     ports: Annotated[Ports, COLLECTIVE]
     root: Annotated[Count | None, COLLECTIVE]
     steps: Annotated[Positive, When("of rounds of so many steps")]
+    groups: Annotated[list[list[Count]], When("of several groups at once")]
     measure: Annotated[Literal["bisection"], WIDTH]
     parted: Annotated[Count, WIDTH, "by the cut that it shows"]
     medium: Annotated[Literal["links", "busses"], WIDTH]
@@ -140,7 +141,7 @@ class Certify(Job):
     @staticmethod
     def _claimed(claim: Any) -> Row:
         """Return the claimed values, without the fields that one item or plain steps leave out."""
-        plain = [("items", 1), ("steps", None)]
+        plain = [("items", 1), ("steps", None), ("groups", None)]
         return {k: value for k, value in asdict(claim).items() if (k, value) not in plain}
 
     def show(self, result: Row) -> str:
@@ -153,6 +154,7 @@ class Certify(Job):
         place = "" if result["root"] is None else f" from {result['root']}"
         ports = "one port" if result["ports"] == "one" else "all ports"
         many = f" of {result['items']} items" if "items" in result else ""
+        many += f" of {len(result['groups'])} groups at once" if "groups" in result else ""
         counted = f"{result['more_than']} steps"
         if "steps" in result:
             counted = f"{result['more_than']} rounds in {result['steps']} steps"

@@ -22,25 +22,6 @@ VIEWS = ("record", "draw", "play", "trace", "checkpoint", "schedule_out", "save"
 """Options that name files, which a run beside another does not write."""
 
 
-def fabric_of(options: argparse.Namespace) -> Topology:
-    """The network that was named, without what is dead, and the group of it that takes part.
-
-    Raises
-    ------
-    TopologyError
-        No member is left, or members are cut off from each other.
-    UsageError
-        Something dies at a step.
-    """
-    fabric, parts = parts_of(options)
-    if len(parts) > 1:
-        raise UsageError(
-            f"{options.command} takes one group: several at once are for broadcast, gossip and the "
-            "other collectives."
-        )
-    return fabric
-
-
 def parts_of(options: argparse.Namespace) -> tuple[Topology, list[Members]]:
     """The network without what is dead, and what each group sees of it.
 
@@ -48,8 +29,10 @@ def parts_of(options: argparse.Namespace) -> tuple[Topology, list[Members]]:
 
     Raises
     ------
-    TopologyError, UsageError
-        As of `fabric_of`, or a processor is in two groups.
+    TopologyError
+        No member is left, or members are cut off from each other.
+    UsageError
+        Something dies at a step, or a processor is in two groups.
     """
     from mpinet.networks.members import Members
 

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
 
 from mpinet.base.files import require_writable
 from mpinet.commands.catalogue import SYNONYMS
-from mpinet.commands.fabric import fabric_of
+from mpinet.commands.fabric import parts_of
 from mpinet.commands.fields import Count, Fields, Hash, Positive, When
 from mpinet.commands.itemsoptimum import ItemsOptimum, shown
 from mpinet.commands.job import Job, Watch
+from mpinet.commands.jointoptimum import JointOptimum
 from mpinet.commands.opening import Network
 from mpinet.commands.options import (
     Common,
@@ -43,6 +44,7 @@ from mpinet.report.rows import Row
 if TYPE_CHECKING:
     from mpinet.machine.transport import Local
     from mpinet.measure.optimum.search import Search
+    from mpinet.networks.members import Members
     from mpinet.programs.schedules.timetable import Timetable
 
 SPREADING, ITEMS = ("broadcast", "reduce"), ("scatter", "gather", "gossip", "exchange")
@@ -106,6 +108,7 @@ class OptimumResult(Result):
     classes: Annotated[Any, COLLECTIVE]
     messages: Annotated[Count, COLLECTIVE]
     correct: Annotated[bool, COLLECTIVE]
+    groups: Annotated[list[list[Count]], When("of several groups at once")]
     by_orbit: Annotated[
         Literal[True], When("by ``translations`` of a large network"), "as of ``gossip``"
     ]
@@ -192,16 +195,18 @@ def prepare(options: argparse.Namespace) -> Job:
         raise UsageError(
             f"optimum {sought} needs a network, as in: mpinet optimum {sought} hypercube:4"
         )
-    topology = fabric_of(options)
-    root = topology.find(str(options.root))
-    require_processor(topology, root)
+    topology, parts = parts_of(options)
     if not 0 <= options.limit < float("inf"):
         raise UsageError(f"--limit is a number of seconds, 0 or more, not {options.limit}.")
+    require_switches(options)
+    if len(parts) > 1:
+        return _at_once(options, topology, parts)
+    root = topology.find(str(options.root))
+    require_processor(topology, root)
     if options.by is not None and options.collective != BISECTION:
         raise UsageError(
             "--by names the kind of certificate of a bisection width: it does not apply."
         )
-    require_switches(options)
     pipelined = options.items != 1 or options.collective in PIPELINES
     turned = options.collective != "exchange" and options.collective in PIPELINED
     behaves = behavior(options.collective, options.switches)
@@ -225,6 +230,18 @@ def prepare(options: argparse.Namespace) -> Job:
     if options.collective in ITEMS:
         return ItemsOptimum(options, topology, root)
     return Optimum(options, topology, root)
+
+
+def _at_once(options: argparse.Namespace, fabric: Topology, parts: list[Members]) -> Job:
+    """Return the search for several groups at once; refuse what is of one alone."""
+    if options.collective == BISECTION or options.by is not None:
+        raise UsageError("A bisection width is of one group alone.")
+    for part in parts:
+        if options.items != 1 or options.collective in PIPELINES:
+            require_items(options, part)
+    if options.save is not None:
+        require_certificate_file(Path(options.save))
+    return JointOptimum(options, fabric, parts)
 
 
 def _width(options: argparse.Namespace, topology: Topology) -> Job:

@@ -18,6 +18,8 @@ from mpinet.report.tables import table, with_phases
 if TYPE_CHECKING:
     from mpinet.machine.transport import Local
     from mpinet.networks.members import Members
+    from mpinet.programs.pipelines.crossings import Demand
+    from mpinet.programs.pipelines.interleaving import Party
 
 INAPPLICABLE = ("checkpoint", "routing", "schedule", "schedule_out")
 """Options that are for one collective alone."""
@@ -34,6 +36,36 @@ class GroupFound(Fields):
     algorithm: str
     steps: Count
     lower_bound: Count
+
+
+def seats_of(options: argparse.Namespace, parts: list[Members], rooted: bool) -> list[int]:
+    """Return the root's node as each group numbers it; 0 of a collective without one.
+
+    Raises
+    ------
+    NodeError
+        A group has no such rank.
+    """
+    from mpinet.programs.collective import require_processor
+
+    if not rooted:
+        return [0] * len(parts)
+    roots = [part.find(str(options.root)) for part in parts]
+    for part, root in zip(parts, roots, strict=True):
+        require_processor(part, root)
+    return roots
+
+
+def demands_of(collective: str, items: int, parties: list[Party], roots: list[int]) -> list[Demand]:
+    """Return what the groups do at once, each with its root in front."""
+    from mpinet.programs.pipelines.crossings import Demand
+
+    found = []
+    for one, root in zip(parties, roots, strict=True):
+        members = one.place[: one.part.hosts]
+        ranked = [root, *(rank for rank in range(len(members)) if rank != root)]
+        found.append(Demand(collective, members[ranked], items))
+    return found
 
 
 class Together(MachineJob):
@@ -57,8 +89,6 @@ class Together(MachineJob):
     """
 
     def __init__(self, options: argparse.Namespace, fabric: Topology, parts: list[Members]):
-        from mpinet.programs.collective import require_processor
-
         super().__init__(options, fabric)
         self._parts = parts
         if options.duplex == "half":
@@ -68,16 +98,12 @@ class Together(MachineJob):
                 raise UsageError(
                     f"--{name.replace('_', '-')} does not apply to several groups at once."
                 )
-        self._roots = [0] * len(parts)
-        if hasattr(options, "root"):
-            self._roots = [part.find(str(options.root)) for part in parts]
-            for part, root in zip(parts, self._roots, strict=True):
-                require_processor(part, root)
+        self._roots = seats_of(options, parts, hasattr(options, "root"))
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Find each group's schedule, interleave them, and run them."""
         from mpinet.machine import Machine
-        from mpinet.programs.pipelines.crossings import Demand, joint_bound
+        from mpinet.programs.pipelines.crossings import joint_cut
         from mpinet.programs.pipelines.interleaving import interleaved
         from mpinet.programs.pipelines.spreading import COPY
         from mpinet.programs.pipelines.together import party, run
@@ -94,13 +120,9 @@ class Together(MachineJob):
         operator = getattr(options, "operator", "sum")
         spent, sets = run(machine, parties, tables, options.seed, operator)
         self.note_crossing(machine)
-        demands = []
-        for one, root in zip(parties, self._roots, strict=True):
-            members = one.place[: one.part.hosts]
-            ranked = [root, *(rank for rank in range(len(members)) if rank != root)]
-            demands.append(Demand(collective, members[ranked], items))
+        demands = demands_of(collective, items, parties, self._roots)
         bound = max(one.bound for one in parties)
-        bound = max(bound, joint_bound(self.network, model.send == 1, demands))
+        bound = max(bound, joint_cut(self.network, model.send == 1, demands)[0])
         short = [held.short() for held in sets]
         names = dict.fromkeys(one.algorithm for one in parties)
         result: Row = {"items": items} if collective not in (*SINGLE, "broadcast") else {}

@@ -61,7 +61,9 @@ class Demand:
         return found
 
 
-def joint_bound(fabric: Topology, one_port: bool, demands: Sequence[Demand]) -> Bound:
+def joint_cut(
+    fabric: Topology, one_port: bool, demands: Sequence[Demand]
+) -> tuple[Bound, list[int]]:
     """Steps that nothing beats by what enters the nodes nearest to one, or all others.
 
     Through each link into a part goes one message a step; with one port, one to each node that such
@@ -76,23 +78,29 @@ def joint_bound(fabric: Topology, one_port: bool, demands: Sequence[Demand]) -> 
     demands : sequence of Demand
         What the groups do at once.
 
+    Returns
+    -------
+    bound : Bound
+        The steps.
+    inside : list of int
+        The nodes that the messages enter.
+
     Examples
     --------
     >>> from mpinet.networks import open
     >>> pairs = [Demand("exchange", np.array([u, u + 4]), 1) for u in range(4)]
-    >>> joint_bound(open("mesh:2x4"), False, pairs)
+    >>> joint_cut(open("mesh:2x4"), False, pairs)[0]
     1
-    >>> pairs = [Demand("exchange", np.array([u, u + 4]), 1) for u in range(4)]
-    >>> joint_bound(open("ring:8"), False, pairs)
-    2
+    >>> joint_cut(open("ring:8"), False, pairs)
+    (2, [0, 1, 7])
     """
+    best, cut = 0, list[int]()
     if not fabric.links or fabric.size > MOST_NODES:
-        return Bound(0, "joint")
+        return Bound(best, "joint"), cut
     size, lists = fabric.size, Adjacency.of(fabric, parallel=True)
     hops = np.full((size, size), -1, np.int64)
     measure_all(lists.begin, lists.others, hops)
     tails, heads = np.repeat(np.arange(size), lists.degrees), lists.others.astype(np.int64)
-    most = 0
     for source in range(size):
         place = np.empty(size, np.int64)
         place[np.argsort(hops[source], kind="stable")] = np.arange(size)
@@ -104,8 +112,12 @@ def joint_bound(fabric: Topology, one_port: bool, demands: Sequence[Demand]) -> 
             near += one.entering(inside, root_inside)
             far += one.entering(len(one.members) - inside, ~root_inside)
         needed = np.maximum(near, far)[1:size]
-        most = max(most, int((-(-needed // np.maximum(room[1:size], 1))).max(initial=0)))
-    return Bound(most, "joint")
+        steps = -(-needed // np.maximum(room[1:size], 1))
+        if steps.max(initial=0) > best:
+            count = 1 + int(steps.argmax())
+            best, first = int(steps.max()), near[count] >= far[count]
+            cut = np.flatnonzero((place < count) == first).tolist()
+    return Bound(best, "joint"), cut
 
 
 def _room(place: Ints, tails: Ints, heads: Ints, one_port: bool) -> Ints:

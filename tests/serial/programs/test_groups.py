@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, product
 
 import networkx as nx
 import numpy as np
@@ -12,15 +12,18 @@ from serial.programs.bruteforce import SMALL, directed, fewest, later
 
 import mpinet
 from mpinet import Machine
+from mpinet.certify.certificate import certify
+from mpinet.certify.joint import require_joint_cut
+from mpinet.certify.network import Network
 from mpinet.cli.session import Session
 from mpinet.commands.collectives import COLLECTIVES
-from mpinet.errors import ModelViolation
+from mpinet.errors import CertificateError, ModelViolation
 from mpinet.machine import PortModel
 from mpinet.networks.graph import from_networkx
 from mpinet.networks.members import Members
 from mpinet.programs.perform import perform
 from mpinet.programs.pipelines.collectives import plan
-from mpinet.programs.pipelines.crossings import Demand, joint_bound
+from mpinet.programs.pipelines.crossings import Demand, joint_cut
 from mpinet.programs.pipelines.interleaving import interleaved
 from mpinet.programs.pipelines.together import party, run
 
@@ -145,7 +148,7 @@ def at_once(network, groups, collective, ports, items=1):
     parties = [party(network, part, *given) for part in parts]
     demands = [Demand(collective, np.array(group), items) for group in groups]
     bound = max(one.bound for one in parties)
-    bound = max(bound, joint_bound(network, ports == "one", demands))
+    bound = max(bound, joint_cut(network, ports == "one", demands)[0])
     return parties, interleaved(network, model, parties), bound
 
 
@@ -171,6 +174,62 @@ def test_no_bound_of_two_groups_at_once_is_above_what_brute_force_takes(ports):
             assert bound <= best <= spent.steps
             met += bound == best == spent.steps
     assert met > 5
+
+
+@pytest.mark.parametrize("collective", ["gossip", "allreduce", "exchange", "scatter", "gather"])
+@pytest.mark.parametrize("name", ["ring:8", "mesh:2x4", "fattree:2,3", "dgx1", "hypercube:3"])
+def test_what_a_cut_shows_of_groups_at_once_the_checker_confirms_and_not_a_step_more(
+    name, collective
+):
+    network = mpinet.open(name)
+    groups = tuple(tuple(range(at, 8, 4)) for at in range(4))
+    root = 0 if collective in ("scatter", "gather") else None
+    for one_port, items in product((True, False), (1, 3)):
+        demands = [Demand(collective, np.array(group), items) for group in groups]
+        joint, inside = joint_cut(network, one_port, demands)
+        asked = Network.of(network), collective, root, one_port
+
+        def check(steps, inside=inside, asked=asked, items=items):
+            require_joint_cut(*asked, steps, items, groups, {"inside": inside})
+
+        if joint > 0:
+            check(int(joint) - 1)
+            with pytest.raises(CertificateError, match="messages have to enter the set"):
+                check(int(joint))
+        for wrong in ([], "0", [network.size], [True]):
+            with pytest.raises(CertificateError):
+                check(0, inside=wrong)
+
+
+def test_the_optimum_of_groups_at_once_has_a_certificate_that_names_them(tmp_path, capsys):
+    file = tmp_path / "joint.cert"
+    found = mpinet.optimum(
+        "ring:8", collective="gossip", ports="all", items=3, group="2x4", save=file
+    )
+    assert (found.lower_by, found.correct) == ("joint", True)
+    assert found.groups == [[0, 4], [1, 5], [2, 6], [3, 7]] and found.lower <= found.upper
+    beside = mpinet.gossip("ring:8", ports="all", items=3, group="2x4")
+    assert (beside.lower_bound, beside.steps) == (found.lower, found.upper)
+    assert Session(["certify", f"{file}"]).run() == 0
+    assert "gossip of 3 items of 4 groups at once on ring:8, all ports" in capsys.readouterr().out
+    good = json.loads(file.read_text())
+    for change, reason in (
+        ({"groups": [[0, 1], [4, 5]]}, "have to enter the set"),
+        ({"groups": [[0, 9]]}, "has a member that is no processor"),
+        ({"groups": [[0, 4], [4, 1]]}, "a processor twice"),
+        ({"groups": []}, "no lists of processors"),
+        ({"more_than": found.lower}, "have to enter the set"),
+        ({"items": 1}, "have to enter the set"),
+    ):
+        file.write_text(json.dumps(good | {"claim": good["claim"] | change}))
+        with pytest.raises(CertificateError, match=reason):
+            certify(file)
+    file.write_text(json.dumps(good | {"kind": "cut"}))
+    with pytest.raises(CertificateError, match="if and only if they are looked at together"):
+        certify(file)
+    line = "optimum exchange ring:8 --ports all --group 2x4 --save"
+    assert Session([*line.split(), f"{tmp_path / 'none.cert'}"]).run() == 2
+    assert "what one of the groups on ring:8 takes alone" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("collective", sorted({"broadcast", *COLLECTIVES} - {"circulate"}))
@@ -200,14 +259,14 @@ def test_what_comes_too_early_is_found_out():
         run(Machine(network, "one"), parties, both, 1, "sum")
 
 
-def test_the_joint_bound_is_a_cut_of_networkx():
+def test_the_joint_cut_is_a_cut_of_networkx():
     generator, met = np.random.default_rng(5), 0
     for name in ("torus:3x4", "petersen", "dgx1", "debruijn:3"):
         network = mpinet.open(name)
         nodes = generator.permutation(network.hosts)
         groups = [nodes[:4], nodes[4:8]]
         for collective in ("gossip", "exchange", "allreduce"):
-            bound = joint_bound(network, False, [Demand(collective, each, 3) for each in groups])
+            bound = joint_cut(network, False, [Demand(collective, each, 3) for each in groups])
             best, graph = 0, directed(network)
             for size in range(1, network.size):
                 for inside in combinations(range(network.size), size):
@@ -231,7 +290,9 @@ def test_the_joint_bound_is_a_cut_of_networkx():
         ("gossip ring:8 --group 3x2", "no multiple of 3 x 2"),
         ("gossip ring:8 --group 0x2", "no multiple of 0 x 2"),
         ("gossip ring:8 --group 4x1 --duplex half", "full duplex"),
-        ("optimum gossip ring:8 --group 4x1", "takes one group"),
+        ("optimum bisection ring:8 --group 4x1", "is of one group alone"),
+        ("optimum gossip ring:8 --group 4x1 --schedule s.csv", "--schedule does not apply"),
+        ("optimum scatter ring:8 --group 4x1 --items 2", "--items does not apply to scatter"),
         ("broadcast ring:8 --group 4x1 --root 4", "is a switch"),
         ("broadcast ring:8 --group 4x1 --schedule", "--schedule does not apply"),
         ("allreduce ring:8 --group 2x4 --algorithm dimensions", "has no pipeline 'dimensions'"),

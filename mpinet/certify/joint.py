@@ -1,0 +1,72 @@
+"""Certificates of several groups at once: what all of them bring into a set of nodes.
+
+Each group does the same collective. What is outside the set and wanted inside enters it, one
+message a step by each link that leads in. With one port, nodes inside accept one message each, and
+nodes outside send one each, so that no more enter than the fewer of those that have such a link.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mpinet.certify.integers import are_integers
+from mpinet.certify.network import Network
+from mpinet.errors import CertificateError
+
+Groups = tuple[tuple[int, ...], ...]
+"""The processors of each group, in the order of their ranks."""
+
+
+def require_joint_cut(
+    network: Network,
+    collective: str,
+    root: int | None,
+    one_port: bool,
+    steps: int,
+    items: int,
+    groups: Groups,
+    document: dict[str, Any],
+) -> None:
+    """Raise `CertificateError` unless the set shows that so many steps are not enough."""
+    if not network.links:
+        raise CertificateError("groups at once are looked at on links.")
+    for group in groups:
+        if max(group) >= network.hosts or (root is not None and root >= len(group)):
+            raise CertificateError("a group has a member that is no processor, or no such root.")
+    given = document.get("inside")
+    if not are_integers(given, 0, network.size - 1):
+        raise CertificateError("its inside is no list of nodes.")
+    inside = set(given)
+    needed = items * sum(_entering(collective, root, group, inside) for group in groups)
+    links, heads, tails = 0, set[int](), set[int]()
+    for node in inside:
+        for other in network.neighbors[node]:
+            if other not in inside:
+                links += network.parallel.get((other, node), 1)
+                heads.add(node)
+                tails.add(other)
+    room = min(links, len(heads), len(tails)) if one_port else links
+    if needed <= steps * room:
+        raise CertificateError(
+            f"{needed} messages have to enter the set, and {room} can in a step: that takes no "
+            f"more than {steps} steps."
+        )
+
+
+def _entering(collective: str, root: int | None, group: tuple[int, ...], inside: set[int]) -> int:
+    """Count the messages of one item that have to enter the set for a group, at least."""
+    within = sum(member in inside for member in group)
+    outside = len(group) - within
+    if within == 0 or outside == 0:
+        return 0
+    rooted = root is not None and group[root] in inside
+    return {
+        "gossip": outside,
+        "reducescatter": within,
+        "exchange": within * outside,
+        "allreduce": 1,
+        "broadcast": int(not rooted),
+        "reduce": int(rooted),
+        "scatter": 0 if rooted else within,
+        "gather": outside if rooted else 0,
+    }[collective]
