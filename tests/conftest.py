@@ -17,7 +17,7 @@ import pytest
 from _pytest.runner import runtestprotocol
 from shares import outside_of_share
 
-MPI_TESTS = Path(__file__).parent / "mpi"
+MPI_TESTS = f"{Path(__file__).parent}/mpi/"
 PASSED, SKIPPED, FAILED = 1, 2, 4  # bits: their union over the ranks tells who differs
 OUTCOMES = {"passed": PASSED, "skipped": SKIPPED, "failed": FAILED}
 PATIENCE = {PASSED: 300.0, SKIPPED: 300.0, FAILED: 20.0}  # seconds to wait for ranks still busy
@@ -135,7 +135,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> bool | None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Everything below tests/mpi is an MPI test; long tests wait for launch/test --long."""
     for item in items:
-        if MPI_TESTS in item.path.parents:
+        if str(item.path).startswith(MPI_TESTS):
             item.add_marker("mpi")
         if item.get_closest_marker("long") and not os.environ.get("MPINET_LONG"):
             item.add_marker(pytest.mark.skip(reason="takes minutes: launch/test --long"))

@@ -34,22 +34,26 @@ def member(family):
 
 def ways(topology, routing, classes):
     """The channels with classes of every way, those of drawn ways as message 0 has them."""
+    nodes, ports = np.indices((topology.size, topology.ports))
+    beyond = topology.neighbor(nodes, ports)
+    wired, back = beyond >= 0, np.full_like(beyond, -1)
+    back[wired] = topology.reverse_port(nodes[wired], ports[wired])
+    beyond, back = beyond.tolist(), back.tolist()
     for source in range(topology.hosts):
         for target in range(topology.hosts):
             header = np.zeros(routing.words, np.int64)
             routing.start(source, target, header, routing.params)
-            yield list(walked(topology, routing, classes, source, header))
+            yield list(walked(beyond, back, routing, classes, source, header))
 
 
-def walked(topology, routing, classes, node, header):
+def walked(beyond, back, routing, classes, node, header):
     in_port = in_class = -1
     while (port := int(routing.decide(node, header, routing.params))) >= 0:
         own = in_port, in_class, header, classes.params
         in_class = int(classes.rule(node, port, *own))
         assert 0 <= in_class < classes.count
         yield node, port, in_class
-        in_port = topology.reverse_port(node, port)
-        node = topology.neighbor(node, port)
+        in_port, node = back[node][port], beyond[node][port]
 
 
 def is_free(found, classes):

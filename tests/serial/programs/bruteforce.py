@@ -37,32 +37,49 @@ def carried(useful, capacity, one_port):
     return [*combinations(sorted(useful), min(capacity, len(useful)))]
 
 
+def moves(able, one_port, used=()):
+    """Yield what arcs may carry at once, as (from, to, item): each one of its choices."""
+    if not able:
+        yield used
+        return
+    (u, v, choices), *others = able
+    busy = one_port and any(u == sender or v == receiver for sender, receiver, _ in used)
+    for items in choices:
+        if not (items and busy):
+            yield from moves(others, one_port, (*used, *((u, v, item) for item in items)))
+
+
 def sent(graph, states, items, one_port):
     """What nodes may have after a step, from each of these: one set of items a node."""
     after = set()
     for state in states:
-        arcs = [(u, v) for u in graph for v in graph[u] if state[u] - state[v]]
-        choices = [
-            carried(state[u] - state[v], graph.edges[u, v].get("capacity", 1), one_port)
-            for u, v in arcs
+        able = [
+            (u, v, carried(state[u] - state[v], graph.edges[u, v].get("capacity", 1), one_port))
+            for u in graph
+            for v in graph[u]
+            if state[u] - state[v]
         ]
-        for chosen in product(*choices):
-            used = [
-                (u, v, item) for (u, v), taken in zip(arcs, chosen, strict=True) for item in taken
-            ]
-            if one_port and any(len({m[end] for m in used}) < len(used) for end in (0, 1)):
-                continue
+        for used in moves(able, one_port):
             held = list(state)
             for _, v, item in used:
                 held[v] = held[v] | {item}
             after.add(tuple(held))
-    return {
-        one
-        for one in after
-        if not any(
-            one != two and all(a <= b for a, b in zip(one, two, strict=True)) for two in after
-        )
-    }
+    each = len(items)
+    return most(
+        {
+            sum(1 << (each * node + i) for node, held in enumerate(state) for i in held): state
+            for state in after
+        }
+    )
+
+
+def most(states):
+    """Those states of which no other has more, by the number whose bits are what a state has."""
+    kept = []
+    for bits in sorted(states, key=int.bit_count, reverse=True):
+        if not any(bits & more == bits for more in kept):
+            kept.append(bits)
+    return {states[bits] for bits in kept}
 
 
 def fewest(graph, sources, one_port, done=None):
@@ -81,21 +98,20 @@ def told(arcs, states, one_port):
     after = set()
     for state in states:
         items = range(len(state[0]))
-        able = [[i for i in items if state[u][i] & ~state[v][i]] for u, v in arcs]
-        for chosen in product(*([None, *each] for each in able)):
-            used = [(u, v, i) for (u, v), i in zip(arcs, chosen, strict=True) if i is not None]
-            if one_port and any(len({m[end] for m in used}) < len(used) for end in (0, 1)):
-                continue
+        useful = [[i for i in items if state[u][i] & ~state[v][i]] for u, v in arcs]
+        able = [
+            (u, v, [(), *((i,) for i in each)]) for (u, v), each in zip(arcs, useful, strict=True)
+        ]
+        for used in moves(able, one_port):
             held = [list(sums) for sums in state]
             for u, v, item in used:
                 held[v][item] |= state[u][item]
             after.add(tuple(map(tuple, held)))
 
-    def less(one, two):
-        pairs = zip(sum(one, ()), sum(two, ()), strict=True)
-        return all(a & b == a for a, b in pairs)
-
-    return {one for one in after if not any(one != two and less(one, two) for two in after)}
+    sums = {
+        state: "".join(f"{some:0{len(state)}b}" for row in state for some in row) for state in after
+    }
+    return most({int(bits, 2): state for state, bits in sums.items()})
 
 
 def fewest_to_combine(graph, items, one_port, root=None):
