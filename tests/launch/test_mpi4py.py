@@ -14,7 +14,7 @@ from textwrap import dedent
 
 import pytest
 from launch.conftest import CHECKOUT, in_turn_on
-from launch.sources import mpi4py_sources
+from launch.sources import PYTHON, mpi4py_sources
 
 pytestmark = pytest.mark.usefixtures("forked")
 
@@ -258,3 +258,24 @@ def test_programs_of_newer_calls_print_the_same_lines(name, lines):
 @pytest.mark.parametrize(("name", "lines"), (NEWER | NEWER_LONG).items())
 def test_all_programs_of_newer_calls_print_the_same_lines(name, lines, ranks):
     require_the_same_lines(name, lines, ranks)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("ranks", [1, 3])
+@pytest.mark.parametrize("step", [5, 14])
+def test_who_is_left_by_a_failure_prints_the_same_lines_as_under_open_mpis_own(ranks, step):
+    script = DRIVERS / "survivors.py"
+    words = ["--allow-run-as-root", "--oversubscribe", "--with-ft", "ulfm", "-n", "4", PYTHON]
+    done = subprocess.run(
+        [PYTHON.parent / "mpirun", *words, "-u", script, "2"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=TIME_LIMIT,
+    )
+    assert done.returncode == 0, done.stderr
+    faults = ["--faults", f"node:2@{step}"]
+    text = job(ranks, "mpinet", "exec", "--on", "hypercube:2", *faults, script)
+    shown = lasting(text.partition("survivors.py on hypercube:2\n")[0])
+    assert len(shown) == 9
+    assert shown == lasting(done.stdout)

@@ -96,18 +96,25 @@ def test_a_script_that_fails_says_why(name, tmp_path):
     assert here.returncode != 0 and DIFFERENT[name] in here.stderr
 
 
-SUITES = {"mpi-list": 23, "pyske": 202}
+SUITES = {"mpi-list": 23, "pyske": 202, "mpi4py-fft": 4}
 """Packages whose own tests run under MPI, and how many they are."""
+
+SOURCES = {
+    "mpi-list": ("0.4.0", "mpi_list-0.4.0", "tests"),
+    "mpi4py-fft": ("2.0.6", "mpi4py_fft-2.0.6", "tests/test_darray.py"),
+}
+"""Those whose tests are in their sources alone: version, folder, and where the tests are."""
 
 
 def suite_of(package: str) -> Path:
-    """The folder of a package's tests."""
+    """The folder of a package's tests, or their file."""
     if package == "pyske":
         return Path(settings("pyske")["PYTHONPATH"]) / "pyske/test"
-    folder = ENVIRONMENT / "share/mpi_list-0.4.0"
+    version, name, tests = SOURCES[package]
+    folder = ENVIRONMENT / "share" / name
     if not folder.is_dir():
-        fetch("mpi-list", "0.4.0", folder)
-    return folder / "tests"
+        fetch(package, version, folder)
+    return folder / tests
 
 
 @pytest.mark.long
