@@ -14,7 +14,7 @@ from launch.conftest import CHECKOUT
 
 ENVIRONMENT = CHECKOUT / ".venv"
 PYTHON = ENVIRONMENT / "bin/python"
-FETCHING = 120  # seconds
+FETCHING = 600  # seconds; pip makes an environment to ask for some packages' names
 
 
 @cache

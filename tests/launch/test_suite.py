@@ -8,6 +8,7 @@ REFUSED = {
     "test_p2p_obj": "testCommLock",
     "test_ctypes": "testHandleAdress",
     "test_doc": "",
+    "test_dynproc": "testJoin",
     "test_objmodel": "testCAPI",
     "test_util_pool": "test_apply_async_timeout",
 }
