@@ -92,7 +92,8 @@ def loading(world: World) -> Iterator[None]:
         here, name = world.turns.current, module.__name__
         if here.main is None:
             EXECUTE(loader, module)
-        elif world.turns.privacy.installed.owns(module, name):
+            return
+        if world.turns.privacy.installed.owns(module, name):
             reached(here)
             _join_package(here, module)
             exec(code_of(loader, name), module.__dict__)  # type: ignore[arg-type]
