@@ -79,12 +79,7 @@ def _theorem(
     if document["kind"] == "lrat" and claim.items == 1:
         yield from _of_proof(file, document, claim, network)
         return
-    writer = {"cut": _of_cut, "cuts": _of_weights, "distance": _of_distance}.get(document["kind"])
-    cuts = writer(document, claim, network) if writer and network.links else None
-    if cuts is None:
-        raise CertificateError(
-            f"its kind ({document['kind']} of {claim.collective}) has no theorem to export."
-        )
+    cuts = cuts_of(document, claim, network)
     yield from _network(network)
     yield "Definition cuts : list cut := ["
     yield ";\n".join(
@@ -96,6 +91,24 @@ def _theorem(
         rows = ((step * network.size + node, each) for (step, node), each in charges.items())
         yield f"Definition {name} := in_step net (table 0 {_rows(rows)})."
     yield from _claim(claim, "cuts_show net _ _ cuts sends accepts")
+
+
+def cuts_of(document: dict[str, Any], claim: Claim, network: Network) -> Cuts:
+    """Return the cuts that a certificate rests on.
+
+    Raises
+    ------
+    CertificateError
+        It rests on none, or on cuts over busses.
+    """
+    writer = {"cut": _of_cut, "cuts": _of_weights, "distance": _of_distance}.get(document["kind"])
+    cuts = writer(document, claim, network) if writer and network.links else None
+    if cuts is None:
+        raise CertificateError(
+            f"its kind ({document['kind']} of {claim.collective}) rests on no cuts over links "
+            "to export."
+        )
+    return cuts
 
 
 def _of_proof(

@@ -26,7 +26,11 @@ if TYPE_CHECKING:
     from mpinet.machine.transport import Local
 
 
-EXPORTS = {".cnf": "mpinet.certify.dimacs", ".v": "mpinet.certify.coq"}
+EXPORTS = {
+    ".cnf": "mpinet.certify.dimacs",
+    ".opb": "mpinet.certify.pseudoboolean",
+    ".v": "mpinet.certify.coq",
+}
 """Modules that write a certificate for checkers of others, by the ending of the file."""
 
 COLLECTIVE, WIDTH = When("of a collective"), When("of a bisection width")
@@ -76,8 +80,9 @@ def certify(
         many seconds.
     export : str, optional
         File for checkers of others: ``.cnf``, the formula of a certificate of kind ``lrat`` in
-        DIMACS, with the proof beside it (``.lrat``), as cake_lpr reads it; ``.v``, a theorem for
-        Coq about broadcast, gossip, scatter or gather.
+        DIMACS, with the proof beside it (``.lrat``), as cake_lpr reads it; ``.opb``, the
+        constraints of a certificate by cuts, with the proof beside it (``.pbp``), as VeriPB reads
+        them; ``.v``, a theorem for Coq; both about broadcast, gossip, scatter or gather.
     seed : int
         Changes nothing.
 

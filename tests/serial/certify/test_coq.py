@@ -122,9 +122,9 @@ if COQC:
 def test_a_certificate_without_a_theorem_is_not_exported(tmp_path, capsys):
     asked = {
         "sums": ("ring:6", {"collective": "allreduce"}, "not allreduce"),
-        "classes": ("debruijn:3", {}, "class-lp of broadcast. has no theorem"),
+        "classes": ("debruijn:3", {}, "class-lp of broadcast. rests on no cuts"),
         "halves": ("petersen", {"collective": "bisection"}, "theorems are of steps"),
-        "busses": ("lens:2,3,3", {"collective": "gossip"}, "cut of gossip. has no theorem"),
+        "busses": ("lens:2,3,3", {"collective": "gossip"}, "cut of gossip. rests on no cuts"),
     }
     for name, (network, others, sentence) in asked.items():
         file = tmp_path / f"{name}.cert"
@@ -133,4 +133,4 @@ def test_a_certificate_without_a_theorem_is_not_exported(tmp_path, capsys):
             mpinet.certify(file, export=tmp_path / "x.v")
         assert not (tmp_path / "x.v").exists()
     assert Session(["certify", str(file), "--export", str(tmp_path / "x.pdf")]).run() == 2
-    assert "ends in .cnf or .v" in capsys.readouterr().err
+    assert "ends in .cnf or .opb or .v" in capsys.readouterr().err

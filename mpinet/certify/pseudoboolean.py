@@ -1,0 +1,106 @@
+"""Cuts as pseudo-Boolean constraints, and the sum that refutes them as a proof for VeriPB.
+
+A variable says that an item goes over a channel in a step, one for each parallel link. Of each cut
+a constraint says how many items have to leave its set, and with one port another one that a node
+sends, or accepts, no more than one in a step. The proof is one line: weights times cuts, charges
+times ports, and what is left at each variable, come to a contradiction.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+from mpinet.base.files import read_bytes, write_text
+from mpinet.certify.certificate import MOST_BYTES, Claim, Verified
+from mpinet.certify.coq import COPYING, cuts_of
+from mpinet.certify.network import Network
+from mpinet.errors import CertificateError
+from mpinet.networks.topology import Topology
+
+Terms = Iterable[tuple[int, int]]
+"""Pairs of a coefficient and a variable, numbered from 1."""
+
+
+def export(file: Path, found: Verified, topology: Topology, target: Path) -> None:
+    """Write the constraints of a certificate by cuts (OPB), and their refutation beside them.
+
+    Parameters
+    ----------
+    file : Path
+        The certificate.
+    found : Verified
+        What it proves.
+    topology : Topology
+        The network that it is about.
+    target : Path
+        File for the constraints; the proof's ends in ``.pbp``.
+
+    Raises
+    ------
+    CertificateError
+        It is of a collective or kind without cuts over links.
+    OutputError
+        A file cannot be written.
+    """
+    claim, network = found.claim, Network.of(topology)
+    if not isinstance(claim, Claim) or claim.collective not in COPYING:
+        raise CertificateError(f"constraints are of cuts, for {', '.join(COPYING)}.")
+    cuts = cuts_of(json.loads(read_bytes(file, MOST_BYTES)), claim, network)
+    moves = [
+        (step, node, other)
+        for step in range(claim.more_than)
+        for node, others in enumerate(network.neighbors)
+        for other in others
+        for _ in range(network.parallel.get((node, other), 1))
+    ]
+    worth = [0] * (len(moves) + 1)
+    lines, proof = list[str](), list[str]()
+
+    def add(terms: Terms, least: int, times: int) -> None:
+        """Add a constraint, and so many times of it to the sum."""
+        kept = list(terms)
+        lines.append(" ".join(f"{c:+d} x{x}" for c, x in kept) + f" >= {least} ;")
+        for coefficient, variable in kept if times else ():
+            worth[variable] += times * coefficient
+        proof.extend([str(len(lines)), str(times), "*", "+"] if times else [])
+
+    for joins, weight in cuts.sets:
+        crossing = [
+            (1, at)
+            for at, (step, node, other) in enumerate(moves, 1)
+            if joins[node] <= step and joins[other] > step + 1
+        ]
+        if crossing or weight:
+            add(crossing or [(0, 1)], _leaving(claim, network, joins), weight)
+    for charges, end in [(cuts.sends, 1), (cuts.accepts, 2)] if claim.ports == "one" else ():
+        for (step, node), charge in charges.items():
+            ours = [
+                (-1, x) for x, move in enumerate(moves, 1) if (move[0], move[end]) == (step, node)
+            ]
+            if ours and charge:
+                add(ours, -1, charge)
+    for variable, left in enumerate(worth):
+        if left:
+            literal = f"~x{variable}" if left > 0 else f"x{variable}"
+            proof.extend([literal, str(abs(left)), "*", "+"])
+    head = f"* #variable= {len(moves)} #constraint= {len(lines)}"
+    write_text(target, "\n".join([head, *lines, ""]))
+    summed = " ".join(proof[:3] + proof[4:])
+    steps = [f"f {len(lines)}", f"p {summed}", f"c {len(lines) + 1}"]
+    text = "\n".join(["pseudo-Boolean proof version 1.0", *steps, ""])
+    write_text(target.with_suffix(".pbp"), text)
+
+
+def _leaving(claim: Claim, network: Network, joins: list[int]) -> int:
+    """Number of items that are in the set at the beginning, and are needed outside at the end."""
+    inside = [at == 0 for at in joins[: network.hosts]]
+    outside = sum(at > claim.more_than for at in joins[: network.hosts])
+    if claim.root is None:
+        return claim.items * sum(inside) * (outside > 0)
+    if claim.collective == "gather":
+        return sum(inside) * (joins[claim.root] > claim.more_than)
+    return inside[claim.root] * (
+        outside if claim.collective == "scatter" else claim.items * (outside > 0)
+    )
