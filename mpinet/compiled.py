@@ -1,7 +1,7 @@
 """Rules and kernels: plain functions that Numba compiles once, for all parameter values.
 
 This module imports Numba (with `rulebox` and `nativecache`) where a compiled function is first
-called. Seven kinds of function exist:
+called. Eight kinds of function exist:
 
 ``@rule``
     a small function of one processor with one of the fixed signatures of
@@ -15,6 +15,8 @@ called. Seven kinds of function exist:
     a loop of a kernel that has a name of its own. It is compiled without counts of references, so
     that it may take groups of arrays and hand on what is in them; it can make no arrays. LLVM puts
     it into the kernel.
+``@sweep``
+    a phase whose indices are 0 or more, but for constants: nobody asks whether they are.
 ``@routine``
     likewise, but called from many places: a kernel has it once.
 ``@part``
@@ -296,6 +298,15 @@ class Phase(Inlined):
     how: ClassVar[dict[str, Any] | None] = {"_nrt": False, "forceinline": True}
 
 
+class Sweep(Phase):
+    """A phase whose indices, but for constants, are 0 or more.
+
+    Where a loop goes from record to record, Numba's question whether they are takes a fifth of it.
+    """
+
+    how: ClassVar[dict[str, Any] | None] = {"_nrt": False, "forceinline": True, "from_zero": True}
+
+
 class Routine(Inlined):
     """A function that many phases call, in which others are called: LLVM decides what goes where.
 
@@ -558,6 +569,11 @@ def idiom(function: Callable[..., Any]) -> Idiom:
 def phase(function: Callable[..., Any]) -> Phase:
     """Make a loop of a kernel that is compiled without counting references."""
     return Phase(function)
+
+
+def sweep(function: Callable[..., Any]) -> Sweep:
+    """Make a phase that takes all its indices for 0 or more, but for constants."""
+    return Sweep(function)
 
 
 def routine(function: Callable[..., Any]) -> Routine:

@@ -10,7 +10,7 @@ from numba.core.codegen import JITCodeLibrary
 
 from mpinet.base.arrays import Array, Ints, Table
 from mpinet.base.records import Record
-from mpinet.compiled import inlined, kernel, prefetch, routine
+from mpinet.compiled import inlined, kernel, prefetch, routine, sweep
 
 
 @inlined
@@ -114,3 +114,25 @@ def test_items_are_asked_for_by_lines_wherever_they_are(tmp_path, monkeypatch):
         (text,) = added.native.inspect_llvm().values()
         calls = len(re.findall("call void @llvm.prefetch", text))
         assert calls > 0 and calls % 3 == 0  # a number, and both ends of a stop, some times over
+
+
+@sweep
+def looked_up(numbers, table, at, found):
+    """Read by an index, by a pair of which one is a constant below 0, and by such a constant."""
+    found[at + 1], found[at + 2], found[at + 3] = numbers[at], table[at, -1], numbers[-1]
+
+
+@kernel
+def look_up(numbers: Ints, table: Table, at: int, found: Ints) -> None:
+    """Look numbers up."""
+    looked_up(numbers, table, at, found)
+
+
+def test_sweeps_count_from_the_end_for_constants_alone():
+    """An index below 0 leads to what lies before an array: nobody asks whether it is one."""
+    numbers, table, found = np.arange(10)[5:], np.arange(8).reshape(4, 2)[2:], np.zeros(5, np.int64)
+    look_up(numbers, table, 1, found)
+    assert found.tolist() == [0, 0, 6, 7, 9]
+    look_up(numbers, table, -1, found)
+    plain = numba.config.DISABLE_JIT
+    assert found.tolist() == [9 if plain else 4, 7 if plain else 3, 9, 7, 9]

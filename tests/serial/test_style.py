@@ -31,7 +31,7 @@ def test_the_hooks_before_a_commit_are_the_checks_made_here() -> None:
     assert sorted(entries) == sorted([*CHECKERS, ELSEWHERE])
 
 
-COMPILED = {"rule", "inlined", "idiom", "phase", "routine", "part", "kernel", "Hint"}
+COMPILED = {"rule", "inlined", "idiom", "phase", "sweep", "routine", "part", "kernel", "Hint"}
 """Decorators of functions that Numba gives their types."""
 
 CODE_ALONE = "mpinet/base/rulebox.py:_put"

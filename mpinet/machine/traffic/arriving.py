@@ -3,7 +3,7 @@
 import numpy as np
 
 from mpinet.base.arrays import Table
-from mpinet.compiled import kernel, part, phase
+from mpinet.compiled import kernel, part, sweep
 from mpinet.machine.traffic.counting import enter, finish
 from mpinet.machine.traffic.layout import (
     CREDIT,
@@ -29,7 +29,7 @@ from mpinet.machine.traffic.ways import called, port_on
 from mpinet.networks.routing import STUCK
 
 
-@phase
+@sweep
 def arrive(routes, rules, state, wires, books, scratch, ledger):
     """Phase 4: let flits and credits arrive that can be used from the next step on."""
     lanes, ring, occupied, nodes, channels, messages, due = (

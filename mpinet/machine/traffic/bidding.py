@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from mpinet.compiled import part, phase
+from mpinet.compiled import part
+from mpinet.machine.traffic.allocating import lead
 from mpinet.machine.traffic.choice import is_entering, needed
 from mpinet.machine.traffic.layout import (
     ADAPTIVE,
@@ -19,13 +20,13 @@ from mpinet.machine.traffic.ways import ask
 from mpinet.networks.arithmetic import lowest_one
 
 
-@phase
-def bid(begin, end, routes, rules, state, busses, bidding, scratch, ledger):
-    """Phase 2: let every lane whose front flit can go bid for an output; return the bids' number.
+@part
+def bid(slot, many, routes, rules, state, busses, bidding, scratch, ledger):
+    """Let every lane of a node whose front flit can go bid for an output.
 
-    The lanes are those of the nodes `begin` to `end`, without the last.
-
-    The bids of a node lie side by side, by ascending lane: `grant` relies on both.
+    Returns the number of all bids so far, and a word that is 0 if no two of this node are for the
+    same output or from the same input (where `granting` asks for it). The bids of a node lie side
+    by side, by ascending lane.
     """
     nodes, occupied, lanes, queues, ring, channels, messages = (
         state.nodes, state.occupied, state.lanes, state.queues, state.ring, state.channels,
@@ -34,56 +35,59 @@ def bid(begin, end, routes, rules, state, busses, bidding, scratch, ledger):
     bids, of_ports, bus_rows = bidding.bids, busses.of_ports, busses.rows
     t, ports, vcs, count, words = ledger.now, rules.ports, rules.vcs, rules.lanes, rules.words
     network_lanes, buffer, bussed = ports * vcs, rules.buffer, of_ports.size > 0
-    header, ways, seen, port_of = scratch.header, scratch.ways, bidding.seen, scratch.port_of
-    many = 0
-    for slot in range(begin, end):
-        number, base = nodes[slot].number, slot * count
-        for word in range(words):
-            bits = occupied[slot * words + word]
-            while bits:
-                at = word * LANES_PER_WORD + lowest_one(bits)
-                bits &= bits - 1
-                v = np.int64(NONE)
-                if UNLIMITED:
-                    queue = queues[base + at]
-                    if queue.until > t:
-                        continue
-                    m, out = np.int64(queue.root), at
+    number, base = nodes[slot].number, slot * count
+    outs = ins = clash = 0
+    for word in range(words):
+        bits = occupied[slot * words + word]
+        while bits:
+            at = word * LANES_PER_WORD + lowest_one(bits)
+            bits &= bits - 1
+            v = np.int64(NONE)
+            if UNLIMITED:
+                queue = queues[base + at]
+                if queue.until > t:
+                    continue
+                m, out = np.int64(queue.root), at
+            else:
+                lane = lanes[base + at]
+                if at < network_lanes:
+                    m = np.int64(ring[(base + at) * buffer + lane.first])
                 else:
-                    lane = lanes[base + at]
-                    if at < network_lanes:
-                        m = np.int64(ring[(base + at) * buffer + lane.first])
-                    else:
-                        m = np.int64(lane.incoming)
-                        if DETAILED and lane.came > t:
-                            continue
-                    # A waiting head that has a choice asks anew in every step: credits change.
-                    if lane.out == UNDECIDED or (ADAPTIVE and lane.sent == 0 and lane.vc != FIXED):
-                        waits = ask(
-                            m, lane, at, slot, header, port_of, ways, seen, routes, rules, state,
-                            ledger,
-                        )  # fmt: skip
-                        if ledger.wrong != 0:
-                            return many
-                        if waits:
-                            continue
-                    out = np.int64(lane.out)
-                if bussed and out < ports:
-                    bus = bus_rows[of_ports[slot * ports + out]]
-                    # A message that keeps a bus until its tail is the only one to bid for it.
-                    if bus.until > t and bus.claimant != number * count + at:
+                    m = np.int64(lane.incoming)
+                    if DETAILED and lane.came > t:
                         continue
-                if out < ports and not UNLIMITED:
-                    v = free_channel(
-                        lane, messages[m], at < network_lanes, base + out * vcs, channels, rules,
-                        routes.escape, enters(at, lane, slot, routes.escape, rules, state),
-                    )  # fmt: skip
-                    if v == NONE:
+                # A waiting head that has a choice asks anew in every step: credits change.
+                if lane.out == UNDECIDED or (ADAPTIVE and lane.sent == 0 and lane.vc != FIXED):
+                    waits = ask(
+                        m, lane, at, slot, routes, rules, state, bidding.seen, scratch, ledger
+                    )
+                    if ledger.wrong != 0:
+                        return many, clash
+                    if waits:
                         continue
-                each = bids[many]
-                each.slot, each.lane, each.out, each.vc, each.message = slot, at, out, v, m
-                many += 1
-    return many
+                out = np.int64(lane.out)
+            if bussed and out < ports:
+                bus = bus_rows[of_ports[slot * ports + out]]
+                # A message that keeps a bus until its tail is the only one to bid for it.
+                if bus.until > t and bus.claimant != number * count + at:
+                    continue
+            if out < ports and not UNLIMITED:
+                v = free_channel(
+                    lane, messages[m], at < network_lanes, base + out * vcs, channels, rules,
+                    routes.escape, enters(at, lane, slot, routes.escape, rules, state),
+                )  # fmt: skip
+                if v == NONE:
+                    continue
+            each = bids[many]
+            each.slot, each.lane, each.out, each.vc, each.message = slot, at, out, v, m
+            many += 1
+            if not UNLIMITED and not DETAILED and words == 1:
+                output = 1 << lead(busses.leads, slot, out, ports)
+                port = scratch.whole[scratch.port_of[at]]
+                clash |= outs & output | ins & port
+                outs |= output
+                ins |= port
+    return many, clash
 
 
 @part

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mpinet.compiled import part, phase
+from mpinet.compiled import part, sweep
 from mpinet.machine.traffic.arriving import join
 from mpinet.machine.traffic.counting import book_birth
 from mpinet.machine.traffic.layout import DETAILED, FIFO, NONE, UNDECIDED, UNLIMITED
@@ -60,7 +60,7 @@ def withdraw(rules, state, ledger):
     ledger.backlog = 0
 
 
-@phase
+@sweep
 def generate(begin, end, routes, rules, sources, state, books, scratch, ledger):
     """Phase 1: generate messages and let them take slots of their sources, or unlimited queues.
 

@@ -1,12 +1,13 @@
-"""Phase 2 of a step, its second half: each node grants bids, as outputs and inputs allow.
+"""Phase 2 of a step: each node grants the bids of its lanes, as outputs and inputs allow.
 
 With busses the granted bids become claims, which all members of a bus compare (`sharing.settle`).
 """
 
 import numpy as np
 
-from mpinet.compiled import part, phase
+from mpinet.compiled import part, phase, sweep
 from mpinet.machine.traffic.allocating import allocate, lead, sort_grants
+from mpinet.machine.traffic.bidding import bid
 from mpinet.machine.traffic.layout import (
     DETAILED,
     FIFO,
@@ -20,45 +21,43 @@ from mpinet.machine.traffic.places import add_all, clear, first_from, make_empty
 from mpinet.networks.arithmetic import lowest_one
 
 
-@phase
-def grant(many, rules, state, busses, bidding, scratch, ledger):
-    """Choose among the bids: write the places of those granted, and return their number."""
+@sweep
+def grant(begin, end, routes, rules, state, busses, bidding, scratch, ledger):
+    """Phase 2: let lanes bid, and choose among the bids: write the places of those granted.
+
+    The lanes are those of the nodes `begin` to `end`, without the last.
+    """
     bids, chosen = bidding.bids, bidding.chosen
-    if UNLIMITED:
-        # Nobody else bids for a queue's channel, and there is no crossbar.
-        for b in range(many):
-            chosen[b] = b
-        return many
     outputs, lanes, messages, leads = state.outputs, state.lanes, state.messages, busses.leads
-    ports, policy, switching = rules.ports, rules.policy, rules.switching
+    ports, policy, words = rules.ports, rules.policy, rules.words
     # By output and input the last node (slot) in which it was taken. A node compares these stamps
     # with its own slot, so that no node has to clear them.
     used_out, used_in, port_of = scratch.used_out, scratch.used_in, scratch.port_of
-    words, whole = rules.words, scratch.whole
     used_out[:] = NONE
     used_in[:] = NONE
     scratch.used_vcs[:] = NONE
-    granted = first = 0
-    while first < many:
-        slot, last = bids[first].slot, first
-        outs = ins = clash = 0
-        while last < many and bids[last].slot == slot:
-            each = bids[last]
-            last += 1
-            if not DETAILED and words == 1:
-                out = 1 << lead(leads, slot, np.int64(each.out), ports)
-                port = whole[port_of[each.lane]]
-                clash |= outs & out | ins & port
-                outs |= out
-                ins |= port
+    granted = last = 0
+    for slot in range(begin, end):
+        first = last
+        last, clash = bid(slot, first, routes, rules, state, busses, bidding, scratch, ledger)
+        if ledger.wrong != 0:
+            return
+        if UNLIMITED:
+            # Nobody else bids for a queue's channel, and there is no crossbar.
+            for b in range(first, last):
+                chosen[b] = b
+            granted = last
+            continue
+        if first == last:
+            continue
         if DETAILED:
-            before, first_bid, first = granted, first, last
+            before = granted
             granted = allocate(
-                first_bid, last, granted, slot, ledger.now, rules, state, bidding, scratch, leads
+                first, last, granted, slot, ledger.now, rules, state, bidding, scratch, leads
             )
             sort_grants(before, granted, chosen)
             continue
-        if switching != WORMHOLE:
+        if rules.switching != WORMHOLE:
             granted = grant_begun(
                 first, last, granted, slot, used_out, used_in, port_of, rules, bids, chosen,
                 outputs, leads,
@@ -79,8 +78,7 @@ def grant(many, rules, state, busses, bidding, scratch, ledger):
                 first, last, granted, slot, used_out, used_in, rules, bids, chosen, lanes, messages,
                 leads,
             )  # fmt: skip
-        first = last
-    return granted
+    ledger.granted = granted
 
 
 @part

@@ -489,7 +489,7 @@ class Scratch(NamedTuple):
     """Scratch arrays of a step.
 
     A header; an adaptive node's candidates; the node in which each output, and each input, was last
-    taken; the input port of each lane. For the policy ``rotating``, in words as of
+    taken; the input port and class of each lane. For the policy ``rotating``, in words as of
     `State.occupied`: the lanes that bid for each output, those of inputs that are taken, those of
     each input; and the bid of each lane. For `allocating`: the room of a node's outputs and inputs,
     the node in which a flit was last granted each virtual channel, and the picked ones.
@@ -500,6 +500,7 @@ class Scratch(NamedTuple):
     used_out: Ints
     used_in: Ints
     port_of: Ints
+    group_of: Ints
     asked: Ints
     barred: Ints
     whole: Ints

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mpinet.compiled import part, phase
+from mpinet.compiled import part, sweep
 from mpinet.machine.traffic.counting import answer, enter, finish
 from mpinet.machine.traffic.layout import (
     BODY,
@@ -24,7 +24,7 @@ from mpinet.machine.traffic.places import clear, give_back
 from mpinet.machine.traffic.queues import without_first
 
 
-@phase
+@sweep
 def leave(rules, state, wires, bidding, books, crossing, scratch, ledger):
     """Phase 3: move each granted flit from its lane onto a wire, or eject it.
 

@@ -15,7 +15,6 @@ import numpy as np
 
 from mpinet.compiled import idiom, kernel, phase
 from mpinet.machine.traffic.arriving import arrive
-from mpinet.machine.traffic.bidding import bid
 from mpinet.machine.traffic.choice import look
 from mpinet.machine.traffic.generation import begin_phase, generate, withdraw
 from mpinet.machine.traffic.granting import claim, grant, keep_winners
@@ -84,10 +83,9 @@ def advance(
             else:
                 end = min(first + tile, state.nodes.size)
                 generate(first, end, calls, rules, targets, state, books, scratch, ledger)
-                bids = bid(first, end, calls, rules, state, busses, bidding, scratch, ledger)
+                grant(first, end, calls, rules, state, busses, bidding, scratch, ledger)
                 if ledger.wrong != 0:
                     return
-                ledger.granted = grant(bids, rules, state, busses, bidding, scratch, ledger)
                 # Members of a bus may be on other ranks: Python compares all claims between calls.
                 if bussed:
                     claim(rules, state, busses, bidding, ledger)
@@ -116,6 +114,7 @@ def make_scratch(routes, rules):
         np.empty(rules.ports + 1, np.int64),
         np.empty(rules.ports + 1, np.int64),
         port_of,
+        np.arange(rules.lanes) % rules.vcs // rules.vcs_of_class,
         np.zeros(whole.size, np.int64),
         np.empty(rules.words, np.int64),
         whole,

@@ -43,12 +43,12 @@ def called(routes):
 
 
 @part
-def ask(m, lane, at, slot, header, port_of, ways, seen, routes, rules, state, ledger):
+def ask(m, lane, at, slot, routes, rules, state, seen, scratch, ledger):
     """Ask the routing for output and class of a lane's front message; return whether it waits.
 
     Waiting is an adaptive routing's choice; other routings decide once, for the whole message.
     """
-    message, ports = state.messages[m], rules.ports
+    message, ports, header = state.messages[m], rules.ports, scratch.header
     node = state.nodes[slot].number
     in_port = in_group = np.int64(NONE)
     # Ordinary messages have classes of their own behind those of urgent ones.
@@ -57,12 +57,11 @@ def ask(m, lane, at, slot, header, port_of, ways, seen, routes, rules, state, le
         first_group += rules.classes
     if at < ports * rules.vcs:
         lane.came = message.came
-        in_port = port_of[at]
-        in_group = (at - in_port * rules.vcs) // rules.vcs_of_class - first_group
+        in_port, in_group = scratch.port_of[at], scratch.group_of[at] - first_group
     if ADAPTIVE:
         return choose_way(
-            m, lane, in_port, in_group, first_group, slot, header, ways, seen, routes, rules,
-            state, ledger,
+            m, lane, in_port, in_group, first_group, slot, header, scratch.ways, seen, routes,
+            rules, state, ledger,
         )  # fmt: skip
     out = port_on(m, slot, header, routes, rules, state, ledger)
     group = np.int64(NONE)
