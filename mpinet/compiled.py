@@ -728,7 +728,7 @@ class Mapped:
             return np.array(self._play(nodes, ports), np.int64).reshape(nodes.shape)
         mapped = np.empty(nodes.size, np.int64)
         try:
-            map_rule(self.native, nodes.ravel(), ports.ravel(), self.params, mapped)
+            map_rule(self.native, _flat(nodes), _flat(ports), self.params, mapped)
         except Exception:
             if is_own(self.rule.function):
                 self._play(nodes, ports)  # says where
@@ -745,6 +745,12 @@ class Mapped:
         if numbers.size and (numbers.min() < 0 or numbers.max() >= count):
             wrong = numbers[(numbers < 0) | (numbers >= count)].flat[0]
             raise NodeError(f"There is no {what} {wrong}: {what}s are 0..{count - 1}.")
+
+
+def _flat(numbers: Any) -> Any:
+    """Return numbers in a row, as kernels take them: no view of what nobody may write."""
+    own = numbers.flags.owndata and numbers.flags.writeable
+    return numbers.ravel() if own else numbers.flatten()
 
 
 @kernel

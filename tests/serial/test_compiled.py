@@ -10,6 +10,7 @@ from statistics import median
 import numpy as np
 import pytest
 
+import mpinet
 from mpinet import compiled, draws
 
 LAUNCH = """
@@ -97,3 +98,13 @@ def test_a_rule_of_many_small_arrays_is_compiled_unless_it_is_a_users(
 def shuffled_by_a_user(node: int, port: int, params: list[int]) -> int:
     """A rule that Numba cannot compile."""
     return draws.shuffled(*[int(each) for each in (node, params[0], params[2])])
+
+
+def test_compiled_rules_take_arrays_that_nobody_may_write() -> None:
+    ring = mpinet.open("ring:8")
+    assert ring.neighbor.rule.native  # from here on small arrays go to compiled code, too
+    closed = np.arange(8)
+    closed.flags.writeable = False
+    assert ring.neighbor(closed, 0).tolist() == [1, 2, 3, 4, 5, 6, 7, 0]
+    assert ring.neighbor(np.array([3]), 0).tolist() == [4]
+    assert ring.neighbor(np.broadcast_to(3, (2,)), np.array([0, 0])).tolist() == [4, 4]
