@@ -25,7 +25,7 @@ called. Eight kinds of function exist:
     a loop over many processors or messages. The types of its parameters are those of its
     annotations (see `arguments`).
 
-Beside these there is `prefetch`, an instruction, which nothing depends on.
+Beside these there is `prefetch`, an instruction on which no result depends.
 
 Compiled code is cached on disk under the fingerprint of everything that was compiled into it, also
 of functions from other files: an edit can never bring back an old result. With
@@ -323,7 +323,7 @@ class Part(Inlined):
 
 
 class Hint(Compiled):
-    """A word to the processor, of which nothing depends; plain Python says none."""
+    """An instruction on which no result depends; plain Python leaves it out."""
 
     @property
     def callee(self) -> Any:
@@ -557,7 +557,7 @@ def open_part(*_):
 def prefetch(rows, at):
     """Ask for an item of an array to be in the cache soon, whether or not there is such an item.
 
-    Of a table that is the first item of a row.
+    In a table the item is the first one of a row.
     """
 
 

@@ -141,7 +141,7 @@ def callee(
 def prefetch(_typing: Any, rows: Any, _at: Any) -> Any:
     """Make code that asks for the lines of the cache in which an item of an array lies.
 
-    Of a table that is the first item of a row. Items of a size that divides a line's lie in one.
+    In a table the item is the first one of a row. An item whose size divides a line's lies in one.
     """
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
