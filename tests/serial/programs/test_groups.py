@@ -266,8 +266,9 @@ def test_the_joint_cut_is_a_cut_of_networkx():
         nodes = generator.permutation(network.hosts)
         groups = [nodes[:4], nodes[4:8]]
         for collective in ("gossip", "exchange", "allreduce"):
-            bound = joint_cut(network, False, [Demand(collective, each, 3) for each in groups])
-            best, graph = 0, directed(network)
+            demands = [Demand(collective, each, 3) for each in groups]
+            bound, entered = joint_cut(network, False, demands)
+            best, by_entered, graph = 0, 0, directed(network)
             for size in range(1, network.size):
                 for inside in combinations(range(network.size), size):
                     room = nx.cut_size(graph, inside, set(graph) - set(inside), "capacity") // 2
@@ -277,8 +278,11 @@ def test_the_joint_cut_is_a_cut_of_networkx():
                         for k, all_ in counts
                         if 0 < k < all_
                     )
-                    best = max(best, -(-3 * needed // room))
-            assert 0 < bound <= best
+                    steps = -(-3 * needed // room)
+                    best = max(best, steps)
+                    if sorted(entered) == [*inside]:
+                        by_entered = steps
+            assert 0 < bound == by_entered <= best
             met += bound == best
     assert met > 8
 
