@@ -246,6 +246,9 @@ if __name__ == "__main__":
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 1)
     os.close(null)
+    for number in (signal.SIGHUP, signal.SIGQUIT):  # a job in the background ignores these, and
+        signal.signal(number, signal.SIG_DFL)  # below a launcher its commands do not
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     server = Server(sys.argv[1])
     warm()
     gc.collect()

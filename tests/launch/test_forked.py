@@ -8,7 +8,7 @@ from pathlib import Path
 
 import forkedclient
 import pytest
-from forked import BIN, at_start, refusal
+from forked import BIN, Forked, at_start, refusal
 from launch.conftest import TIME_LIMIT, comes_true, is_running
 
 TOLD = """
@@ -123,6 +123,27 @@ def test_a_signal_to_the_client_ends_the_command(folder, number):
     job.send_signal(number)
     assert job.wait(TIME_LIMIT) == -number
     assert comes_true(lambda: not is_running(int(file.stem)))
+
+
+def test_a_server_that_began_in_the_background_forks_for_all_others(tmp_path):
+    numbers = signal.SIGHUP, signal.SIGINT, signal.SIGQUIT
+    before = {each: signal.signal(each, signal.SIG_IGN) for each in numbers}
+    try:
+        server = Forked(tmp_path)
+    finally:
+        for each in numbers:
+            signal.signal(each, before[each])
+    listed = [*map(int, numbers)]
+    script = f"import os, signal; print(os.getpid(), [*map(signal.getsignal, {listed})])"
+    told = {}
+    for program in (BIN / "python", "forked-python"):
+        job = subprocess.Popen(
+            [program, "-c", script], env=os.environ | server.variables, stdout=subprocess.PIPE
+        )
+        number, told[program] = job.communicate()[0].split(b" ", 1)
+        assert (int(number) == job.pid) == (program != "forked-python")
+    server.end()
+    assert told[BIN / "python"] == told["forked-python"]
 
 
 def test_a_client_without_a_server_fails(tmp_path):
