@@ -66,11 +66,11 @@ class JointOptimum(ProvingJob):
         correct = not any([held.short() for held in sets])
         alone = max(one.bound for one in parties)
         demands = demands_of(collective, options.items, parties, self._roots)
+        groups = [one.place[: one.part.hosts].tolist() for one in parties]
         search, found = Certified(self._network), {"lower": int(alone), "lower_by": alone.by}
         if transport.rank == 0:
             joint, inside = joint_cut(self._network, model.send == 1, demands)
             if 0 < joint >= alone:
-                groups = [one.place[: one.part.hosts].tolist() for one in parties]
                 claim: dict[str, Any] = {"collective": collective, "ports": options.ports}
                 claim |= {"root": self._root, "more_than": joint - 1}
                 claim |= {"items": options.items, "groups": groups}
@@ -84,8 +84,7 @@ class JointOptimum(ProvingJob):
         names = ", ".join(dict.fromkeys(one.algorithm for one in parties))
         upper = Upper(spent.steps, spent.messages, names, correct, None, None)
         many = {} if options.items == 1 else {"items": options.items}
-        told = self.both_sides(both, self._root, upper, **many)
-        return told | {"groups": [one.place[: one.part.hosts].tolist() for one in parties]}
+        return self.both_sides(both, self._root, upper, **many) | {"groups": groups}
 
     @property
     def _no_cut(self) -> str:
