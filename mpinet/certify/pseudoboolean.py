@@ -9,6 +9,7 @@ times ports, and what is left at each variable, come to a contradiction.
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -75,12 +76,12 @@ def export(file: Path, found: Verified, topology: Topology, target: Path) -> Non
         if crossing or weight:
             add(crossing or [(0, 1)], _leaving(claim, network, joins), weight)
     for charges, end in [(cuts.sends, 1), (cuts.accepts, 2)] if claim.ports == "one" else ():
-        for (step, node), charge in charges.items():
-            ours = [
-                (-1, x) for x, move in enumerate(moves, 1) if (move[0], move[end]) == (step, node)
-            ]
-            if ours and charge:
-                add(ours, -1, charge)
+        through = defaultdict[tuple[int, int], list[tuple[int, int]]](list)
+        for at, move in enumerate(moves, 1):
+            through[move[0], move[end]].append((-1, at))
+        for place, charge in charges.items():
+            if place in through and charge:
+                add(through[place], -1, charge)
     for variable, left in enumerate(worth):
         if left:
             literal = f"~x{variable}" if left > 0 else f"x{variable}"
