@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from mpinet.base.files import read_bytes, write_text
-from mpinet.certify.certificate import MOST_BYTES, Claim, Verified, WidthClaim, waits
+from mpinet.certify.certificate import MOST_BYTES, Verified, waits
+from mpinet.certify.claims import Claim, WidthClaim
 from mpinet.certify.dimacs import proof_of
 from mpinet.certify.network import Network
 from mpinet.errors import CertificateError

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from mpinet.base.files import read_bytes, whole_file
-from mpinet.certify.certificate import MOST_BYTES, Claim, Verified, of_last
+from mpinet.certify.certificate import MOST_BYTES, Verified, of_last
+from mpinet.certify.claims import Claim
 from mpinet.certify.clauses import Clauses, dimacs, formula, sized
 from mpinet.certify.halfclauses import half_formula
 from mpinet.certify.halves import require_order

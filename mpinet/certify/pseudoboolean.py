@@ -14,7 +14,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from mpinet.base.files import read_bytes, write_text
-from mpinet.certify.certificate import MOST_BYTES, Claim, Verified
+from mpinet.certify.certificate import MOST_BYTES, Verified
+from mpinet.certify.claims import Claim
 from mpinet.certify.coq import COPYING, cuts_of
 from mpinet.certify.network import Network
 from mpinet.errors import CertificateError

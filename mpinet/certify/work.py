@@ -16,7 +16,7 @@ from mpinet.base.memory import require_memory
 from mpinet.errors import CertificateError, OutOfReach
 
 if TYPE_CHECKING:
-    from mpinet.certify.certificate import Claim
+    from mpinet.certify.claims import Claim
     from mpinet.networks.topology import Topology
 
 LOOKS = 2**22

@@ -126,7 +126,8 @@ class Certify(Job):
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Check it."""
-        from mpinet.certify.certificate import Claim, certify
+        from mpinet.certify.certificate import certify
+        from mpinet.certify.claims import Claim
 
         found = certify(self._file, self._on, self._effort)
         self.topology = found.network

@@ -1,0 +1,133 @@
+"""Claims of certificates: a stranger's file states them, and is read and refused field by field."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from mpinet.certify.integers import are_integers, is_integer
+from mpinet.certify.joint import Groups
+from mpinet.errors import CertificateError
+
+MOST_STEPS = 2**20
+
+MOST_LINKS = 2**24
+
+MOST_ITEMS = 2**20
+
+SPREADING = ("broadcast", "reduce")
+"""Collectives that certificates by counting and by formulas are about."""
+
+ROOTED = (*SPREADING, "scatter", "gather")
+"""Collectives with a root."""
+
+ROOTLESS = ("gossip", "exchange", "allreduce", "reducescatter")
+"""Collectives without one."""
+
+PIPELINED = (*SPREADING, *ROOTLESS)
+"""Collectives that may be of many items."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Claim of a certificate: a collective on a network takes more than a number of steps.
+
+    Attributes
+    ----------
+    collective, ports : str
+        What is done, and how many ports a processor uses in a step.
+    root : int or None
+        From where, or to where; None for gossip and exchange, which have no root.
+    more_than : int
+        Steps that are not enough.
+    items : int
+        Items of the root, of each processor (gossip), of each pair (exchange), or to be combined.
+    steps : int or None
+        Where it is rounds that are not enough, the steps that share them (`mpinet.certify.prices`).
+    groups : tuple of tuple of int or None
+        Where several groups do it at once, their processors by rank; the root is a rank.
+    """
+
+    collective: str
+    ports: str
+    root: int | None
+    more_than: int
+    items: int = 1
+    steps: int | None = None
+    groups: Groups | None = None
+
+
+@dataclass(frozen=True)
+class WidthClaim:
+    """Claim of a certificate: every cut into halves parts more than a number of links.
+
+    Attributes
+    ----------
+    more_than : int
+        Links, or busses, that every cut into halves parts more of.
+    parted : int
+        How many the cut that it shows parts.
+    medium : str
+        ``"links"`` or ``"busses"``.
+    """
+
+    more_than: int
+    parted: int
+    medium: str
+
+
+def is_of_width(claim: object) -> bool:
+    """Tell if a claim is about a bisection width."""
+    if not isinstance(claim, dict) or "measure" not in claim:
+        return False
+    if set(claim) != {"measure", "more_than"} or claim["measure"] != "bisection":
+        raise CertificateError('its claim is not made of the measure "bisection" and more_than.')
+    more = claim["more_than"]
+    if not is_integer(more, 0, MOST_LINKS - 1):
+        raise CertificateError(f"its claim's more_than is no number 0..{MOST_LINKS - 1}.")
+    return True
+
+
+def read_claim(document: dict[str, Any]) -> Claim:
+    """Read a claim of steps; raise `CertificateError` where it is none."""
+    claim = document.get("claim")
+    names = {"collective", "ports", "root", "more_than"}
+    if not isinstance(claim, dict) or set(claim) - {"items", "steps", "groups"} != names:
+        raise CertificateError("its claim is not made of collective, ports, root and more_than.")
+    if claim["collective"] not in ROOTED + ROOTLESS:
+        known = ", ".join(ROOTED + ROOTLESS)
+        raise CertificateError(f"its claim is about no collective that is known: {known}.")
+    if claim["collective"] in ROOTLESS and claim["root"] is not None:
+        raise CertificateError(f"its claim names a root, and {claim['collective']} has none.")
+    items = claim.get("items", 1)
+    if not is_integer(items, 1, MOST_ITEMS):
+        raise CertificateError(f"its claim's items are no number 1..{MOST_ITEMS}.")
+    of_rounds = document.get("kind") == "prices"
+    if of_rounds != ("steps" in claim) or (of_rounds and type(claim["steps"]) is not int):
+        raise CertificateError("its claim names a number of steps if and only if prices show it.")
+    groups = _groups(claim, document.get("kind"))
+    if items > 1 and not of_rounds and claim["collective"] not in PIPELINED:
+        raise CertificateError(f"many items are for {', '.join(PIPELINED)}.")
+    for name in ("root", "more_than") if claim["collective"] in ROOTED else ("more_than",):
+        value = claim[name]
+        if not is_integer(value, 0, MOST_STEPS - 1):
+            raise CertificateError(f"its claim's {name} is no number 0..{MOST_STEPS - 1}.")
+    if claim["ports"] not in ("one", "all"):
+        raise CertificateError('its claim\'s ports are neither "one" nor "all".')
+    return Claim(**{**claim, "groups": groups})
+
+
+def _groups(claim: dict[str, Any], kind: object) -> Groups | None:
+    """Read the groups of a claim about several at once."""
+    if (kind == "joint") != ("groups" in claim):
+        raise CertificateError("its claim names groups if and only if they are looked at together.")
+    if "groups" not in claim:
+        return None
+    given, most = claim["groups"], MOST_STEPS - 1
+    whole = isinstance(given, list) and all(are_integers(group, 0, most) for group in given)
+    if not whole or not all(given) or not given:
+        raise CertificateError("its claim's groups are no lists of processors.")
+    every = [member for group in given for member in group]
+    if len(set(every)) < len(every):
+        raise CertificateError("its claim's groups have a processor twice.")
+    return tuple(tuple(group) for group in given)
