@@ -23,7 +23,13 @@ OUTCOMES = {"passed": PASSED, "skipped": SKIPPED, "failed": FAILED}
 PATIENCE = {PASSED: 300.0, SKIPPED: 300.0, FAILED: 20.0}  # seconds to wait for ranks still busy
 
 # The ranks must draw the same examples, and take their time on a crowded machine.
-hypothesis.settings.register_profile("mpinet", derandomize=True, deadline=None, database=None)
+hypothesis.settings.register_profile(
+    "mpinet",
+    derandomize=True,
+    deadline=None,
+    database=None,
+    max_examples=100 if os.environ.get("MPINET_LONG") else 25,
+)
 hypothesis.settings.load_profile("mpinet")
 
 
@@ -141,7 +147,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.skip(reason="takes minutes: launch/test --long"))
     costly = config.getoption("--costly")
     shared = [item for item in items if not costly or item.get_closest_marker("costly")]
-    left_out = outside_of_share(shared, config.getoption("--share"))
+    left_out = outside_of_share(shared, config.getoption("--share"), first=costly)
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]

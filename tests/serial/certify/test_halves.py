@@ -106,6 +106,7 @@ CLOSED_FORMS = {
 }
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("name", "width"), CLOSED_FORMS.items())
 def test_known_widths_are_proved_and_certified(name, width, tmp_path):
     file = tmp_path / "width.cert"

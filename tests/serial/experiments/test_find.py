@@ -58,6 +58,7 @@ def counted(family: str, arguments: list[str]) -> dict[str, int]:
     return found
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("family", "largest"),
     [

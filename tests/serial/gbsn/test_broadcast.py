@@ -38,6 +38,7 @@ def by_sections(b, n, root, stride):
     return sorted(sends)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("a", "b", "n"), BSN)
 def test_bsn_is_informed_section_by_section_in_the_stated_steps(a, b, n):
     for root in sorted({0, 1, 2**n // 3, 2**n - 1}):

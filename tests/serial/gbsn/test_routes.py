@@ -67,6 +67,7 @@ def test_twsr_sets_section_after_section_and_shifts_back(a, b, n):
         assert expected[-1] == target and len(expected) - 1 <= bound
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("a", "b", "n"), BSN)
 def test_gbsn_routing_on_a_bsn_is_that_of_equal_blocks_and_no_longer_than_the_diameter(a, b, n):
     """3.3: in the BSN the shift plan always applies."""
@@ -82,6 +83,7 @@ def test_gbsn_routing_on_a_bsn_is_that_of_equal_blocks_and_no_longer_than_the_di
             assert network.last_plan != "tree"
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("network", [*GBSN.values(), *drawn(seed=3, count=40, most=16)], ids=name)
 def test_gbsn_routing_goes_as_defined_and_meets_no_node_twice(network):
     """3.3, against exits found by trying all addresses."""

@@ -99,6 +99,7 @@ def test_a_bsn_is_a_gbsn_of_equal_blocks(a, b, n):
     assert [one.address(u) for u in range(one.size)] == [other.address(u) for u in range(one.size)]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("n", range(1, 9))
 def test_hypercube_shuffle_exchange_and_complete_network_are_instances(n):
     """docs/papers/gbsn, 6."""

@@ -33,6 +33,7 @@ def dead_nodes(topology):
     return [(p * 5 % (topology.size // m)) * m + p for p in range(m)]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", SETTINGS)
 def test_detours_are_found_breadth_first(name):
     """Section 5, detour(a,b,f)."""
@@ -57,6 +58,7 @@ def test_detours_are_found_breadth_first(name):
             assert nodes == reference.detour(loops, a, b, dead)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", SETTINGS)
 def test_online_repair_is_that_of_section_5_1(name):
     topology = mpinet.open(name)
@@ -71,6 +73,7 @@ def test_online_repair_is_that_of_section_5_1(name):
     assert repaired > 10
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", ["gmn:3,12", "gmn:4,16", "gmn:4,24", "gmn:5,40"])
 def test_online_repair_of_all_paths(name):
     topology = mpinet.open(name)
@@ -98,6 +101,7 @@ def test_planned_routes_are_those_of_section_5_2(name):
             assert routing.header_bits(source, target) == width * (len(nodes) - 1)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", ["gmn:22,90112", "gmn:62,266287972352"])
 @pytest.mark.parametrize("kind", ["online", "planned"])
 def test_large_loops_go_round_a_node_on_the_path(name, kind):

@@ -137,6 +137,7 @@ def test_hop_counts_are_the_converted_digits():
         assert cheaper_class(n) == (EVEN if even > odd else ODD)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", SMALL)
 def test_every_route_is_that_of_section_4(name):
     topology = mpinet.open(name)
@@ -207,6 +208,7 @@ def test_the_stateless_variant_takes_the_lowest_port_that_is_closer(name):
             assert port == (closer[0] if closer else -1)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", MIDDLE)
 def test_the_stateless_variant_is_shortest(name):
     topology = mpinet.open(name)
@@ -277,6 +279,7 @@ def test_routes_with_nodes_left_out(N):
             assert bits == int(np.ceil(np.log2(2 * expected.g.b + 3))) * (len(nodes) - 1)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("N", [700, 1009, 1300])
 def test_all_messages_arrive_with_nodes_left_out(N):
     topology, expected, draw = mpinet.open(f"gmnany:{N}"), Arbitrary(N), random.Random(N)

@@ -77,6 +77,7 @@ def test_phases_of_the_vector():
     assert schedule.steps == 19
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", SYMMETRIC)
 def test_schedule_is_that_of_the_specification_from_every_root(name):
     topology, reference = mpinet.open(name), SMALL[name]
@@ -90,6 +91,7 @@ def test_schedule_is_that_of_the_specification_from_every_root(name):
         assert max(step for step, _, _ in sends) == schedule.steps == theorem_3(reference)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", [name for name in LARGE if LARGE[name].size < 10**5])
 def test_schedule_is_that_of_the_specification_in_larger_networks(name):
     topology, reference = mpinet.open(name), LARGE[name]
@@ -192,6 +194,7 @@ def printed_informed(reference, root):
 PRINTED = [name for name in SYMMETRIC if SMALL[name].k] + [EXAMPLE]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", PRINTED)
 def test_printed_form_takes_its_phases_and_informs_whom_it_reaches(name):
     reference = (SMALL | LARGE)[name]

@@ -128,6 +128,7 @@ def test_paths_are_those_of_the_specification(name, routing):
     reference.landing.cache_clear()
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("routing", ROUTINGS)
 @pytest.mark.parametrize("name", [name for name in SMALL if SMALL[name].size <= 300])
 def test_all_messages_arrive_and_shortest_means_shortest(name, routing):
@@ -145,6 +146,7 @@ def test_all_messages_arrive_and_shortest_means_shortest(name, routing):
         assert hops.max() <= topology.stated["diameter"]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("name", "routings"),
     [

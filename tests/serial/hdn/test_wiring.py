@@ -59,6 +59,7 @@ def test_vectors_of_section_3(name, node, neighbors):
     assert [topology.neighbor(node, port) for port in range(topology.ports)] == neighbors
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", [*SMALL, *LARGE])
 def test_numbering_addresses_and_neighbours_are_those_of_the_specification(name):
     topology, reference = mpinet.open(name), {**SMALL, **LARGE}[name]

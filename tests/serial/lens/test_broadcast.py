@@ -98,6 +98,7 @@ def circle_sweep(p, n, root):
     return carried(network, told)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("p", "n"), [(3, 2), (3, 3), (3, 4), (3, 5), (4, 2), (4, 3), (4, 4), (5, 2), (5, 3), (6, 2)]
 )
@@ -112,6 +113,7 @@ def test_completed_lens_is_swept_in_the_stated_steps(p, n):
             assert result.lower_bound <= result.steps
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("n", range(2, 12))
 def test_ring_of_busses_takes_half_of_it(n):
     for root in range(n):
@@ -180,6 +182,7 @@ SETTINGS = [
 ]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("p", "q", "n"), SETTINGS)
 def test_uncompleted_lens_is_swept_in_the_stated_steps_of_which_those_count_that_inform(p, q, n):
     network = lens(p, q, n)

@@ -283,6 +283,7 @@ CANONICAL = ["lens:3,3,3", "lens:4,2,3", "lens:2,4,3", "lens:3,4,2", "lens:4,3,3
              "clens:3,2"]  # fmt: skip
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("pattern_b", [True, False])
 @pytest.mark.parametrize("name", CANONICAL)
 def test_canonical_paths_are_those_of_the_text(name, pattern_b):
@@ -344,6 +345,7 @@ def test_stateless_routing_goes_to_the_first_closer_neighbour(name):
             assert routing.decide(source, [target], routing.params) == first
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", LENSES | CIRCLES)
 def test_numbers_of_shortest_paths(name):
     network, lens = (LENSES | CIRCLES)[name], mpinet.open(name)

@@ -9,6 +9,7 @@ import mpinet
 from mpinet.errors import NodeError, TopologyError
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", LENSES | CIRCLES | PARTIALS)
 def test_ports_are_pairs_of_bus_and_other_member(name):
     topology, expected = mpinet.open(name), BUS_NETWORKS[name]
@@ -229,6 +230,7 @@ def test_first_connectors_of_the_star_are_the_first_numbers(p):
     assert connectors(p, p + 1) == list(range(p))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("kind", ["omega", "flip", "cube", "banyan", "baseline"])
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 6])
 def test_multistage_networks_have_a_link_for_every_line(kind, n):

@@ -64,6 +64,7 @@ def is_a_half(topology, side):
     return hosts in (topology.hosts // 2, (topology.hosts + 1) // 2) and 0 not in side
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", SMALL)
 def test_the_width_of_a_small_network_is_the_least_of_all_cuts(name):
     topology = mpinet.open(name)
@@ -77,6 +78,7 @@ def test_the_width_of_a_small_network_is_the_least_of_all_cuts(name):
     )
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("name", "width"), LARGE.items())
 def test_large_networks_have_the_widths_of_the_closed_forms(name, width):
     found = measure.bisection_width(name)

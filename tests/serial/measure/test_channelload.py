@@ -61,6 +61,7 @@ def busiest(topology, routing, weights, ejects):
     return max(loads.values())
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("pattern", ["uniform", "alltoall", "diagonal", "tornado", "hotspot"])
 @pytest.mark.parametrize("name", ["torus:4x3", "mesh:2x5", "torus:2x4"])
 @pytest.mark.parametrize("routing", [None, "valiant"])

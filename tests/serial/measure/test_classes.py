@@ -72,6 +72,7 @@ def names(topology):
     return [name for name in every if not topology.routing(name).adaptive]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("family", FAMILIES)
 def test_no_family_comes_to_a_deadlock_by_default_nor_has_a_class_too_many(family):
     topology = mpinet.open(member(family))

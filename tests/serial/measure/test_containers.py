@@ -44,6 +44,7 @@ def require_witness(graph, faults, found):
         assert distance_without(graph, found.removed, found.ends) == found.value
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("name", "faults"), CASES)
 def test_the_value_is_that_of_all_removals(name, faults):
     graph, found = graph_of(name), measure.fault_distance(name, faults)
@@ -51,6 +52,7 @@ def test_the_value_is_that_of_all_removals(name, faults):
     require_witness(graph, faults, found)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("faults", [1, 2, 3])
 @pytest.mark.parametrize("number", range(5))
 def test_networks_without_symmetry_too(number, faults):
@@ -78,6 +80,7 @@ def paths_of(graph, source, target, faults, limit):
     return decided[0]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("number", range(5))
 def test_no_disjoint_paths_are_seen_that_a_flow_does_not_have(number):
     graph = random_graphs(5, 14, 0.35)[number]

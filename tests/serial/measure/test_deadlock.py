@@ -25,6 +25,7 @@ def dependency_graph(topology):
     return graph
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", NETWORKS)
 def test_the_cycle_is_a_shortest_one_of_the_dependency_graph(name):
     graph = dependency_graph(mpinet.open(name))

@@ -49,6 +49,7 @@ def test_profiles_count_the_nodes_at_every_distance(name):
     assert measure.distance_profile(name, 1) == tuple(n for n in counts[1] if n)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("number", range(6))
 def test_failed_nodes_and_links_carry_nothing(number):
     whole = random_graphs(6, 24, 0.12)[number]

@@ -51,6 +51,7 @@ def test_the_worst_removal_is_the_one_that_networkx_finds(name, faults):
     assert (found.tested, found.exhaustive) == (len(removals), True)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("number", range(6))
 def test_irregular_networks_too(number):
     graph = random_graphs(6, 12, 0.4)[number]

@@ -20,6 +20,7 @@ NETWORKS = """ring:7 gmn:4,32 hypercube:4 mesh:3x4 complete:2 complete:1 bsn:1,2
 hdn:2x3,super=0 lens:2,3,3 clens:3,2 fattree:2,2 sth:2,2 ring:3*complete:4""".split()
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", NETWORKS)
 def test_routes_have_the_lengths_of_the_paths(name):
     topology = mpinet.open(name)
@@ -47,6 +48,7 @@ def test_the_matrix_has_every_length(name):
     assert found.dtype == np.int16 and (found == wanted).all()
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", NETWORKS)
 @pytest.mark.parametrize("last", [True, False])
 def test_every_routing_of_a_network_is_measured_by_its_name(name, last):

@@ -156,6 +156,7 @@ def test_every_link_down_a_fat_tree_leads_to_one_processor_alone(name, levels):
     assert len(ends) == topology.hosts * levels
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("routing", ["dmodk", "updown"])
 @pytest.mark.parametrize("name", ["fattree:3,1", "fattree:2,3", "fattree:3,3", "fattree:2,4"])
 def test_fat_tree_reaches_its_switches_on_shortest_paths_too(name, routing):

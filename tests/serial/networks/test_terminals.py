@@ -36,6 +36,7 @@ def defined(network, each):
     return graph
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", NAMES)
 def test_every_router_has_the_networks_links_and_its_processors(name):
     topology = mpinet.open(name)

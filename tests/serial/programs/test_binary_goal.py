@@ -44,6 +44,7 @@ def binary_of(text):
     return head + struct.pack(f"<{len(table)}Q", *table) + b"".join(parts)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("number", range(12))
 def test_a_binary_program_is_the_one_of_its_text(number, tmp_path):
     text = random_program(Random(number), 7)

@@ -66,6 +66,7 @@ def followed(table, one_port, size):
     return [set().union(*(who for _, _, who in each)) for each in came]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", OPTIMA)
 def test_one_item_takes_the_steps_of_the_known_algorithms(name):
     topology = mpinet.open(name)

@@ -57,6 +57,7 @@ def test_no_bound_of_a_group_is_above_what_brute_force_takes(ports):
     assert met > 40
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", NAMES)
 def test_every_family_gathers_all_of_a_group_without_a_dead_node(name):
     network = mpinet.open(name)
@@ -232,6 +233,7 @@ def test_the_optimum_of_groups_at_once_has_a_certificate_that_names_them(tmp_pat
     assert "what one of the groups on ring:8 takes alone" in capsys.readouterr().err
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("collective", sorted({"broadcast", *COLLECTIVES} - {"circulate"}))
 @pytest.mark.parametrize("name", ["torus:4x4", "fattree:2,3", "clens:3,3", "dgx1", "hypercube:3"])
 def test_groups_at_once_have_what_they_need_and_take_no_less_than_the_bound(name, collective):

@@ -67,6 +67,7 @@ def filled(text, collective, items, root, seed):
     return machine, out[collective]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("collective", "network", "words"), EXPORTS)
 def test_an_exported_file_runs_in_every_order_of_blocks(
     collective, network, words, tmp_path, capsys

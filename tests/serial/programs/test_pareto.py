@@ -78,6 +78,7 @@ def test_the_published_tables_of_sccl_come_out(tmp_path, network, collective, op
         assert (verified.claim.more_than, verified.claim.steps) == (row.rounds - 1, row.steps)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("number", range(len(SMALL)))
 def test_with_a_round_a_step_the_first_row_takes_as_few_steps_as_brute_force(number):
     network = from_networkx(SMALL[number])

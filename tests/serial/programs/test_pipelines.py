@@ -52,6 +52,7 @@ def test_ways_trees_and_rates_are_those_of_networkx(topology):
     assert rate == min(flows[node] for node in others if node < topology.hosts)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("items", [1, 2, 5])
 @pytest.mark.parametrize("topology", topologies()[1::2], ids=lambda topology: topology.name[:20])
 def test_no_flow_over_time_is_faster_than_the_bound_and_one_is_as_fast(topology, items):

@@ -33,6 +33,7 @@ def same_places(points, others):
     return distance.min(axis=1).max() < 1e-6 and distance.min(axis=0).max() < 1e-6
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("family", REFERENCES)
 def test_no_two_nodes_coincide_and_all_fit_the_square(family):
     for name in REFERENCES[family]:

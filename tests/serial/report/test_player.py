@@ -137,6 +137,7 @@ def test_a_larger_torus_is_a_smaller_torus_of_its_blocks(tmp_path):
     assert np.array_equal(shown_as.groups, at[0] * sides[1] + at[1])
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "name", ["hypercube:13", "mesh:6000", "torus:3x2000", "dragonfly:6,12,6", "debruijn:13",
              "ring:30000"]

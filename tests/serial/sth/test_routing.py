@@ -79,6 +79,7 @@ STATELESS = [
 ]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", STATELESS)
 def test_the_lowest_port_that_leads_closer_is_taken(name):
     wiring = wired(name)
@@ -145,6 +146,7 @@ def test_dimension_order_corrects_the_highest_bit(name):
         assert (decisions(topology.routing("dimension"), topology.size) == expected).all()
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("m", [2, 3, 4, 5, 6, 7, 8, 11, 16])
 def test_the_loops_messages_follow_the_candidate_of_the_paper(m):
     topology, ports = mpinet.open(f"lst:{m}"), table(reference.lst(m))
@@ -182,6 +184,7 @@ def test_table_3_of_the_paper():
     assert chosen == [2, 22, 21, 20, 19]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", ["sth:2,2", "sth:3,3", "sth:2,3,cq", "sth:2,3,hkv", "sth:3,2,q"])
 @pytest.mark.parametrize("way", ["paper", "optimal"])
 def test_the_product_goes_round_the_loop_first(name, way):
