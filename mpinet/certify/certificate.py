@@ -170,6 +170,7 @@ def check(
         document.get("busses") != (None if network.links else busses_sha256(network))
     ):
         raise _another_network(name)
+    _require_fabric(document, network, name)
     if isinstance(claim, Claim):
         CHECKS[kind](document, claim, network, proofs)
         return claim
@@ -204,6 +205,17 @@ def _require_hash(
     require_network(budget, shape, topology.name)
     if edges_sha256(topology) != given:
         raise _another_network(topology.name)
+
+
+def _require_fabric(document: dict[str, Any], network: Network, name: str) -> None:
+    """Compare switches and capacities, which older certificates do not state."""
+    if document.get("fabric", network.fabric) == network.fabric:
+        return
+    there = ", ".join(f"{key} {value}" for key, value in network.fabric.items())
+    raise CertificateError(
+        f"it is about another network: {name} has other switches or capacities than it states "
+        f"(fabric), namely {there}."
+    )
 
 
 def _another_network(name: str) -> CertificateError:

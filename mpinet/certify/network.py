@@ -78,6 +78,25 @@ class Network:
         return len(self.neighbors)
 
     @cached_property
+    def fabric(self) -> dict[str, int | str]:
+        """Numbers of switches and links, and a hash of all links with capacities.
+
+        `links` counts parallel ones; `links_sha256` is the hash of the lines ``u v c`` of all pairs
+        of neighbours with c links, u < v, ascending, by sha256.
+        """
+        stated: dict[str, int | str] = {"switches": self.size - self.hosts}
+        if not self.links:
+            return stated
+        count, text = 0, sha256()
+        for node, others in enumerate(self.neighbors):
+            for other in others:
+                if other > node:
+                    many = self.parallel.get((node, other), 1)
+                    count += many
+                    text.update(f"{node} {other} {many}\n".encode())
+        return stated | {"links": count, "links_sha256": text.hexdigest()}
+
+    @cached_property
     def edges_sha256(self) -> str:
         """Hash of the lines ``u v`` of all pairs of neighbours, u < v, ascending, by sha256."""
         text = sha256()

@@ -64,6 +64,7 @@ class Certified:
         """Make a certificate: what is claimed of this network, and what shows it."""
         made: dict[str, Any] = {"mpinet": FORM, "kind": kind, "claim": claim}
         made |= {"network": self.topology.name, "edges_sha256": self.edges_sha256}
+        made["fabric"] = self.network.fabric
         if not self.network.links:
             made["busses"] = busses_sha256(self.network)
         return made | body
