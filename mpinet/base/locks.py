@@ -5,7 +5,9 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-from contextlib import suppress
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -66,3 +68,44 @@ def is_at(path: Path, file: IO[str]) -> bool:
     with suppress(FileNotFoundError), path.open() as there:  # a file server is asked by opening
         return os.path.samestat(os.fstat(there.fileno()), os.fstat(file.fileno()))
     return False
+
+
+PATIENCE = 60.0
+"""Seconds of waiting for another process, after which `alone` goes on beside it."""
+
+
+@contextmanager
+def alone(file: str, patience: float | None = None) -> Iterator[None]:
+    """Exclude other processes from this context for the same file; the file exists in it.
+
+    The system frees the lock of a process that has ended, however it did. Where there are no locks,
+    or another process does not end in time, several go on at once.
+
+    Parameters
+    ----------
+    file : str
+        The file's name; whoever leaves the context deletes it.
+    patience : float, optional
+        Seconds to wait for another process. Default: `PATIENCE`.
+    """
+    lock = _waited_for(file, PATIENCE if patience is None else patience)
+    try:
+        yield
+    finally:
+        if lock is not None:
+            with suppress(OSError):
+                os.unlink(file)  # while it is locked: whoever has opened it sees that it is gone
+            lock.close()
+
+
+def _waited_for(file: str, patience: float) -> IO[str] | None:
+    """Open and lock the file; None if that fails."""
+    began = time.monotonic()
+    while (waited := time.monotonic() - began) < patience:
+        try:
+            return locked(Path(file))
+        except BlockingIOError:
+            time.sleep(min(0.002 + waited / 20, 0.1))
+        except OSError:
+            break
+    return None

@@ -9,13 +9,11 @@ Imports Numba: `compiled` loads this module where the first function is compiled
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from hashlib import sha256
-from pathlib import Path
 from types import FunctionType
-from typing import IO, Any
+from typing import Any
 
 import numba
 from numba.core.caching import (
@@ -27,7 +25,7 @@ from numba.core.caching import (
 from numba.core.typeinfer import register_dispatcher
 
 from mpinet.base.callees import set_environments, uncollected
-from mpinet.base.locks import locked
+from mpinet.base.locks import alone
 from mpinet.base.ownership import alone_writes, as_safe_as
 
 Compiling = Callable[[], AbstractContextManager[object]]
@@ -38,9 +36,6 @@ SEAL = sha256().digest_size
 
 FORM = f"1.{numba.__version__}"
 """Name of the files' form; it changes whenever code of before can no longer be loaded."""
-
-PATIENCE = 60.0
-"""Seconds of waiting for another process's compilation, after which a process compiles itself."""
 
 
 def load_or_compile(
@@ -80,36 +75,6 @@ def load_or_compile(
         set_environments(native)
     native.disable_compile()
     return native
-
-
-@contextmanager
-def alone(file: str) -> Iterator[None]:
-    """Exclude other processes from this context for the same file; the file exists in it.
-
-    The system frees the lock of a process that has ended, however it did. Where there are no locks,
-    or another process does not end in time, several go on at once.
-    """
-    lock = _locked(file)
-    try:
-        yield
-    finally:
-        if lock is not None:
-            with suppress(OSError):
-                os.unlink(file)  # while it is locked: whoever has opened it sees that it is gone
-            lock.close()
-
-
-def _locked(file: str) -> IO[str] | None:
-    """Open and lock the file; None if that fails."""
-    began = time.monotonic()
-    while (waited := time.monotonic() - began) < PATIENCE:
-        try:
-            return locked(Path(file))
-        except BlockingIOError:
-            time.sleep(min(0.002 + waited / 20, 0.1))
-        except OSError:
-            break
-    return None
 
 
 class SealedFile(IndexDataCacheFile):

@@ -89,7 +89,7 @@ FAMILIES = {
     "hdn": "mpinet.networks.hdn.wiring:HierarchicalDualNet",
     "rdn": "mpinet.networks.hdn.wiring:RecursiveDualNet",
     "dualcube": "mpinet.networks.hdn.wiring:DualCube",
-    "graph": "mpinet.networks.graph:GraphFile",
+    "graph": "mpinet.networks.graphfile:GraphFile",
 }
 """Family name in a topology string -> module and class."""
 

@@ -1,6 +1,7 @@
 """Graphs of networkx and of files as topologies, and topologies as graphs of networkx.
 
-The one place where networks are stored graphs: every rank that uses one holds all of it.
+The one place where networks are stored graphs: every rank that uses one needs all of it. The
+ranks of a host hold a large one together.
 """
 
 from __future__ import annotations
@@ -12,14 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mpinet.base.arrays import Ints
-from mpinet.base.numerals import quoted
-from mpinet.compiled import Mapped, rule
+from mpinet.base.arrays import Ints, Table
+from mpinet.base.numerals import is_whole, quoted
+from mpinet.compiled import Mapped, kernel, rule
 from mpinet.errors import TopologyError
-from mpinet.networks.graphfiles.reading import read_graph
+from mpinet.networks.adjacency import spread
 from mpinet.networks.graphfiles.wiring import MOST_LINKS
-from mpinet.networks.linkclasses import link_classes
-from mpinet.networks.parameters import Parameter
+from mpinet.networks.linkclasses import ONE_CLASS, link_classes
 from mpinet.networks.shortest import neighbor_table
 from mpinet.networks.topology import NetworkLike, Topology
 
@@ -47,9 +47,9 @@ class StoredGraph(Topology):
         The topology's name.
     nodes : sequence of hashable
         The nodes in the order in which they are numbered; their texts are the addresses.
-    pairs : iterable of (hashable, hashable)
-        The links; a pair that is given again is a parallel link, and a link from a node to itself
-        is left out.
+    pairs : iterable of (hashable, hashable), or ndarray of int64, shape (L, 2)
+        The links, by nodes or, in an array, by nodes' numbers; a pair that is given again is a
+        parallel link, and a link from a node to itself is left out.
     kinds : sequence of int, optional
         The class of each of the links. Default: all are of one.
     hosts : int, optional
@@ -60,12 +60,13 @@ class StoredGraph(Topology):
         self,
         name: str,
         nodes: Sequence[Hashable],
-        pairs: Iterable[tuple[Any, Any]],
+        pairs: Iterable[tuple[Any, Any]] | Table,
         kinds: Sequence[int] = (),
         hosts: int | None = None,
     ):
-        self.nodes = tuple(nodes)
-        offsets, targets, back, links = adjacency(self.nodes, pairs)
+        self.nodes = nodes if isinstance(nodes, range) else tuple(nodes)
+        ends = pairs if isinstance(pairs, np.ndarray) else numbered(self.nodes, pairs)
+        offsets, targets, back, links = adjacency(ends, len(nodes))
         stored = [offsets, targets, back]
         if max(kinds, default=0) > 0:
             stored.append(np.asarray(kinds, np.int64)[links])
@@ -73,7 +74,7 @@ class StoredGraph(Topology):
             "",
             size=len(self.nodes),
             ports=int(np.diff(offsets).max(initial=0)),
-            params=np.concatenate(stored).tolist(),
+            params=np.concatenate(stored),
             hosts=hosts,
         )
         self.name = name
@@ -101,6 +102,11 @@ class StoredGraph(Topology):
         """The ends of all links."""
         return int(self.params[OFFSETS + self.size])
 
+    def neighbor_lists(self) -> tuple[Ints, Ints]:
+        """The offsets of the nodes' neighbours, shape (N + 1,), and these, shape (2L,)."""
+        first = OFFSETS + self.size + 1
+        return self.params[OFFSETS:first], self.params[first : first + self.most_wired]
+
     @cached_property
     def numbers(self) -> dict[str, int]:
         """The number of each address."""
@@ -113,7 +119,10 @@ class StoredGraph(Topology):
 
     def read_address(self, address: str) -> int:
         """Look the address up."""
-        return self.numbers.get(address, -1)
+        if not isinstance(self.nodes, range):
+            return self.numbers.get(address, -1)
+        number = int(address) if is_whole(address) else -1
+        return number if number < self.size and str(number) == address else -1
 
 
 class Graph(StoredGraph):
@@ -121,13 +130,13 @@ class Graph(StoredGraph):
 
     Parameters
     ----------
-    graph : networkx.Graph
-        Connected, undirected, without self-loops. An edge with a ``capacity`` c is c parallel
-        links, as parallel edges are: it carries c messages a step each way. All edges or none have
-        a ``class``, or a ``latency`` and a ``time_byte`` (`mpinet.networks.linkclasses`). Nodes
-        with a ``switch`` that is true are switches. Its nodes are numbered, processors first, in
-        ascending order if all are whole numbers, else in the order of their texts; their texts are
-        the addresses.
+    graph : networkx.Graph, or ndarray of int64, shape (L, 2)
+        Connected, undirected, without self-loops; an array has the labels of each link's ends. An
+        edge with a ``capacity`` c is c parallel links, as parallel edges are: it carries c messages
+        a step each way. All edges or none have a ``class``, or a ``latency`` and a ``time_byte``
+        (`mpinet.networks.linkclasses`). Nodes with a ``switch`` that is true are switches. Its
+        nodes are numbered, processors first, in ascending order if all are whole numbers, else in
+        the order of their texts; their texts are the addresses.
     family, arguments : str
         The topology's name.
     ordered : bool
@@ -141,13 +150,21 @@ class Graph(StoredGraph):
 
     def __init__(
         self,
-        graph: networkx.Graph,
+        graph: networkx.Graph | Table,
         family: str = "graph",
         arguments: str = "",
         *,
         ordered: bool = False,
     ):
         where = f"{family}:{arguments}" if arguments else family
+        if isinstance(graph, np.ndarray):
+            self._classes = ONE_CLASS
+            labels, ends = numbers_of(graph)
+            require_several(where, len(labels))
+            require_no_loop(where, graph[graph[:, 0] == graph[:, 1], 0].tolist())
+            super().__init__(where, labels, ends)
+            require_connected(where, count_pieces(*self.neighbor_lists()))
+            return
         require_network(where, graph)
         self._classes = link_classes(where, graph)
         copies = capacities(where, graph)
@@ -208,20 +225,6 @@ class GivenGraph(Graph):
         """The node that a person means: the graph's node with this text, else that number."""
         found = self.read_address(text)
         return found if found >= 0 else super().find(text)
-
-
-class GraphFile(Graph):
-    """A network read from a file, in one of the formats of `mpinet.networks.graphfiles`."""
-
-    family = "graph"
-    parameters = (Parameter("FILE", "a file of a known format", str, whole=True),)
-    example = "graph:wiring.edges"
-    paper = "the user's"
-    specification = "contract 1"
-
-    def __init__(self, FILE: str):
-        graph, ordered = read_graph(FILE)
-        super().__init__(graph, "graph", FILE, ordered=ordered)
 
 
 def from_networkx(graph: networkx.Graph, name: str = "graph") -> Graph:
@@ -287,15 +290,26 @@ def require_network(where: str, graph: networkx.Graph) -> None:
 
     if graph.is_directed():
         raise TopologyError(f"{where}: the graph is directed; a network's links go both ways.")
-    if graph.number_of_nodes() < 2:
-        raise TopologyError(
-            f"{where}: the graph has {graph.number_of_nodes()} nodes; a network has two or more."
-        )
-    if networkx.number_of_selfloops(graph):
-        node = next(networkx.nodes_with_selfloops(graph))
+    require_several(where, graph.number_of_nodes())
+    require_no_loop(where, networkx.nodes_with_selfloops(graph))
+    require_connected(where, networkx.number_connected_components(graph))
+
+
+def require_several(where: str, nodes: int) -> None:
+    """Raise `TopologyError` if a graph has too few nodes for a network."""
+    if nodes < 2:
+        raise TopologyError(f"{where}: the graph has {nodes} nodes; a network has two or more.")
+
+
+def require_no_loop(where: str, looped: Iterable[Hashable]) -> None:
+    """Raise `TopologyError` if there are nodes with links to themselves."""
+    for node in looped:
         raise TopologyError(f"{where}: node {node} has a link to itself.")
-    if not networkx.is_connected(graph):
-        pieces = networkx.number_connected_components(graph)
+
+
+def require_connected(where: str, pieces: int) -> None:
+    """Raise `TopologyError` if a graph has several pieces."""
+    if pieces > 1:
         raise TopologyError(f"{where}: the graph is not connected, it has {pieces} pieces.")
 
 
@@ -361,23 +375,54 @@ def ordered_nodes(where: str, graph: networkx.Graph) -> list[Hashable]:
     return sorted(nodes, key=numbers.__getitem__ if numbers else str)
 
 
-def adjacency(
-    nodes: Sequence[Hashable], pairs: Iterable[tuple[Any, Any]]
-) -> tuple[Ints, Ints, Ints, Ints]:
+def numbered(nodes: Sequence[Hashable], pairs: Iterable[tuple[Any, Any]]) -> Table:
+    """Return the numbers of the nodes of each pair, shape (L, 2)."""
+    number = {node: i for i, node in enumerate(nodes)}
+    return np.fromiter((number[end] for pair in pairs for end in pair), np.int64).reshape(-1, 2)
+
+
+def numbers_of(labels: Table) -> tuple[Sequence[int], Table]:
+    """Number the nodes whose labels, whole numbers, are given by the links.
+
+    Returns
+    -------
+    nodes : range or tuple of int
+        The labels, ascending.
+    ends : ndarray of int64, shape (L, 2)
+        The nodes' numbers of each link's ends, the lower one first: so parallel links have one
+        order at both ends, whichever way round the file gives them.
+    """
+    found, ends = np.unique(labels, return_inverse=True)
+    whole = found[-1] == len(found) - 1
+    nodes = range(len(found)) if whole else tuple(found.tolist())
+    return nodes, np.sort(ends.reshape(-1, 2), axis=1)
+
+
+def adjacency(ends: Table, count: int) -> tuple[Ints, Ints, Ints, Ints]:
     """Make the offsets of the nodes' neighbours, these, the ports that lead back, and the links.
 
     Each of two parallel links leads back by itself; a link's number is its place among the pairs.
     """
-    number = {node: i for i, node in enumerate(nodes)}
-    ends = np.fromiter((number[end] for pair in pairs for end in pair), np.int64).reshape(-1, 2)
     links = np.flatnonzero(ends[:, 0] != ends[:, 1])
     sources, targets = np.concatenate([ends[links], ends[links, ::-1]]).T
-    order = np.argsort(sources * len(nodes) + targets, kind="stable")
+    order = np.argsort(sources * count + targets, kind="stable")
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
-    offsets = np.searchsorted(sources[order], np.arange(len(nodes) + 1))
+    offsets = np.searchsorted(sources[order], np.arange(count + 1))
     back = np.roll(place, len(links))[order] - offsets[targets[order]]
     return offsets, targets[order], back, np.tile(links, 2)[order]
+
+
+@kernel
+def count_pieces(offsets: Ints, targets: Ints) -> int:
+    """Count the connected pieces of a graph, given by the neighbours of all nodes."""
+    reached = np.full(offsets.size - 1, -1, np.int32)
+    queue, pieces = np.empty(reached.size, np.int32), 0
+    for node in range(reached.size):
+        if reached[node] < 0:
+            spread(offsets, targets, node, reached, queue)
+            pieces += 1
+    return pieces
 
 
 @rule

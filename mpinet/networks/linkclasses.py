@@ -41,6 +41,10 @@ class LinkClasses(NamedTuple):
     costs: Mapping[str, tuple[str, ...]]
 
 
+ONE_CLASS = LinkClasses((), ("link",), {})
+"""The classes of links of which nothing is said."""
+
+
 def link_classes(where: str, graph: networkx.Graph) -> LinkClasses:
     """Read the attributes of a graph's edges.
 
@@ -64,7 +68,7 @@ def link_classes(where: str, graph: networkx.Graph) -> LinkClasses:
         kinds = [int(text) for text in classes]
         return LinkClasses(kinds, tuple(f"class {kind}" for kind in range(max(kinds) + 1)), {})
     if not costs:
-        return LinkClasses((), ("link",), {})
+        return ONE_CLASS
     rows = [*zip(*costs.values(), strict=True)]
     places = {row: place for place, row in enumerate(dict.fromkeys(rows))}
     names = tuple(

@@ -137,7 +137,7 @@ class Topology:
         arguments: str,
         size: int,
         ports: int,
-        params: Sequence[int] = (),
+        params: Sequence[int] | Ints = (),
         hosts: int | None = None,
         busses: int | None = None,
     ):
@@ -161,7 +161,7 @@ class Topology:
         self.ports = ports
         self.hosts = size if hosts is None else hosts
         self.busses = busses
-        self.params: Ints = np.array([size, ports, *params], np.int64)
+        self.params: Ints = np.concatenate([np.array([size, ports]), np.asarray(params, np.int64)])
 
     @classmethod
     def checked(cls, name: str, value: Any) -> int:

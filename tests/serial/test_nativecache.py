@@ -17,8 +17,9 @@ import numba
 import numpy as np
 import pytest
 
-from mpinet.base import nativecache, rulebox
-from mpinet.base.nativecache import alone, load_or_compile
+from mpinet.base import locks, rulebox
+from mpinet.base.locks import alone
+from mpinet.base.nativecache import load_or_compile
 from mpinet.compiled import Rule
 
 LONG = """
@@ -189,7 +190,7 @@ print(native(21), sum(native.stats.cache_misses.values()))
 
 HOLDER = """
 import signal, sys
-from mpinet.base.nativecache import alone
+from mpinet.base.locks import alone
 
 with alone(sys.argv[1]):
     print("in", flush=True)
@@ -239,7 +240,7 @@ def test_a_process_that_is_killed_while_it_compiles_leaves_its_place_to_another(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "lock"
-    monkeypatch.setattr(nativecache, "PATIENCE", float("inf"))
+    monkeypatch.setattr(locks, "PATIENCE", float("inf"))
     with holding(file) as holder:
         assert is_locked(file)
         asleep: list[float] = []
@@ -249,7 +250,7 @@ def test_a_process_that_is_killed_while_it_compiles_leaves_its_place_to_another(
             holder.kill()
             holder.wait()
 
-        monkeypatch.setattr(nativecache, "time", SimpleNamespace(monotonic=float, sleep=killed))
+        monkeypatch.setattr(locks, "time", SimpleNamespace(monotonic=float, sleep=killed))
         with alone(str(file)):
             assert len(asleep) == 1 and is_locked(file)
     assert not file.exists()
@@ -259,7 +260,7 @@ def test_nobody_waits_for_ever_for_a_process_that_has_been_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "lock"
-    monkeypatch.setattr(nativecache, "PATIENCE", 0.1)
+    monkeypatch.setattr(locks, "PATIENCE", 0.1)
     with holding(file):
         with alone(str(file)):
             assert is_locked(file)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mpinet.base.arrays import Table
+from mpinet.networks.graphfiles.numbered import read_numbers
+
 if TYPE_CHECKING:
     import networkx
 
@@ -11,11 +14,15 @@ ATTRIBUTES = ("capacity", "class", "latency", "time_byte")
 """Names of what an edge list says of a link."""
 
 
-def read_edge_list(data: bytes) -> networkx.Graph:
+def read_edge_list(data: bytes) -> networkx.Graph | Table:
     """An edge a line, two labels, then attributes ``name=value``; ``#`` starts a comment.
 
-    Repeated lines are parallel links, and so is an edge with a ``capacity``.
+    Repeated lines are parallel links, and so is an edge with a ``capacity``. A list of whole
+    numbers alone is returned as an array (`read_numbers`).
     """
+    numbers = read_numbers(data)
+    if numbers is not None:
+        return numbers
     import networkx
 
     graph = networkx.MultiGraph()

@@ -9,6 +9,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mpinet.base.arrays import Table
 from mpinet.base.files import read_bytes
 from mpinet.base.formats import Format, format_of, refusal
 from mpinet.base.markup import require_plain
@@ -68,8 +69,10 @@ FORMATS = (
 """All formats; those that contents tell come first."""
 
 
-def read_graph(path: str) -> tuple[networkx.Graph, bool]:
+def read_graph(path: str) -> tuple[networkx.Graph | Table, bool]:
     """Read a graph from a file; also tell if its nodes are numbered in the order of the file.
+
+    An edge list of whole numbers alone comes as the labels of its links' ends, shape (L, 2).
 
     Raises
     ------

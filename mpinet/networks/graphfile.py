@@ -1,0 +1,77 @@
+"""Files as networks; what is read of a large one is held once per host."""
+
+from __future__ import annotations
+
+import os
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+
+from mpinet.base.arrays import Ints
+from mpinet.base.files import AT_ONCE
+from mpinet.base.onecopy import one_copy
+from mpinet.networks.graph import OFFSETS, Graph
+from mpinet.networks.graphfiles.reading import read_graph
+from mpinet.networks.linkclasses import ONE_CLASS
+from mpinet.networks.parameters import Parameter
+from mpinet.networks.topology import Topology
+
+LARGE = 2**24
+"""Bytes of a file from which the ranks of a host share what has been read of it."""
+
+FORM = "edge list 1"
+"""Name of what is shared; it changes whenever the parameters do."""
+
+
+class GraphFile(Graph):
+    """A network read from a file, in one of the formats of `mpinet.networks.graphfiles`."""
+
+    family = "graph"
+    parameters = (Parameter("FILE", "a file of a known format", str, whole=True),)
+    example = "graph:wiring.edges"
+    paper = "the user's"
+    specification = "contract 1"
+
+    def __init__(self, FILE: str):
+        words = shared_wiring(FILE)
+        if words is None:
+            graph, ordered = read_graph(FILE)
+            super().__init__(graph, "graph", FILE, ordered=ordered)
+            return
+        Topology.__init__(self, FILE, int(words[0]), int(words[1]))
+        end = OFFSETS + self.size + 1
+        end += 2 * int(words[end - 1])
+        self.params, labels = words[:end], words[end:]
+        self.nodes = tuple(labels.tolist()) or range(self.size)
+        self._classes = ONE_CLASS
+
+
+def shared_wiring(path: str) -> Ints | None:
+    """Return what all ranks of this host share of a large edge list of numbers.
+
+    Returns
+    -------
+    ndarray of int64 or None
+        The parameters of the rules, then the nodes' labels if these are not 0..N-1. None for other
+        files: each rank reads them.
+    """
+
+    def wired() -> Ints | None:
+        graph, _ = read_graph(path)
+        if not isinstance(graph, np.ndarray):
+            return None
+        network = Graph(graph, "graph", path)
+        labels = () if isinstance(network.nodes, range) else network.nodes
+        return np.concatenate([network.params, np.asarray(labels, np.int64)])
+
+    try:
+        if not os.path.isfile(path) or os.path.getsize(path) < LARGE:
+            return None
+        content = sha256()
+        with open(path, "rb") as file:
+            while part := file.read(AT_ONCE):
+                content.update(part)
+    except OSError:
+        return None  # whoever reads it says why it cannot be read
+    return one_copy(f"{FORM} {Path(path).suffix} {content.hexdigest()}", wired)

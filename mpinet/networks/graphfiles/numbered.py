@@ -1,0 +1,80 @@
+"""Edge lists of whole numbers alone, read into an array: a large graph has no object per link."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mpinet.base.arrays import Bytes, Table
+from mpinet.compiled import kernel
+
+COMMENT, COMMA, ZERO, NINE = ord("#"), ord(","), ord("0"), ord("9")
+TAB, LINE_FEED, RETURN, SPACE, LAST_SIGN = ord("\t"), ord("\n"), ord("\r"), ord(" "), ord("~")
+
+MOST_DIGITS = 18
+"""Digits of the largest labels that are read here: they fit into 64 bits."""
+
+
+def read_numbers(data: bytes) -> Table | None:
+    """Read an edge list whose lines are two whole numbers, blank or comments.
+
+    Returns
+    -------
+    ndarray of int64, shape (L, 2), or None
+        The labels of every link's ends, in the order of the file. None where there are no links, or
+        where the file says anything else: attributes, other labels, numbers with leading zeros.
+    """
+    text = np.array(np.frombuffer(data, np.uint8))  # compiled code takes what can be written
+    links = count_links(text)
+    if links < 1:
+        return None
+    ends = np.empty((links, 2), np.int64)
+    take_links(text, ends)
+    return ends
+
+
+@kernel
+def count_links(text: Bytes) -> int:
+    """Count the links of an edge list of numbers; -1 if it says anything else."""
+    links, words, digits, leading, comment = 0, 0, 0, False, False
+    for place in range(text.size + 1):
+        sign = text[place] if place < text.size else LINE_FEED
+        ends_line = sign in (LINE_FEED, RETURN)
+        if comment and not ends_line:
+            if (sign < SPACE and sign != TAB) or sign > LAST_SIGN:
+                return -1  # it may end the line, or be no text
+            continue
+        if ZERO <= sign <= NINE:
+            if digits == MOST_DIGITS or leading:
+                return -1
+            leading = digits == 0 and sign == ZERO
+            words += digits == 0
+            digits += 1
+            continue
+        digits, leading = 0, False
+        comment = sign == COMMENT
+        if ends_line:
+            if words not in (0, 2):
+                return -1
+            links += words == 2
+            words = 0
+        elif not (comment or sign in (SPACE, TAB, COMMA)):
+            return -1
+    return links
+
+
+@kernel
+def take_links(text: Bytes, ends: Table) -> None:
+    """Write both labels of every link of a list that `count_links` has counted."""
+    link, side, number, digits, comment = 0, 0, 0, 0, False
+    for place in range(text.size + 1):
+        sign = text[place] if place < text.size else LINE_FEED
+        if comment:
+            comment = sign not in (LINE_FEED, RETURN)
+        elif ZERO <= sign <= NINE:
+            number, digits = 10 * number + (sign - ZERO), digits + 1
+        else:
+            comment = sign == COMMENT
+            if digits > 0:
+                ends[link, side] = number
+                link, side = link + side, 1 - side
+            number, digits = 0, 0
