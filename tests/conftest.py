@@ -8,13 +8,16 @@ fixtures, too.
 
 import os
 import sys
+import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
 import hypothesis
 import pytest
 from _pytest.runner import runtestprotocol
+from forked import Forked
 from shares import outside_of_share
 
 MPI_TESTS = f"{Path(__file__).parent}/mpi/"
@@ -151,3 +154,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
+
+
+@pytest.fixture(scope="session")
+def forking() -> Iterator[Forked]:
+    """The server that forks commands."""
+    with tempfile.TemporaryDirectory(prefix="mpinet-forked-") as folder:
+        server = Forked(Path(folder))
+        yield server
+        server.end()
+
+
+@pytest.fixture
+def forked(forking: Forked, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`mpinet` by that name is forked and not started, under launchers and in shells, too."""
+    for name, value in forking.variables.items():
+        monkeypatch.setenv(name, value)

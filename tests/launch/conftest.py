@@ -5,7 +5,6 @@ import os
 import shutil
 import signal
 import subprocess
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import cycle, product
@@ -13,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from forked import Forked
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 TIME_LIMIT = 300  # seconds after which something hangs, on a busy machine, too; below pytest's own
@@ -49,6 +47,24 @@ def other_mpirun() -> Path | None:
     return next((p / "bin/mpirun" for p in places if (p / "bin/mpirun").exists()), None)
 
 
+LONG = pytest.mark.long
+
+EITHER_LIBRARY = pytest.mark.parametrize(
+    ("mpirun", "ranks"),
+    [
+        pytest.param(own_mpirun, 1, id="own-1"),
+        pytest.param(own_mpirun, 3, id="own-3"),
+        pytest.param(other_mpirun, 1, id="other-1", marks=LONG),
+        pytest.param(other_mpirun, 3, id="other-3"),
+    ],
+    indirect=["mpirun"],
+)
+"""Marks a test that runs with each MPI library, on one rank and on several."""
+
+ONE_OR_MORE = pytest.mark.parametrize("ranks", [1, pytest.param(3, marks=LONG)])
+"""Marks a test of what scripts meet, on one rank; that ranks change nothing, other tests show."""
+
+
 @pytest.fixture(params=[own_mpirun, other_mpirun], ids=["own", "other"])
 def mpirun(request: pytest.FixtureRequest) -> Path:
     """Each MPI library's launcher in turn."""
@@ -59,14 +75,17 @@ def mpirun(request: pytest.FixtureRequest) -> Path:
 
 
 @pytest.fixture
-def launch(mpirun: Path) -> Launch:
+def launch(mpirun: Path, request: pytest.FixtureRequest) -> Launch:
     """``launch(ranks, *command, options=(), **environment)`` through launch/run, to its end."""
+    # A launcher that is named comes first on the search path: `mpinet` would not be forked.
+    forks = "forked" in request.fixturenames and mpirun == own_mpirun()
+    named = [] if forks else ["--mpirun", mpirun]
 
     def run(
         ranks: int, *command: str | Path, options: tuple[str, ...] = (), **environment: str
     ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [CHECKOUT / "launch/run", "-n", str(ranks), "--mpirun", mpirun, *options, *command],
+            [CHECKOUT / "launch/run", "-n", str(ranks), *named, *options, *command],
             env={**os.environ, **environment},
             capture_output=True,
             text=True,
@@ -74,22 +93,6 @@ def launch(mpirun: Path) -> Launch:
         )
 
     return run
-
-
-@pytest.fixture(scope="session")
-def forking() -> Iterator[Forked]:
-    """The server that forks commands."""
-    with tempfile.TemporaryDirectory(prefix="mpinet-forked-") as folder:
-        server = Forked(Path(folder))
-        yield server
-        server.end()
-
-
-@pytest.fixture
-def forked(forking: Forked, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`mpinet` by that name is forked and not started, under launchers and in shells, too."""
-    for name, value in forking.variables.items():
-        monkeypatch.setenv(name, value)
 
 
 def is_running(pid: int) -> bool:

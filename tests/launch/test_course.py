@@ -61,6 +61,7 @@ def test_the_solutions_pass_every_check(name, tmp_path):
     run(book, tmp_path)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_a_gap_passes_no_check_and_breaks_nothing_else(name, tmp_path):
     book = notebook(name)

@@ -8,7 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from launch.conftest import CHECKOUT, TIME_LIMIT, in_turn_on
+from launch.conftest import CHECKOUT, ONE_OR_MORE, TIME_LIMIT, in_turn_on
 
 pytestmark = pytest.mark.usefixtures("forked")
 
@@ -228,8 +228,9 @@ def test_a_script_that_cannot_go_on_says_why(tmp_path, ranks, case):
     assert "site-packages" not in done.stderr and "mpinet/process" not in done.stderr
 
 
-@pytest.mark.parametrize("ranks", [1, 3])
-@pytest.mark.parametrize("case", ["an exception on one processor", "os._exit"])
+@pytest.mark.parametrize(
+    ("ranks", "case"), in_turn_on([1, 3], ["os._exit", "an exception on one processor"])
+)
 def test_what_was_printed_before_an_error_is_shown_before_it(tmp_path, ranks, case):
     (tmp_path / "wrong.py").write_text(HEADING + FAILING[case][0])
     done = mpinet(tmp_path, ranks, "wrong.py")
@@ -339,7 +340,7 @@ def test_nothing_can_be_read_from_the_standard_input(tmp_path):
     assert "EOFError" in done.stderr
 
 
-@pytest.mark.parametrize("ranks", [1, 3])
+@ONE_OR_MORE
 def test_a_module_of_a_package_can_be_run(tmp_path, ranks):
     (tmp_path / "tools").mkdir()
     (tmp_path / "tools/__init__.py").write_text("from mpi4py import MPI\nNAME = 'tools'\n")
@@ -353,7 +354,7 @@ def test_a_module_of_a_package_can_be_run(tmp_path, ranks):
     assert "tools.sums:3" in done.stdout
 
 
-@pytest.mark.parametrize("ranks", [1, 3])
+@ONE_OR_MORE
 def test_errors_of_scripts_in_json_mode_are_json(tmp_path, ranks):
     words = ["--json", "-c", "from mpi4py import MPI; MPI.COMM_WORLD.recv()"]
     answer = json.loads(mpinet(tmp_path, ranks, *words).stdout)
@@ -391,7 +392,7 @@ except ImportError as error:
 """
 
 
-@pytest.mark.parametrize("ranks", [1, 3])
+@ONE_OR_MORE
 def test_what_a_script_forbids_its_processors_to_import_the_emulator_still_finds(tmp_path, ranks):
     (tmp_path / "script.py").write_text(HIDDEN)
     for name in ("code", "numba", "queue", "rich", "statistics"):  # the emulator imports its own
@@ -420,8 +421,10 @@ def test_numba_is_imported_for_the_first_message_whatever_a_script_has_in_its_pl
     assert done.stdout.splitlines()[:3] == ["[]", "heard None", "heard None"]
 
 
-@pytest.mark.parametrize("ranks", [1, 3])
-@pytest.mark.parametrize("change", ["os.dup2(os.open(os.devnull, os.O_WRONLY), k)", "os.close(k)"])
+@pytest.mark.parametrize(
+    ("ranks", "change"),
+    in_turn_on([1, 3], ["os.dup2(os.open(os.devnull, os.O_WRONLY), k)", "os.close(k)"]),
+)
 def test_what_is_printed_is_not_lost_where_a_script_redirects_descriptors(tmp_path, ranks, change):
     change = f"for k in (1, 2): {change} if me == 0 else None"
     script = f"import os\nprint('before', me)\n{change}\ncomm.Barrier()\n"
@@ -457,7 +460,7 @@ def test_a_reader_that_has_seen_enough_ends_the_run_in_silence(words):
     assert (done.returncode, done.stderr) == (128 + signal.SIGPIPE, "")
 
 
-@pytest.mark.parametrize("ranks", [1, 3])
+@ONE_OR_MORE
 def test_a_thread_that_waits_without_end_does_not_keep_a_failed_run_from_ending(tmp_path, ranks):
     script = """
 import threading
@@ -480,7 +483,7 @@ WHERE = {
 INSTALLED = "from mpi4py import MPI\nMPI.COMM_WORLD.allreduce(1)\n"
 
 
-@pytest.mark.parametrize("ranks", [1, 3])
+@ONE_OR_MORE
 def test_the_digest_of_a_script_is_the_same_wherever_it_lies(tmp_path, monkeypatch, ranks):
     for place in ("here", "there/deeper"):
         for name, text in WHERE.items():

@@ -8,7 +8,14 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from launch.conftest import CHECKOUT, TIME_LIMIT, Launch, other_mpirun, own_mpirun
+from launch.conftest import (
+    CHECKOUT,
+    EITHER_LIBRARY,
+    TIME_LIMIT,
+    Launch,
+    other_mpirun,
+    own_mpirun,
+)
 
 pytestmark = pytest.mark.usefixtures("forked")
 
@@ -67,7 +74,7 @@ def test_unknown_topology_is_one_line() -> None:
     assert len(done.stderr.splitlines()) == 1
 
 
-@pytest.mark.parametrize("ranks", [1, 3])
+@EITHER_LIBRARY
 def test_wrong_input_is_reported_once_whatever_the_ranks(launch: Launch, ranks: int) -> None:
     done = launch(ranks, "mpinet", "route", "nonsense:3", "--pairs", "all")
     assert done.returncode == 2
@@ -76,7 +83,7 @@ def test_wrong_input_is_reported_once_whatever_the_ranks(launch: Launch, ranks: 
     assert "Traceback" not in done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("ranks", [1, 3])
+@EITHER_LIBRARY
 def test_errors_in_json_mode_are_json(launch: Launch, ranks: int) -> None:
     done = launch(ranks, "mpinet", "show", "nonsense:3", "--json")
     answer = json.loads(done.stdout)
@@ -84,7 +91,7 @@ def test_errors_in_json_mode_are_json(launch: Launch, ranks: int) -> None:
     assert answer["status"] == done.returncode == 2
 
 
-@pytest.mark.parametrize("ranks", [1, 3])
+@EITHER_LIBRARY
 def test_an_incomplete_broadcast_prints_its_document_and_ends_with_status_1(
     launch: Launch, ranks: int
 ) -> None:
@@ -95,7 +102,7 @@ def test_an_incomplete_broadcast_prints_its_document_and_ends_with_status_1(
     assert "mpinet: The broadcast is incomplete: 128 of 256" in done.stderr
 
 
-@pytest.mark.parametrize("ranks", [1, 3])
+@EITHER_LIBRARY
 def test_a_run_that_is_in_order_proves_it(launch: Launch, ranks: int) -> None:
     done = launch(ranks, "mpinet", "show", "hypercube:3", "--json")
     assert done.returncode == 0, done.stderr

@@ -7,7 +7,7 @@ import sysconfig
 from pathlib import Path
 
 import pytest
-from launch.conftest import CHECKOUT
+from launch.conftest import CHECKOUT, ONE_OR_MORE, in_turn_on
 
 ASKING = "from mpi4py import MPI\nrank = MPI.COMM_WORLD.Get_rank()\nsize = MPI.COMM_WORLD.size\n"
 
@@ -79,8 +79,7 @@ def test_an_installed_package_finds_the_rank_of_each_processor(tmp_path, librari
     assert done.stdout.startswith("0 3\n1 3\n2 3\n"), done.stderr
 
 
-@pytest.mark.parametrize("ranks", [1, 3])
-@pytest.mark.parametrize("case", REACHING)
+@pytest.mark.parametrize(("ranks", "case"), in_turn_on([1, 3], REACHING))
 def test_what_reaches_mpi_by_way_of_others_is_each_processors_own(tmp_path, libraries, ranks, case):
     files, script, printed = REACHING[case]
     install(libraries, files)
@@ -110,7 +109,7 @@ PyMODINIT_FUNC PyInit_compiled(void)
 """
 
 
-@pytest.mark.parametrize("ranks", [1, 3])
+@ONE_OR_MORE
 def test_compiled_code_that_asks_for_its_rank_when_imported_is_refused(tmp_path, libraries, ranks):
     compiler = shutil.which("cc") or shutil.which("gcc")
     if compiler is None or not Path(sysconfig.get_path("include"), "Python.h").exists():

@@ -14,7 +14,7 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from launch.conftest import CHECKOUT, in_turn_on
+from launch.conftest import CHECKOUT, ONE_OR_MORE, in_turn_on
 from launch.sources import PYTHON, mpi4py_sources
 
 pytestmark = pytest.mark.usefixtures("forked")
@@ -196,7 +196,7 @@ def test_a_class_of_unit_tests_passes_on_all_machines(tests, processors):
     assert failures(tests, processors) == 0
 
 
-@pytest.mark.parametrize("ranks", [1, 3])
+@ONE_OR_MORE
 def test_the_runner_of_the_unit_tests_runs(ranks):
     """It forbids imports of libraries whose arrays are not to be tried."""
     words = [mpi4py_sources() / "test/main.py", "-q", "-i", "test_op", "-i", "test_request"]
@@ -215,7 +215,7 @@ def test_the_runner_of_the_unit_tests_runs(ranks):
 @pytest.mark.parametrize(("name", "lines"), [("windows", 8), ("files", 6)])
 def test_programs_of_windows_and_files_print_the_same_lines_and_have_one_digest(name, lines):
     script, digests = DRIVERS / f"{name}.py", set()
-    for ranks in (1, 2, 3):
+    for ranks in (1, 2, 3) if os.environ.get("MPINET_LONG") else (1, 3):
         text = job(ranks, "mpinet", "exec", "--on", "hypercube:2", "--json", script)
         digests.add(json.loads(text)["digest"])
     shown = emulated("hypercube:2", 2, script)
@@ -224,7 +224,7 @@ def test_programs_of_windows_and_files_print_the_same_lines_and_have_one_digest(
     assert len(digests) == 1
 
 
-@pytest.mark.parametrize("ranks", [1, 3])
+@ONE_OR_MORE
 def test_a_program_of_a_pool_prints_the_same_lines(ranks):
     words = ["-m", "mpi4py.futures", DRIVERS / "pools.py", "argument"]
     text = job(ranks, "mpinet", "exec", "--on", "hypercube:2", *words)

@@ -13,14 +13,30 @@ pytestmark = pytest.mark.usefixtures("forked")
 
 PAGES = [CHECKOUT / "README.md"]
 PAGES += sorted(path for path in (CHECKOUT / "docs").rglob("*.md") if "_build" not in path.parts)
+LARGE = {
+    "mpinet load torus:8x8 mesh:8x8 --routing",  # beside a torus:4x4 on its page
+    "mpinet launch -n 4 route hypercube:16",  # beside a torus:8x8x8
+    "mpinet launch -n 4 broadcast arcs:Arcs:28",  # beside smaller ones in one process
+    "mpinet verify GMN-TB1-3584",  # which serial/papers/test_findings.py runs, too
+    "for n in debruijn:5 ccc:3",  # five optima, beside those of single networks
+    "# choice.py",  # traffic with three rules of the page's own, each compiled into the loop
+}
+"""Beginnings of commands and scripts that take minutes and show what cheaper ones show."""
+
+
+def marks(command):
+    """The marks of a command or script."""
+    return [pytest.mark.long] if command.startswith(tuple(LARGE)) else []
+
+
 SHOWN = [
-    pytest.param(page, command, output, id=f"{page.stem}: {command}")
+    pytest.param(page, command, output, id=f"{page.stem}: {command}", marks=marks(command))
     for page in PAGES
     for block in re.findall(r"```\n(\$ .*?)```", page.read_text(), re.DOTALL)
     for command, output in re.findall(r"\$ (.+)\n((?:(?!\$ ).*\n)*)", block)
 ]
 PRINTING = [
-    pytest.param(page, script, output, id=page.stem)
+    pytest.param(page, script, output, id=page.stem, marks=marks(script))
     for page in PAGES
     for script, output in re.findall(
         r"```python\n((?:(?!```).*\n)*)```\n\nprints\n\n```\n((?:(?!```).*\n)*)```",
@@ -115,6 +131,7 @@ def test_a_script_prints_what_the_page_shows(page, script, output, tmp_path):
 
 def test_the_pages_show_commands_and_scripts():
     assert (len(SHOWN) >= 28, len(PRINTING) >= 2) == (True, True)
+    assert sum(bool(shown.marks) for shown in [*SHOWN, *PRINTING]) == len(LARGE)
 
 
 def test_a_script_prints_what_its_comments_say(tmp_path):

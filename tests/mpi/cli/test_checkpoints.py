@@ -129,6 +129,7 @@ def test_a_stopped_run_goes_on_to_the_digest_of_one_that_never_stopped(command):
             everybody.sum(np.zeros(1))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("command", EVERY)
 def test_a_run_of_one_rank_goes_on_with_all_and_is_stopped_again(command):
     everybody = world()

@@ -14,6 +14,7 @@ def alone(command: str) -> str:
     return outcome(command, Local())
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("command", [*MAPPED, *UNMAPPED])
 def test_the_result_does_not_depend_on_the_number_of_ranks(command):
     transport = world()
@@ -21,6 +22,7 @@ def test_the_result_does_not_depend_on_the_number_of_ranks(command):
     assert transport.rank != 0 or together == alone(command)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("mapping", ["random", "clusters"])
 @pytest.mark.parametrize("command", MAPPED)
 def test_the_result_does_not_depend_on_the_mapping(command, mapping):

@@ -64,6 +64,7 @@ def test_blocks_differ_from_even_ones_by_no_more_than_a_cluster():
         assert sum(counts) == 256 and all(abs(count - 256 / ranks) <= 8 for count in counts)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("ranks", [1, 2, 3, 7, 40, 300])
 @pytest.mark.parametrize("name", [*CLUSTERED, "fattree:3,3", "torus:4x4", "complete:5*fattree:2,2"])
 def test_every_processor_is_on_one_rank_that_all_ranks_agree_on(name, ranks):

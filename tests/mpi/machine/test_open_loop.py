@@ -460,6 +460,7 @@ FREE = {
 }
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("network", FREE)
 def test_no_pairs_of_channel_and_class_depend_on_each_other_in_a_circle(network):
     for classes in FREE[network]:

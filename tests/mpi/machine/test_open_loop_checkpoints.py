@@ -95,6 +95,7 @@ FEW, MANY = (23, 120, 202), (7, 49, 50, 120, 199, 200, 205)
 """Cuts in the warm-up, in the window, and where the network is drained."""
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("number", "cuts"),
     [

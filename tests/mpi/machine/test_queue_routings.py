@@ -48,6 +48,7 @@ def test_every_message_is_where_a_second_program_has_it(number):
     assert found["seal"] == sum(draw(*time) for time in times) % 2**61
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("network", "name"),
     sorted({(network, name) for network, name, *_ in SETTINGS} | {("fattree:2,2", "ugal-l")}),

@@ -27,6 +27,7 @@ def test_every_value_is_the_one_of_the_specification(number, mapping):
     assert ("stuck" in found) == ("stuck" in known["result"])
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("number", RANDOM)
 def test_random_programs_take_the_time_of_the_reference(number):
     text, setting = random_case(number)

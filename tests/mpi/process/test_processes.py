@@ -44,6 +44,7 @@ def gossip_at_random(node, rounds):
     return heard
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("network", ["torus:4x3", "ccc:3", "hdn:2x3,super=0.1"])
 @pytest.mark.parametrize("mapping", MAPPINGS)
 def test_the_outcome_depends_on_neither_ranks_nor_mapping(network, mapping):

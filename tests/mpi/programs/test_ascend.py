@@ -355,6 +355,7 @@ def one_hears_another(received, upper, own):
 SABOTAGES = [nobody_exchanges, uppers_hear_nothing, lowers_hear_nothing, one_hears_another]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("operator", ["fft", "sum", "prefix", "bitonic-sort"])
 @pytest.mark.parametrize("sabotage", SABOTAGES)
 @pytest.mark.parametrize(

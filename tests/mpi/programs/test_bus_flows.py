@@ -53,6 +53,7 @@ def fewest_to_gather(busses, size, root, one_port):
     return steps
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("ports", ["one", "all"])
 @pytest.mark.parametrize("name", SMALL)
 def test_flows_over_busses_take_the_fewest_steps_of_all(name, ports):

@@ -34,6 +34,7 @@ def steps_on_a_bsn(b, n, q):
     return 2**q - 1 + sum(ways)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", BSN)
 def test_on_a_bsn_it_takes_the_steps_of_the_spec_in_every_subcube(name):
     _, b, n = map(int, name.split(","))

@@ -130,6 +130,7 @@ def test_a_ring_lies_in_the_hypercube_by_the_gray_code():
     assert emulate_step(machine, embedding).host_steps == 1
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("guest", "host"), PAIRS)
 def test_a_step_takes_the_steps_of_the_brute_force_router(guest, host):
     guest, host = mpinet.open(guest), mpinet.open(host)
@@ -142,6 +143,7 @@ def test_a_step_takes_the_steps_of_the_brute_force_router(guest, host):
         assert found.correct and found.guest_steps == (len(pairs) > 0)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("guest", "host"), [(g, h) for g, h in PAIRS if g.startswith(("hypercube", "bsn"))]
 )
@@ -237,6 +239,7 @@ def test_the_command_reports_measures_and_slowdown():
     assert {name: found[name] for name in wanted} == wanted
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "host",
     ["hypercube:4", "torus:4x4", "torus:3x5", "ccc:3", "debruijn:4", "gmn:4,16", "hdn:2x3,super=0"],

@@ -29,6 +29,7 @@ NETWORKS = "complete:1 complete:2 ring:7 mesh:3x4 hypercube:4 debruijn:3 fattree
 MODELS = [PortModel(1, 1), PortModel(None, None), PortModel(1, 1, True)]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("name", "mapping"), list(zip(NETWORKS, cycle(MAPPINGS), strict=False)))
 @pytest.mark.parametrize("model", MODELS, ids=["one", "all", "half duplex"])
 def test_the_exchange_takes_the_steps_of_the_brute_force_router(name, mapping, model):
@@ -56,6 +57,7 @@ complete:1:one:0:0""".split()
 """Networks, port models, bounds, and steps that take no more."""
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("case", "mapping"), list(zip(FARTHEST, cycle(MAPPINGS), strict=False)))
 def test_who_sends_the_farthest_first_is_near_the_bound(case, mapping):
     name, ports, bound, most = case.rsplit(":", 3)

@@ -68,6 +68,7 @@ NETWORKS = "fattree:2,3 roadrunner:3,2,2 torus:2x3 debruijn:3".split()
 BUSSES = "lens:2,3,3 clens:3,2 plens:3,9 snowflake:3,2 busstar:3,2".split()
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("name", "mapping"), list(zip(NETWORKS + BUSSES, cycle(MAPPINGS), strict=False))
 )

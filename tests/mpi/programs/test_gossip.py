@@ -24,6 +24,7 @@ chordalring:16,5 mesh:3x4 debruijn:4 ring:3*mesh:3x3 mesh:3x3*complete:2 sth:2,3
 hdn:2x3x5,super=0.1 hdn:2x3,super=0.1/0 hdn:2x2,super=0/1 rdn:2,2 dualcube:3""".split()
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("name", "mapping"), list(zip(CYCLES, cycle(MAPPINGS), strict=False)))
 def test_rotation_takes_one_step_for_every_other_processor(name, mapping):
     topology = mpinet.open(name)
@@ -193,6 +194,7 @@ roadrunner:3,2,3:121:134 fattree:2,3:16:20 mesh:3x3x3:27:28 star:25:25""".split(
 """Networks without a Hamiltonian cycle, a bound by cuts, and steps that take no more."""
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("case", "mapping"), list(zip(MATCHED, cycle(MAPPINGS), strict=False)))
 def test_matchings_gossip_in_little_more_than_the_best_cut_s_bound(case, mapping):
     name, bound, most = case.rsplit(":", 2)

@@ -98,6 +98,7 @@ OTHERS = [
 ]  # fmt: skip
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", [*HOSTS, *LARGE])
 def test_a_full_pass_takes_the_steps_of_the_table_and_gives_the_serial_result(transport, name):
     q = {**HOSTS, **LARGE}[name]
@@ -112,6 +113,7 @@ def test_a_full_pass_takes_the_steps_of_the_table_and_gives_the_serial_result(tr
         assert range_steps(name, q, 0, q, ports) == result.steps
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "name", [name for name, q in HOSTS.items() if q <= 6 and name != "ring:32"]
 )
@@ -156,6 +158,7 @@ def cycles():
     return find_schedule(Machine("ccc:4").topology, "cycles")
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", ["ccc:2", *HOSTS])
 def test_fft_sort_and_prefix_take_the_steps_of_their_passes_on_every_host(transport, name):
     q = {"ccc:2": 3, **HOSTS}[name]

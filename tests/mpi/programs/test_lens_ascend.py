@@ -72,6 +72,7 @@ def test_with_one_port_every_turn_but_the_last_takes_a_step_for_each_of_a_box(
         assert p > 3 or steps == 6 * n - 3
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("ports", PORTS)
 @pytest.mark.parametrize("algorithm", ["rows", "mirrored", "instances", "instances-mirrored"])
 @pytest.mark.parametrize("name", COMPLETED)
@@ -229,6 +230,7 @@ def test_instances_have_nothing_to_do_with_each_other(transport, name, algorithm
     assert state.tolist() == wanted[instance, schedule.index].tolist()
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("name", "algorithm"),
     [

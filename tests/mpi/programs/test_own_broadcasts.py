@@ -47,6 +47,7 @@ STATED = [
 """Network, root, port model, algorithm, steps by the closed forms of docs/papers."""
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("network", "root", "ports", "algorithm", "steps"), STATED)
 def test_everybody_is_informed_in_the_stated_steps(network, root, ports, algorithm, steps):
     topology = mpinet.open(network)
@@ -60,6 +61,7 @@ def test_everybody_is_informed_in_the_stated_steps(network, root, ports, algorit
     assert together(everyone, moves_of(machine)) == moves_of(alone)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("mapping", MAPPINGS)
 @pytest.mark.parametrize(
     ("network", "algorithm", "ports"),
@@ -169,6 +171,7 @@ def test_an_all_port_broadcast_is_caught_on_a_one_port_machine():
         machine.sum(0)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("network", "ports", "algorithm"),
     [

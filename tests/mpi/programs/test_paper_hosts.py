@@ -80,6 +80,7 @@ def test_a_pass_over_a_range_shifts_there_and_home_the_shorter_ways(transport, n
             assert result.steps == (bsn_steps(b, n, low, high) if low < high else 0)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", ["bsn:1,2,4", "bsn:2,2,5", "bsn:1,3,6", "bsn:1,1,6"])
 def test_fft_sort_and_prefix_take_the_steps_of_their_passes_on_a_bsn(transport, name):
     _, b, n = numbers_of(name)
@@ -238,6 +239,7 @@ def test_a_pass_over_a_range_goes_round_all_rows_of_the_lens(transport, algorith
         assert ascend.run(machine, Tangle(("ascend", 2, 2)), algorithm=algorithm).steps == 0
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", ["clens:3,2", "clens:3,4", "clens:3,5"])
 def test_fft_sort_and_prefix_take_the_steps_of_their_passes_on_a_lens(transport, name):
     _, n = numbers_of(name)

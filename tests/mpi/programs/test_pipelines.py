@@ -52,6 +52,7 @@ def combined(operator, hosts):
     return operator([each * 0x9E3779B97F4A7C15 % 2**64 for each in drawn]) % 2**64
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("name", "ports", "algorithm", "mapping", "collective"),
     [

@@ -42,6 +42,7 @@ def backwards(moves, steps):
     return sorted((steps + 1 - step, receiver, sender) for step, sender, receiver in moves)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("name", "mapping"), list(zip(LINKS, cycle(MAPPINGS), strict=False)))
 def test_on_links_it_is_the_broadcast_backwards(name, mapping):
     topology = mpinet.open(name)

@@ -89,6 +89,7 @@ def test_a_broadcast_by_a_schedule_is_known_exactly(name, mapping):
     assert agree(found, machine, steps)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("mapping", ["blocks", "clusters"])
 @pytest.mark.parametrize("policy", ["oldest", "fifo"])
 @pytest.mark.parametrize("name", ["hypercube:8", "torus:6x7x3", "gmn:8,256", "hdn:2x3,super=-/1"])

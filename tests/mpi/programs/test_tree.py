@@ -40,6 +40,7 @@ def graph_of(topology):
     return graph
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("name", "mapping"), list(zip(OF_LINKS, cycle(MAPPINGS), strict=False)))
 def test_a_flood_s_tree_leads_each_node_to_the_root_on_a_shortest_way_by_its_lowest_port(
     name, mapping
@@ -87,6 +88,7 @@ def check_broadcast(machine, root):
     return since
 
 
+@pytest.mark.costly
 @pytest.mark.usefixtures("flooded")
 @pytest.mark.parametrize("name", OF_LINKS)
 def test_along_a_flood_s_tree_everybody_is_informed_once_from_every_root(name):
@@ -95,6 +97,7 @@ def test_along_a_flood_s_tree_everybody_is_informed_once_from_every_root(name):
         check_broadcast(machine_of(topology, "one", trace=Trace()), root)
 
 
+@pytest.mark.costly
 @pytest.mark.usefixtures("flooded")
 @pytest.mark.parametrize("name", OF_LINKS)
 @pytest.mark.parametrize("ports", ["one", "all"])
@@ -110,6 +113,7 @@ def test_along_a_flood_s_tree_all_collectives_bring_everybody_what_is_meant_for_
     assert found.correct and found.lower_bound <= found.steps
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("name", "mapping"), [("gmn:6,96", "random"), ("gmnany:57", "table")])
 def test_every_root_of_multiple_loops_broadcasts(name, mapping):
     topology = mpinet.open(name)

@@ -346,6 +346,7 @@ OWN_BROADCASTS = [
 ]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("root", [0, 5])
 @pytest.mark.parametrize("network", OWN_BROADCASTS)
 def test_bcast_takes_the_steps_of_the_networks_own_broadcast(tmp_path, network, root):

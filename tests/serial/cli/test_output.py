@@ -4,12 +4,13 @@ import json
 import os
 import resource
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from mpinet.cli.session import Session
+
+pytestmark = pytest.mark.usefixtures("forked")
 
 PROGRAMS = r"""
 import os, sys
@@ -67,8 +68,7 @@ def programs(tmp_path: Path) -> Path:
 def mpinet(*words: str | bytes | Path, **settings: object) -> subprocess.CompletedProcess[str]:
     """Run a command in a process of its own."""
     settings = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **settings}
-    command = [sys.executable, "-m", "mpinet", *words]
-    return subprocess.run(command, text=True, errors="replace", timeout=300, **settings)
+    return subprocess.run(["mpinet", *words], text=True, errors="replace", timeout=300, **settings)
 
 
 def here(capfd: pytest.CaptureFixture[str], *words: str) -> subprocess.CompletedProcess[str]:

@@ -43,9 +43,15 @@ def test_a_demo_with_a_failed_job_ends_with_1(monkeypatch, capsys) -> None:
     assert said.out.count(" NO") == len(demo.JOBS) and "it went wrong" in said.err
 
 
-def test_a_demos_page_has_three_pictures_and_a_line_for_every_message(tmp_path: Path) -> None:
-    write_demo_page(tmp_path / "demo.html")
-    page = (tmp_path / "demo.html").read_text()
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A demo's page."""
+    file = tmp_path_factory.mktemp("demo") / "demo.html"
+    write_demo_page(file)
+    return file.read_text()
+
+
+def test_a_demos_page_has_three_pictures_and_a_line_for_every_message(page: str) -> None:
     pictures = [
         b64decode(text).decode()
         for text in re.findall(r'src="data:image/svg\+xml;base64,(.*?)"', page)
@@ -57,10 +63,8 @@ def test_a_demos_page_has_three_pictures_and_a_line_for_every_message(tmp_path: 
 
 
 def test_every_picture_of_a_demo_has_a_sentence_and_the_command_that_makes_it(
-    tmp_path: Path, monkeypatch, capsys
+    page: str, tmp_path: Path, monkeypatch, capsys
 ) -> None:
-    write_demo_page(tmp_path / "demo.html")
-    page = (tmp_path / "demo.html").read_text()
     monkeypatch.chdir(tmp_path)
     figures = re.findall(
         r'base64,(.*?)" alt="(.*?)">\n<figcaption>(.*?)<pre><code>(.*?)</code>', page

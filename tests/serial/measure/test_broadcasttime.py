@@ -33,6 +33,7 @@ def following(graph, informed):
     return found
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("number", range(3))
 def test_the_time_is_that_of_all_schedules(number):
     graph = random_graphs(3, 7, 0.35)[number]

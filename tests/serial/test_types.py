@@ -1,0 +1,102 @@
+"""mypy is content with the package, and tells users what is wrong in their scripts.
+
+One run checks both: to read the package takes nearly all of its time. What mypy knows is kept in
+the user's cache folder, for all checkouts, as compiled kernels are.
+"""
+
+import fcntl
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from serial.test_public_names import ROOMS
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+
+NAMES = [f"{room}.{name}" for room in ROOMS for name in import_module(room).__all__]
+
+RIGHT = """
+import mpinet
+
+route = mpinet.route("torus:4x4")
+mean: float | None = route.latency.mean
+for row in mpinet.compare("ring:4", "ring:6"):
+    diameter: int | None = row.diameter
+found = mpinet.find(processors=(60, 64), degree=4)[0].topology.upper()
+rates = [point.rate for curve in mpinet.load("ring:8", rate=[0.1, 0.2]).curves
+         for point in curve.points]
+"""
+
+WRONG = {
+    "mpinet.opne": 'Module has no attribute "opne"',
+    "mpinet.measure.diamter": 'Module has no attribute "diamter"',
+    "route.stpes": '"RouteResult" has no attribute "stpes"; maybe "steps"?',
+    "route.latency.meen": '"Latency" has no attribute "meen"',
+    "mpinet.compare('ring:4')[0].diamter": 'has no attribute "diamter"',
+    "mpinet.load('ring:4').curves[0].points[0].thruput": "throughput",
+    "wrong: str = route.steps": "Incompatible types in assignment",
+}
+"""Lines of a script, and what mypy says of them."""
+
+SCRIPTS = {
+    "names": [
+        "import mpinet, mpinet.measure",
+        *(f"reveal_type({name})" for name in NAMES),
+        'reveal_type(mpinet.measure.diameter(mpinet.open("ring:8")))',
+    ],
+    "right": RIGHT.splitlines(),
+    "wrong": ["import mpinet.measure", *RIGHT.splitlines(), *WRONG],
+}
+
+
+@contextmanager
+def cache() -> Iterator[Path]:
+    """What mypy knows of the package; one run at a time reads and writes it."""
+    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "mpinet" / "mypy"
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield folder
+
+
+def said(*words: str | Path, folder: Path = CHECKOUT) -> list[str]:
+    """The lines that mypy prints."""
+    command = [sys.executable, "-m", "mypy", "--no-error-summary", *words]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    assert done.returncode in (0, 1), done.stderr
+    return done.stdout.splitlines()
+
+
+def test_mypy_finds_nothing_wrong_in_the_package_and_in_scripts_what_is(tmp_path: Path) -> None:
+    files = [tmp_path / f"{name}.py" for name in SCRIPTS]
+    for file in files:
+        file.write_text("\n".join(SCRIPTS[file.stem]) + "\n")
+    with cache() as kept:
+        lines = said(f"--cache-dir={kept}", "mpinet", *files)
+    of = {file.stem: [line for line in lines if f"{file.name}:" in line] for file in files}
+    assert sum(map(len, of.values())) == len(lines), "\n".join(lines)
+    types = re.findall(r'Revealed type is "(.*)"', "\n".join(of["names"]))
+    assert len(types) == len(of["names"]) == len(NAMES) + 1, of["names"]
+    assert "Any" not in types
+    assert types[-1] == "int"
+    assert of["right"] == []
+    assert len(of["wrong"]) == len(WRONG), of["wrong"]
+    for line, sentence in zip(of["wrong"], WRONG.values(), strict=True):
+        assert sentence in line
+
+
+@pytest.mark.long
+def test_mypy_finds_the_types_of_the_installed_package(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text("\n".join(SCRIPTS["wrong"]) + "\n")
+    words = ("--strict", f"--cache-dir={tmp_path}", "script.py")
+    assert len(said(*words, folder=tmp_path)) == len(WRONG)
+
+
+def test_the_installed_package_says_that_it_has_types() -> None:
+    assert Path(import_module("mpinet").__file__ or "", "..", "py.typed").resolve().exists()
