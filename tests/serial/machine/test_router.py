@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from serial.machine.busgrid import BusGrid
 from serial.machine.scenario import Network, Scenario, bus_grid, classic
+from shares import some
 
 import mpinet
 from mpinet import Machine
@@ -69,14 +70,14 @@ def scenarios(draw: st.DrawFn, network: Network, faulty: bool = False) -> Scenar
     )
 
 
-@settings(max_examples=300)
+@settings(max_examples=len(some(range(300), 4)))
 @given(st.data())
 def test_random_graphs_deliver_in_the_steps_of_brute_force(data):
     scenario = data.draw(scenarios(data.draw(graphs())))
     assert scenario.measured() == scenario.expected()
 
 
-@settings(max_examples=200)
+@settings(max_examples=len(some(range(200), 4)))
 @given(st.data())
 def test_classic_networks_deliver_in_the_steps_of_brute_force(data):
     network = CLASSIC[data.draw(st.sampled_from(LOWEST_CLOSER))]
@@ -84,14 +85,14 @@ def test_classic_networks_deliver_in_the_steps_of_brute_force(data):
     assert scenario.measured() == scenario.expected()
 
 
-@settings(max_examples=200)
+@settings(max_examples=len(some(range(200), 4)))
 @given(st.data())
 def test_busses_deliver_in_the_steps_of_brute_force(data):
     scenario = data.draw(scenarios(BUSSES[data.draw(st.sampled_from(list(BUSSES)))]))
     assert scenario.measured() == scenario.expected()
 
 
-@settings(max_examples=200)
+@settings(max_examples=len(some(range(200), 4)))
 @given(st.data())
 def test_messages_get_stuck_at_the_last_processor_before_a_fault(data):
     scenario = data.draw(scenarios(data.draw(graphs()), faulty=True))

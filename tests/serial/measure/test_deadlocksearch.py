@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from serial.measure.walked import routes_of
 from serial.networks.families import REFERENCES
+from shares import some
 
 import mpinet
 from mpinet import measure
@@ -78,7 +79,7 @@ def test_in_every_family_a_cycle_comes_to_a_stop_and_none_is_free(family):
 
 
 @given(st.data())
-@settings(max_examples=60)
+@settings(max_examples=len(some(range(60), 3)))
 def test_only_messages_whose_ways_depend_on_each_other_in_a_circle_come_to_a_stop(data):
     topology = mpinet.open(data.draw(st.sampled_from(WIRED), "network"))
     node = st.integers(0, topology.size - 1)
