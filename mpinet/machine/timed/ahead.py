@@ -8,7 +8,8 @@ Here many are asked for at once, and the waits are over together. Nothing depend
 import numpy as np
 
 from mpinet.compiled import phase, prefetch
-from mpinet.machine.timed.layout import NONE
+from mpinet.machine.timed.calendar import REQUEST_MASK
+from mpinet.machine.timed.layout import NONE, REQUEST_BITS
 from mpinet.machine.timed.matching import place_of_hash
 
 AHEAD = 16
@@ -16,11 +17,11 @@ AHEAD = 16
 
 
 @phase
-def fetch_server(i, state):
-    """Ask for what one of the servers with requests needs."""
-    server = state.active[i]
-    m = np.int64(state.lines[server])
-    prefetch(state.servers, server)
+def fetch_request(i, state):
+    """Ask for what the first request of one of the servers needs."""
+    word = state.active[i]
+    m = word & REQUEST_MASK
+    prefetch(state.servers, word >> REQUEST_BITS)
     prefetch(state.messages, m)
     prefetch(state.headers, m)
 

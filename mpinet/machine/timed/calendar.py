@@ -13,7 +13,7 @@ words that name the message and its server: one stream through memory, that look
 
 import numpy as np
 
-from mpinet.compiled import idiom, phase, routine
+from mpinet.compiled import idiom, phase, prefetch, routine
 from mpinet.machine.timed.layout import (
     BUCKETS,
     CELLS,
@@ -85,9 +85,8 @@ def enter_processor(slot, window, state, ledger):
 @phase
 def enter_request(m, server, state, rules, ledger):
     """Put a message into the bucket of the window in which it asks for its server."""
-    message = state.messages[m]
-    message.left = message.right = NONE  # alone in its server's line, at first
-    enter_word(server << REQUEST_BITS | m, message.ready // rules.window, state, ledger)
+    window = state.messages[m].ready // rules.window
+    enter_word(server << REQUEST_BITS | m, window, state, ledger)
 
 
 @phase
@@ -98,6 +97,7 @@ def enter_word(word, window, state, ledger):
     if at & CELLS - 1 == CELLS - 1:  # also where there is none
         block = ledger.blocks
         ledger.blocks = state.cells[block]
+        prefetch(state.cells, ledger.blocks)
         state.cells[block] = at
         at = block
     state.cells[at + 1] = word
@@ -160,6 +160,9 @@ def go_to(window, state, rules, ledger):
         slot = behind
     while at != NONE:
         block = at & -CELLS
+        prefetch(state.cells, state.cells[block])
+        for cell in range(block + 1, at + 1):
+            prefetch(state.messages, state.cells[cell] & REQUEST_MASK)
         for cell in range(block + 1, at + 1):
             word = state.cells[cell]
             ready = state.messages[word & REQUEST_MASK].ready

@@ -57,6 +57,9 @@ CELLS = 16
 REQUEST_BITS = 32
 """Bits of a request's word for its message; above them is its server."""
 
+MARK_BITS, MARKS = 6, 64
+"""Bits of a server's number for its place in a word of marks, and how many marks a word has."""
+
 PROCESSORS, REQUESTS = range(2)
 """The two calendars: of processors by their alarms, of messages by when they ask for a server."""
 
@@ -142,7 +145,7 @@ class Ledger(Record):
     answers: int  # the first of the messages that are answers of this rank for itself
     blocks: int  # the first free block of `State.cells`; the others follow
     away: int  # rows for other ranks
-    served: int  # servers with requests in the window at hand
+    served: int  # servers with requests in the window at hand, the first so many in `State.active`
     notes: int  # taken since they were last fetched
     clones: int  # rows of operations that are released twice, given away
     next: int  # the least window in which this rank has something to do; `NEVER`: none
@@ -229,7 +232,6 @@ class Message(Record):
     right: Short
     node: Short  # where it asks for the port, or is
     port: Short
-    beyond: Short  # the node behind the port
     hop: Short
     target: Short
     source: Short
@@ -245,11 +247,17 @@ TRAVELS, COMES, WAITS, UNEXPECTED, ENDS = range(1, 6)
 
 
 class Server(Record):
-    """A server: until when it is busy, and what it carried."""
+    """A server: until when it is busy, and what it carried.
+
+    `line` is a heap of the requests in this window but for the first that was found, and `beyond`
+    the node behind a link of one direction, once somebody has gone there.
+    """
 
     free: int
     busy: int
     carried: int
+    line: Short
+    beyond: Short
 
 
 class Entry(Record):
@@ -304,9 +312,10 @@ class State(NamedTuple):
     says how processors are counted for peers that are so far off: stride and radix of a digit.
     `headers` belongs to `messages`; `links` to unexpected ones: of each of their lists the message
     before and the one behind. `numbers` has each processor's first operation in the whole program.
-    `lines` has for each server the heap of requests in this window: apart from the servers, for it
-    is looked for in no order. `heads` has for each bucket of the two calendars the first processor,
-    and where in `cells` the last request stands.
+    `marks` has a bit for each server, whether a request in this window was found: apart from the
+    servers, for it is looked for in no order. `active` has the first request of each. `heads` has
+    for each bucket of the two calendars the first processor, and where in `cells` the last request
+    stands.
     """
 
     statements: Statements
@@ -323,8 +332,8 @@ class State(NamedTuple):
     free: Shorts
     entries: Entries
     servers: Servers
-    lines: Shorts
-    active: Shorts
+    marks: Ints
+    active: Ints
     heads: Table
     least: Table
     cells: Ints

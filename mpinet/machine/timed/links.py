@@ -7,23 +7,27 @@ window: so within a window no server knows of another, and each serves its reque
 import numpy as np
 
 from mpinet.compiled import phase, prefetch
-from mpinet.machine.timed.ahead import AHEAD, fetch_server
+from mpinet.machine.timed.ahead import AHEAD, fetch_request
 from mpinet.machine.timed.calendar import REQUEST_MASK, before_block
 from mpinet.machine.timed.heaps import ready_popped, ready_pushed
 from mpinet.machine.timed.layout import (
     CELLS,
     CROSSED,
     DIGITS,
+    FULL,
     IDEAL,
     LATEST,
+    MARK_BITS,
+    MARKS,
     NONE,
     NOTE_BITS,
     REQUEST_BITS,
     REQUESTS,
     STORE,
     TOO_LATE,
+    UNWIRED,
 )
-from mpinet.machine.timed.sending import class_of, note, onward
+from mpinet.machine.timed.sending import class_of, note, note_error, onward
 
 
 @phase
@@ -31,40 +35,44 @@ def serve(routes, hosting, state, rules, ledger):
     """Serve all requests of the window at hand."""
     gather(state, ledger)
     for i in range(min(AHEAD, ledger.served)):
-        fetch_server(i, state)
+        fetch_request(i, state)
     for i in range(ledger.served):
         if i + AHEAD < ledger.served:
-            fetch_server(i + AHEAD, state)
-        number = state.active[i]
-        server, m = state.servers[number], np.int64(state.lines[number])
-        state.lines[number] = NONE
+            fetch_request(i + AHEAD, state)
+        m, number = state.active[i] & REQUEST_MASK, state.active[i] >> REQUEST_BITS
+        state.marks[number >> MARK_BITS] = 0
+        server, rest = state.servers[number], np.int64(NONE)
+        if server.line != NONE:
+            m = ready_pushed(np.int64(server.line), m, state.messages)
+            rest, server.line = ready_popped(m, state.messages), NONE
         while m != NONE and ledger.wrong == 0:
-            rest = ready_popped(m, state.messages)
             let_pass(m, server, routes, hosting, state, rules, ledger)
             m = rest
+            if rest != NONE:
+                rest = ready_popped(m, state.messages)
 
 
 @phase
 def gather(state, ledger):
-    """Put the requests of the window into their servers' lines; note which servers have some."""
+    """List the first request of each server in this window; put the others into its line."""
     bucket = ledger.window & DIGITS - 1
     at, ledger.served = state.heads[REQUESTS, bucket], 0
     state.heads[REQUESTS, bucket] = NONE
     while at != NONE:
         block = at & -CELLS
         prefetch(state.cells, state.cells[block])
-        for cell in range(block + 1, at + 1):
-            prefetch(state.lines, state.cells[cell] >> REQUEST_BITS)
+        prefetch(state.cells, state.cells[block] & -CELLS)
         for cell in range(block + 1, at + 1):
             word = state.cells[cell]
-            m, server = word & REQUEST_MASK, word >> REQUEST_BITS
-            first = np.int64(state.lines[server])
-            if first == NONE:
-                state.active[ledger.served] = server
+            number = word >> REQUEST_BITS
+            place, mark = number >> MARK_BITS, 1 << (number & MARKS - 1)
+            if state.marks[place] & mark == 0:
+                state.marks[place] |= mark
+                state.active[ledger.served] = word
                 ledger.served += 1
             else:
-                m = ready_pushed(first, m, state.messages)
-            state.lines[server] = m
+                server, m = state.servers[number], word & REQUEST_MASK
+                server.line = ready_pushed(np.int64(server.line), m, state.messages)
         at = before_block(block, state, ledger)
 
 
@@ -73,6 +81,12 @@ def let_pass(m, server, routes, hosting, state, rules, ledger):
     """Let a message pass its server, and go on."""
     message = state.messages[m]
     node, port = np.int64(message.node), np.int64(message.port)
+    beyond = np.int64(server.beyond)
+    if beyond == NONE or rules.serving != FULL:
+        server.beyond = beyond = routes.neighbor(node, port, routes.wired)
+        if beyond < 0:
+            note_error(UNWIRED, message, rules, ledger)
+            return
     kind = class_of(node, port, routes, rules)
     latency, busy = routes.latencies[kind], message.length * routes.byte_times[kind]
     begin = message.ready if rules.mode == IDEAL else max(message.ready, server.free)
@@ -94,6 +108,6 @@ def let_pass(m, server, routes, hosting, state, rules, ledger):
         )  # fmt: skip
     message.tail = through + latency
     message.ready = (through if rules.mode == STORE else begin) + latency
-    message.node = message.beyond
+    message.node = beyond
     message.hop += 1
     onward(m, NONE, routes, hosting, state, rules, ledger)

@@ -216,7 +216,7 @@ class TimedRun:
             + 8 * len(scripts.needs)
             + (layout.Processor.dtype.itemsize + layout.Cpu.dtype.itemsize * int(rules.cpus))
             * count
-            + (layout.Server.dtype.itemsize + 8) * servers
+            + layout.Server.dtype.itemsize * servers
         )
         require_memory(needed, f"{self.program.name} in time")
         statements, needs, followers = connected(part)
@@ -230,7 +230,7 @@ class TimedRun:
             np.zeros(0, np.int32),
             layout.Entry.array(0),
             layout.Server.array(servers),
-            np.full(servers, layout.NONE, np.int32), np.zeros(servers, np.int32),
+            np.zeros(servers // layout.MARKS + 1, np.int64), np.zeros(0, np.int64),
             np.full((2, layout.BUCKETS), layout.NONE, np.int64),
             np.full((2, layout.BUCKETS), layout.NEVER, np.int64),
             np.zeros(0, np.int64),
@@ -239,6 +239,8 @@ class TimedRun:
         )  # fmt: skip
         for name in ("running", "calc", "send", "message"):
             self._state.cpus[name] = layout.NONE
+        for name in ("line", "beyond"):
+            self._state.servers[name] = layout.NONE
         self._grow(1)
 
     def _processors(self, count: int) -> Any:
@@ -404,7 +406,7 @@ class TimedRun:
         self._put(rows=rows, owners=owners)
         self._put(headers=_longer(self._state.headers, total))
         self._put(links=_longer(self._state.links, total))
-        self._put(cells=self._longer_cells(total))
+        self._put(cells=self._longer_cells(total), active=np.empty(total, np.int64))
 
     def _longer_cells(self, messages: int) -> Ints:
         """Return blocks for so many requests, and one that is not full in each bucket."""

@@ -74,7 +74,7 @@ AT, SLOT, ROW, TURN = range(4)
 """Columns of a pending operation: processor, its place here, the operation's row, its turn. In
 checkpoints the second one says whether it is a second row, the third one is its number."""
 
-MESSAGE = tuple(name for name in Message.dtype.names if name not in ("left", "right", "beyond"))  # type: ignore[union-attr]
+MESSAGE = tuple(name for name in Message.dtype.names if name not in ("left", "right"))  # type: ignore[union-attr]
 """Kept fields of a message, behind the node where it is; then the words of its header."""
 
 STATE_WORD, READY_WORD = (1 + MESSAGE.index(name) for name in ("state", "ready"))

@@ -104,14 +104,15 @@ def onward(m, slot, routes, hosting, state, rules, ledger):
     if port < 0:
         note_error(ASTRAY, message, rules, ledger)
         return
-    beyond = routes.neighbor(node, port, routes.wired) if port < rules.ports else NONE
-    if beyond < 0:
+    if port >= rules.ports or (
+        rules.serving != FULL and routes.neighbor(node, port, routes.wired) < 0
+    ):
         note_error(UNWIRED, message, rules, ledger)
         return
     if message.hop >= rules.hops_most:
         note_error(ENDLESS, message, rules, ledger)
         return
-    message.port, message.beyond = port, beyond
+    message.port = port
     ask(m, routes, hosting, state, rules, ledger)
 
 

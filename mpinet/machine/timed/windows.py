@@ -190,8 +190,7 @@ def taken(rows, routes, hosting, rules, state, ledger):
         elif kind == ANSWER:
             tell(m, hosting, state, rules, ledger)
         else:
-            node, port = np.int64(message.node), np.int64(message.port)
-            message.beyond, message.state = routes.neighbor(node, port, routes.wired), TRAVELS
+            message.state = TRAVELS
             ask(m, routes, hosting, state, rules, ledger)
     ledger.next = next_window(state, rules, ledger)
 
