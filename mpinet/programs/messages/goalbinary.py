@@ -75,6 +75,9 @@ def binary_program(data: bytes, name: str) -> Program:
     if len(wrong):
         at = HEAD + 16 * int(wrong[0])
         raise _wrong(name, at, f"the part of rank {wrong[0]} is not within the file")
+    last = int(table[:, 1].max()) + 8
+    if last < len(data):
+        raise _wrong(name, last, "the file goes on behind the last rank's part")
     parts = [*_parts(data, table.astype(np.int64) + 8, name)]
     sizes = np.array([part.operations for part in parts], np.int64)
     total, needed = int(sizes.sum()), sum(part.room for part in parts)

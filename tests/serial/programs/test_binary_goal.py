@@ -99,3 +99,9 @@ def test_a_wrong_byte_is_named(at, word, sentence):
 def test_a_file_that_is_cut_off_is_refused(length):
     with pytest.raises(FileError, match="byte"):
         program_of(GOOD[:length])
+
+
+@pytest.mark.parametrize("more", [1, 4, 39])
+def test_bytes_behind_the_last_part_are_refused(more):
+    with pytest.raises(FileError, match=rf"byte {len(GOOD)}: the file goes on behind the last"):
+        program_of(GOOD + bytes(more))
