@@ -20,7 +20,6 @@ from mpinet.machine.timed.layout import (
     FULL,
     INDEX,
     NODE,
-    NONE,
     PLACE,
     READY,
     REQUEST,
