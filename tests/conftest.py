@@ -148,6 +148,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker("mpi")
         if item.get_closest_marker("long") and not os.environ.get("MPINET_LONG"):
             item.add_marker(pytest.mark.skip(reason="takes minutes: launch/test --long"))
+    items.sort(key=lambda item: item.get_closest_marker("first") is None)
     costly = config.getoption("--costly")
     shared = [item for item in items if not costly or item.get_closest_marker("costly")]
     left_out = outside_of_share(shared, config.getoption("--share"), first=costly)

@@ -73,6 +73,7 @@ def said(*words: str | Path, folder: Path = CHECKOUT) -> list[str]:
     return done.stdout.splitlines()
 
 
+@pytest.mark.first
 def test_mypy_finds_nothing_wrong_in_the_package_and_in_scripts_what_is(tmp_path: Path) -> None:
     files = [tmp_path / f"{name}.py" for name in SCRIPTS]
     for file in files:
