@@ -61,6 +61,13 @@ EITHER_LIBRARY = pytest.mark.parametrize(
 )
 """Marks a test that runs with each MPI library, on one rank and on several."""
 
+OWN_LIBRARY = pytest.mark.parametrize(
+    "mpirun",
+    [pytest.param(own_mpirun, id="own"), pytest.param(other_mpirun, id="other", marks=LONG)],
+    indirect=True,
+)
+"""Marks a test of what commands do under a launcher, whichever it is."""
+
 ONE_OR_MORE = pytest.mark.parametrize("ranks", [1, pytest.param(3, marks=LONG)])
 """Marks a test of what scripts meet, on one rank; that ranks change nothing, other tests show."""
 

@@ -103,6 +103,7 @@ def test_a_script_keeps_its_arguments(submit: Submit, tmp_path: Path, line: str)
     assert (checkout / f"mpinet-{JOB}.json").exists()
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("line", LINES)
 def test_commands_of_two_words_and_results_files_of_ones_own_go_through(
     submit: Submit, tmp_path: Path, line: str

@@ -11,6 +11,7 @@ import pytest
 from launch.conftest import (
     CHECKOUT,
     EITHER_LIBRARY,
+    OWN_LIBRARY,
     TIME_LIMIT,
     Launch,
     other_mpirun,
@@ -109,11 +110,13 @@ def test_a_run_that_is_in_order_proves_it(launch: Launch, ranks: int) -> None:
     assert json.loads(done.stdout)["ranks"] == ranks
 
 
+@OWN_LIBRARY
 def test_help_and_version_prove_it_too(launch: Launch) -> None:
     assert launch(2, "mpinet", "--help").returncode == 0
     assert launch(2, "mpinet", "--version").returncode == 0
 
 
+@OWN_LIBRARY
 def test_python_m_mpinet_is_the_same_command(launch: Launch) -> None:
     done = launch(2, "python", "-m", "mpinet", "show", "ring:5", "--json")
     assert done.returncode == 0, done.stderr

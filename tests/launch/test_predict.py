@@ -43,8 +43,8 @@ def predicted_peak(command):
 @pytest.mark.parametrize(
     ("command", "n"),
     [
-        ("ascend hypercube:{} --operator sum", 22),
         ("route hypercube:{} --no-loads", 21),
+        ("ascend hypercube:{} --operator sum", 22),
         ("flood hypercube:{}", 22),
     ],
 )

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from launch.conftest import Launch
+from launch.conftest import OWN_LIBRARY, Launch
 
 from mpinet.cli.session import Session
 
@@ -26,6 +26,8 @@ def visit(node, number):
 POINTS = 14
 
 
+@OWN_LIBRARY
+@pytest.mark.usefixtures("forked")
 def test_a_sweep_killed_twice_gives_the_table_of_one_that_was_not(
     launch: Launch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ) -> None:
