@@ -63,20 +63,32 @@ HASH = re.compile("[0-9a-f]{64}")
 
 @dataclass(frozen=True)
 class Verified:
-    """A claim that has been verified.
+    """A claim that has been verified, and what shows it: all that exporters need.
 
     Attributes
     ----------
     claim : Claim or WidthClaim
         What was claimed.
-    kind, network, edges_sha256 : str
-        Kind of the certificate; the network as it is named, and as it is.
+    name : str
+        Name of the network.
+    network : Network
+        The network as it was looked at.
+    document : dict
+        The certificate.
+    folder : Path
+        Folder of its proof.
     """
 
     claim: Claim | WidthClaim
-    kind: str
-    network: str
-    edges_sha256: str
+    name: str
+    network: Network
+    document: dict[str, Any]
+    folder: Path
+
+    @property
+    def kind(self) -> str:
+        """Kind of the certificate."""
+        return str(self.document["kind"])
 
 
 @dataclass(frozen=True)
@@ -140,7 +152,7 @@ def certify(file: Path, network: Topology | None = None, effort: float = EFFORT)
         looks = front_cells(seen, document.get("order")) // CELLS
         budget.require("The check of this claim (front)", looks)
     claimed = check(document, seen, Proofs(file.parent, budget), topology.name)
-    return Verified(claimed, kind, topology.name, seen.edges_sha256)
+    return Verified(claimed, topology.name, seen, document, file.parent)
 
 
 def check(

@@ -3,26 +3,29 @@
 The definitions of a machine, and the proofs that such numbers show a bound, are those of
 ``tests/proofs``. A certificate by cuts says who belongs to a set from which step on, as what a
 scatter brings does backwards; one of distances is the cut that grows by a hop in each step.
+Reductions are spread on the network turned round; an exchange's items enter parts on their ways.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from mpinet.base.files import read_bytes, write_text
-from mpinet.certify.certificate import MOST_BYTES, Verified, waits
-from mpinet.certify.claims import Claim, WidthClaim
+from mpinet.base.files import write_text
+from mpinet.certify.certificate import Verified, waits
+from mpinet.certify.claims import Claim
+from mpinet.certify.cuts import entered
 from mpinet.certify.dimacs import proof_of
 from mpinet.certify.network import Network
 from mpinet.errors import CertificateError
-from mpinet.networks.topology import Topology
 
 COPYING = ("broadcast", "gossip", "scatter", "gather")
-"""Collectives that `tests/proofs/Machine.v` defines."""
+"""Collectives in which items are copied on their way, as `tests/proofs/Machine.v` defines them."""
+
+COMBINING = {"reduce": "broadcast", "reducescatter": "gossip"}
+"""Collectives in which they are combined, and what these are backwards: `Reversal.v` shows it."""
 
 
 @dataclass
@@ -42,19 +45,8 @@ class Cuts:
     accepts: dict[tuple[int, int], int] = field(default_factory=dict)
 
 
-def export(file: Path, found: Verified, topology: Topology, target: Path) -> None:
-    """Write a theorem for Coq that says what a certificate has been verified to prove.
-
-    Parameters
-    ----------
-    file : Path
-        The certificate.
-    found : Verified
-        What it proves.
-    topology : Topology
-        The network that it is about.
-    target : Path
-        File for the theorem.
+def export(found: Verified, target: Path) -> None:
+    """Write a theorem for Coq that says what has been verified.
 
     Raises
     ------
@@ -63,25 +55,38 @@ def export(file: Path, found: Verified, topology: Topology, target: Path) -> Non
     OutputError
         The file cannot be written.
     """
-    document = json.loads(read_bytes(file, MOST_BYTES))
-    lines = _theorem(file, document, found.claim, Network.of(topology))
-    write_text(target, "".join(f"{line}\n" for line in lines))
+    write_text(target, "".join(f"{line}\n" for line in _theorem(found)))
 
 
-def _theorem(
-    file: Path, document: dict[str, Any], claim: Claim | WidthClaim, network: Network
-) -> Iterator[str]:
+def _theorem(found: Verified) -> Iterator[str]:
+    claim, network, kind = found.claim, found.network, found.kind
     if not isinstance(claim, Claim):
         raise CertificateError("it is of a bisection width, and theorems are of steps.")
-    if claim.collective not in COPYING:
-        raise CertificateError(f"theorems are for {', '.join(COPYING)}, not {claim.collective}.")
+    known = (*COPYING, "exchange", *COMBINING)
+    if claim.collective not in known:
+        raise CertificateError(f"theorems are for {', '.join(known)}, not {claim.collective}.")
+    backwards = claim.collective in COMBINING
+    on = "(reverse net)" if backwards else "net"
+    spread = replace(claim, collective=COMBINING.get(claim.collective, claim.collective))
     yield f"(* {claim.collective} on a network with edges_sha256 {network.edges_sha256} *)"
-    yield "From Mpinet Require Import Machine Cuts Formula."
-    if document["kind"] == "lrat" and claim.items == 1:
-        yield from _of_proof(file, document, claim, network)
-        return
-    cuts = cuts_of(document, claim, network)
-    yield from _network(network)
+    yield "From Mpinet Require Import Machine Cuts Ways Reversal Formula."
+    if kind == "lrat" and claim.items == 1:
+        yield from _network(network, backwards)
+        yield from _proof(found, claim)
+        by = f"replay_shows {on} _ _ away {str(network.links).lower()} proof"
+    else:
+        cuts = cuts_of(found.document, spread, network)
+        yield from _network(network, backwards)
+        yield from _cuts(cuts, claim, network)
+        by = f"cuts_show {on} _ _ cuts sends accepts"
+        if claim.collective == "exchange" and kind == "cut":
+            yield from _ways(found.document["parts"], network)
+            needed = f"(fun i => i / {claim.items} mod hosts net)"
+            by = f"ways_show net _ _ cuts sends accepts away {needed}"
+    yield from _claim(claim, by)
+
+
+def _cuts(cuts: Cuts, claim: Claim, network: Network) -> Iterator[str]:
     yield "Definition cuts : list cut := ["
     yield ";\n".join(
         f"  Cut (table {claim.more_than + 1} {_rows(enumerate(joins))}) {weight}"
@@ -91,7 +96,16 @@ def _theorem(
     for name, charges in [("sends", cuts.sends), ("accepts", cuts.accepts)]:
         rows = ((step * network.size + node, each) for (step, node), each in charges.items())
         yield f"Definition {name} := in_step net (table 0 {_rows(rows)})."
-    yield from _claim(claim, "cuts_show net _ _ cuts sends accepts")
+
+
+def _ways(parts: list[int], network: Network) -> Iterator[str]:
+    """Write how many parts are entered, at least, from each processor to each node."""
+    rows = (
+        (source * network.size + node, many)
+        for source in range(network.hosts)
+        for node, many in entered(network, parts, source).items()
+    )
+    yield f"Definition away := in_step net (table 0 {_rows(rows)})."
 
 
 def cuts_of(document: dict[str, Any], claim: Claim, network: Network) -> Cuts:
@@ -112,19 +126,14 @@ def cuts_of(document: dict[str, Any], claim: Claim, network: Network) -> Cuts:
     return cuts
 
 
-def _of_proof(
-    file: Path, document: dict[str, Any], claim: Claim, network: Network
-) -> Iterator[str]:
+def _proof(found: Verified, claim: Claim) -> Iterator[str]:
     """Write the distances and the proof's lines, which Coq follows on a formula of its own."""
     assert claim.root is not None
-    yield from _network(network)
-    yield f"Definition away := table 0 {_rows(enumerate(network.distances(claim.root)))}."
+    yield f"Definition away := table 0 {_rows(enumerate(found.network.distances(claim.root)))}."
     yield "Definition proof : list line := ["
-    with proof_of(file, document) as proof:
+    with proof_of(found) as proof:
         yield ";\n".join(_line(line.decode().split()) for line in proof)
     yield "]."
-    wires = str(network.links).lower()
-    yield from _claim(claim, f"replay_shows net _ _ away {wires} proof")
 
 
 def _line(words: list[str]) -> str:
@@ -135,7 +144,8 @@ def _line(words: list[str]) -> str:
     return f"  Add {words[0]} [{literals}]%Z [{hints}]%positive"
 
 
-def _network(network: Network) -> Iterator[str]:
+def _network(network: Network, backwards: bool) -> Iterator[str]:
+    """Write the network; so that turned round its channels are in the order of all others."""
     if not network.links:
         heard = sorted(
             (node, [v for v in bus if v != node], place)
@@ -147,21 +157,23 @@ def _network(network: Network) -> Iterator[str]:
         yield f"Definition net := Network {network.size} {network.hosts}"
         yield f"  [{'; '.join(written)}] (fun _ => 1)."
         return
-    ends = (
-        f"({node}, {other}, {network.parallel.get((node, other), 1)})"
-        for node, others in enumerate(network.neighbors)
-        for other in others
-    )
+    listed = ((u, v) for u, others in enumerate(network.neighbors) for v in others)
+    turned = ((v, u) if backwards else (u, v) for u, v in listed)
+    ends = (f"({u}, {v}, {network.parallel.get((u, v), 1)})" for u, v in turned)
     yield f"Definition net := links {network.size} {network.hosts} [{'; '.join(ends)}]."
 
 
 def _claim(claim: Claim, by: str) -> Iterator[str]:
-    place = "" if claim.collective == "broadcast" else " net"
+    place = " net" if claim.root is None or claim.collective in ("scatter", "gather") else ""
     place += "" if claim.root is None else f" {claim.root}"
-    many = f" {claim.items}" if claim.collective in ("broadcast", "gossip") else ""
+    many = "" if claim.collective in ("scatter", "gather") else f" {claim.items}"
     task = f"({claim.collective}{place}{many})"
-    yield f"Theorem bound : takes_more_than net {claim.ports.title()} {task} {claim.more_than}%nat."
-    yield f"Proof. apply ({by}). vm_cast_no_check (eq_refl true). Qed."
+    combining = claim.collective in COMBINING
+    words = "combining_takes_more_than" if combining else "takes_more_than"
+    yield f"Theorem bound : {words} net {claim.ports.title()} {task} {claim.more_than}%nat."
+    first = "apply backwards_shows; [|" if combining else ""
+    applied = f"{first}apply ({by}){']' if combining else ''}"
+    yield f"Proof. {applied}{';' if combining else '.'} vm_cast_no_check (eq_refl true). Qed."
     yield "Print Assumptions bound."
 
 
@@ -172,7 +184,7 @@ def _rows(rows: Iterable[tuple[int, int]]) -> str:
 def _of_cut(document: dict[str, Any], claim: Claim, network: Network) -> Cuts | None:
     if "since" in document:
         return _of_since(document, claim)
-    if "parts" not in document or claim.collective != "gossip":
+    if "parts" not in document or claim.collective not in ("gossip", "exchange"):
         return None
     parts = document["parts"]
     sets = [([0 if at != part else -1 for at in parts], 1) for part in sorted({*parts} - {-1})]

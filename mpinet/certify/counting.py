@@ -40,7 +40,7 @@ def require_contradiction(
     """Raise `CertificateError` unless these integers prove that T steps are not enough."""
     if not network.links:
         raise CertificateError("a class certificate is about networks of links, not of busses.")
-    counted = Counted(network, root, steps, _classes(network, root, classes))
+    counted = Counted(network, root, steps, read_classes(network, root, classes))
     amounts = _amounts(multipliers)
     number = 0
     right, sums = 0, defaultdict[Variable, int](int)
@@ -79,7 +79,7 @@ def _amounts(multipliers: object) -> dict[int, int]:
     return amounts
 
 
-def _classes(network: Network, root: int, classes: object) -> list[int]:
+def read_classes(network: Network, root: int, classes: object) -> list[int]:
     """Return each node's class; classes are numbered from 0, with none left out."""
     distance = network.distances(root)
     if classes == "distance,degree":

@@ -199,24 +199,30 @@ def _over_ways(network: Network, parts: list[int]) -> int:
     """Number of times that items have to enter parts in an exchange, each on its best path."""
     total = 0
     for source in range(network.hosts):
-        fewest: dict[int, int] = {}
-        waiting = deque([(0, source)])
-        while waiting:
-            entries, node = waiting.popleft()
-            if node in fewest:
-                continue
-            fewest[node] = entries
-            for other in network.neighbors[node]:
-                if other in fewest:
-                    continue
-                if parts[other] != NOWHERE and parts[other] != parts[node]:
-                    waiting.append((entries + 1, other))
-                else:
-                    waiting.appendleft((entries, other))
+        fewest = entered(network, parts, source)
         if len(fewest) < network.size:
             raise CertificateError("the network is not connected: nothing can be said of it.")
         total += sum(fewest[target] for target in range(network.hosts))
     return total
+
+
+def entered(network: Network, parts: list[int], source: int) -> dict[int, int]:
+    """Return how many parts are entered, at least, on a way from a node to each other one."""
+    fewest: dict[int, int] = {}
+    waiting = deque([(0, source)])
+    while waiting:
+        entries, node = waiting.popleft()
+        if node in fewest:
+            continue
+        fewest[node] = entries
+        for other in network.neighbors[node]:
+            if other in fewest:
+                continue
+            if parts[other] != NOWHERE and parts[other] != parts[node]:
+                waiting.append((entries + 1, other))
+            else:
+                waiting.appendleft((entries, other))
+    return fewest
 
 
 def _require_no_gates(one_port: bool, named: set[Any]) -> None:

@@ -8,36 +8,23 @@ times ports, and what is left at each variable, come to a contradiction.
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
-from mpinet.base.files import read_bytes, write_text
-from mpinet.certify.certificate import MOST_BYTES, Verified
+from mpinet.base.files import write_text
+from mpinet.certify.certificate import Verified
 from mpinet.certify.claims import Claim
 from mpinet.certify.coq import COPYING, cuts_of
 from mpinet.certify.network import Network
 from mpinet.errors import CertificateError
-from mpinet.networks.topology import Topology
 
 Terms = Iterable[tuple[int, int]]
 """Pairs of a coefficient and a variable, numbered from 1."""
 
 
-def export(file: Path, found: Verified, topology: Topology, target: Path) -> None:
-    """Write the constraints of a certificate by cuts (OPB), and their refutation beside them.
-
-    Parameters
-    ----------
-    file : Path
-        The certificate.
-    found : Verified
-        What it proves.
-    topology : Topology
-        The network that it is about.
-    target : Path
-        File for the constraints; the proof's ends in ``.pbp``.
+def export(found: Verified, target: Path) -> None:
+    """Write constraints (OPB), and beside them their refutation, whose file ends in ``.pbp``.
 
     Raises
     ------
@@ -46,10 +33,10 @@ def export(file: Path, found: Verified, topology: Topology, target: Path) -> Non
     OutputError
         A file cannot be written.
     """
-    claim, network = found.claim, Network.of(topology)
+    claim, network = found.claim, found.network
     if not isinstance(claim, Claim) or claim.collective not in COPYING:
         raise CertificateError(f"constraints are of cuts, for {', '.join(COPYING)}.")
-    cuts = cuts_of(json.loads(read_bytes(file, MOST_BYTES)), claim, network)
+    cuts = cuts_of(found.document, claim, network)
     moves = [
         (step, node, other)
         for step in range(claim.more_than)

@@ -28,10 +28,11 @@ if TYPE_CHECKING:
 
 EXPORTS = {
     ".cnf": "mpinet.certify.dimacs",
+    ".lp": "mpinet.certify.linear",
     ".opb": "mpinet.certify.pseudoboolean",
     ".v": "mpinet.certify.coq",
 }
-"""Modules that write a certificate for checkers of others, by the ending of the file."""
+"""Modules that write what has been verified for checkers of others, by the ending of the file."""
 
 COLLECTIVE, WIDTH = When("of a collective"), When("of a bisection width")
 
@@ -80,9 +81,10 @@ def certify(
         many seconds.
     export : str, optional
         File for checkers of others: ``.cnf``, the formula of a certificate of kind ``lrat`` in
-        DIMACS, with the proof beside it (``.lrat``), as cake_lpr reads it; ``.opb``, the
-        constraints of a certificate by cuts, with the proof beside it (``.pbp``), as VeriPB reads
-        them; ``.v``, a theorem for Coq; both about broadcast, gossip, scatter or gather.
+        DIMACS, with the proof beside it (``.lrat``), as cake_lpr reads it; ``.lp``, the linear
+        program of one of kind ``class-lp``, in whole numbers; ``.opb``, the constraints of one by
+        cuts about broadcast, gossip, scatter or gather, with the proof beside it (``.pbp``), as
+        VeriPB reads them; ``.v``, a theorem for Coq, not of allreduce.
     seed : int
         Changes nothing.
 
@@ -130,14 +132,12 @@ class Certify(Job):
         from mpinet.certify.claims import Claim
 
         found = certify(self._file, self._on, self._effort)
-        self.topology = found.network
+        self.topology = found.name
         if self._export is not None and transport.rank == 0:
-            network = self._on if self._on is not None else open_topology(found.network)
-            writer = import_module(EXPORTS[self._export.suffix])
-            writer.export(self._file, found, network, self._export)
+            import_module(EXPORTS[self._export.suffix]).export(found, self._export)
         return {
-            "network": found.network,
-            "edges_sha256": found.edges_sha256,
+            "network": found.name,
+            "edges_sha256": found.network.edges_sha256,
             "kind": found.kind,
             **({} if isinstance(found.claim, Claim) else {"measure": "bisection"}),
             **self._claimed(found.claim),

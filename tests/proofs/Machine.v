@@ -60,6 +60,10 @@ Definition scatter (n : network) (root : node) : task :=
 Definition gather (n : network) (root : node) : task :=
   Task (hosts n) (fun i => i) (fun v _ => v =? root).
 
+Definition exchange (n : network) (many : N) : task :=
+  Task (hosts n * hosts n * many) (fun i => i / many / hosts n)
+       (fun v i => v =? (i / many) mod hosts n).
+
 Definition start (a : task) : knowledge := fun v i => (i <? items a) && (v =? owner a i).
 
 Definition complete (n : network) (a : task) (k : knowledge) : Prop :=
@@ -70,6 +74,34 @@ Definition does (n : network) (p : ports) (a : task) (steps : list step) : Prop 
 
 Definition takes_more_than (n : network) (p : ports) (a : task) (most : nat) : Prop :=
   forall steps, does n p a steps -> (most < length steps)%nat.
+
+(* Backwards, an item is combined at its owner of what those who need it contribute. A message brings
+   all that its sender has combined of the item; contributions may come more than once. What holds
+   for these schedules holds for sums, too, which are stricter. *)
+
+Definition reduce := broadcast.
+Definition reducescatter := gossip.
+
+Definition combined := node -> item -> node -> bool.
+
+Definition merged (k : combined) (s : step) : combined :=
+  fun v i w => k v i w ||
+    existsb (fun m => (what m =? i) && hears v m && k (from (over m)) i w) s.
+
+Definition keeps (n : network) (p : ports) (s : step) : Prop :=
+  (forall m, In m s -> In (over m) (channels n) /\ incl (heard m) (into (over m))) /\
+  (forall c, counted (fun m => medium (over m) =? c) s <= room n c) /\
+  (p = One -> forall v, counted (fun m => from (over m) =? v) s <= 1 /\ counted (hears v) s <= 1).
+
+Definition contributed : combined := fun v _ w => v =? w.
+
+Definition combines (n : network) (p : ports) (a : task) (steps : list step) : Prop :=
+  Forall (keeps n p) steps /\
+  (forall v i, v < hosts n -> i < items a -> needs a v i = true ->
+    fold_left merged steps contributed (owner a i) i v = true).
+
+Definition combining_takes_more_than (n : network) (p : ports) (a : task) (most : nat) : Prop :=
+  forall steps, combines n p a steps -> (most < length steps)%nat.
 
 (* Shorter schedules may wait at their end, so that those of `most` steps are all there are. *)
 

@@ -1,0 +1,62 @@
+"""Class certificates as linear programs in whole numbers: how many processors can be told.
+
+The rows are those of `mpinet.certify.counting`, named by their numbers, without those that hold
+anyway; each class is told no more often than it has members. What is to be as large as possible is
+the number of processors that are told. The optimum is below the number of all but the root: so no
+schedule tells them all, as whoever solves the program in fractions can see.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from textwrap import fill
+
+from mpinet.base.files import write_text
+from mpinet.certify.certificate import Verified, of_last
+from mpinet.certify.claims import Claim
+from mpinet.certify.counting import Counted, Variable, read_classes
+from mpinet.errors import CertificateError
+
+
+def export(found: Verified, target: Path) -> None:
+    """Write the linear program of what was verified, in the LP format.
+
+    Raises
+    ------
+    CertificateError
+        It is of no class program.
+    OutputError
+        The file cannot be written.
+    """
+    claim = found.claim
+    if found.kind != "class-lp" or not isinstance(claim, Claim) or claim.root is None:
+        raise CertificateError(f"it is of kind {found.kind}, and linear programs are of class-lp.")
+    steps = of_last(claim)
+    classes = read_classes(found.network, claim.root, found.document["classes"])
+    about = f"{claim.collective} of one item from {claim.root} on {found.name}, one port"
+    others = f"how many of {found.network.hosts - 1} processors are told in {steps} steps"
+    lines = _program(Counted(found.network, claim.root, steps, classes))
+    write_text(target, "".join(f"{line}\n" for line in (f"\\ {about}: {others}", *lines)))
+
+
+def _program(counted: Counted) -> Iterator[str]:
+    rows = [(equation, bound, list(terms)) for equation, bound, terms in counted.rows()]
+    yield "Maximize"
+    yield _line("told", [each for equation, _, terms in rows if equation for each in terms], "")
+    yield "Subject To"
+    for number, (_, bound, terms) in enumerate(rows):
+        if terms:
+            yield _line(f"r{number}", terms, f" <= {bound}")
+    yield "End"
+
+
+def _line(name: str, terms: list[tuple[Variable, int]], end: str) -> str:
+    """Write a sum, each variable once; lines stay short, as readers of the format have limits."""
+    summed = Counter[Variable]()
+    for variable, coefficient in terms:
+        summed[variable] += coefficient
+    words = (f"{'+' if c >= 0 else '-'} {abs(c)} x_{a}_{b}_{t}" for (a, b, t), c in summed.items())
+    text = f" {name}: {' '.join(words)}{end}"
+    return fill(text, 200, subsequent_indent="  ", break_on_hyphens=False)
