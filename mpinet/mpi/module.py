@@ -30,7 +30,7 @@ from mpinet.mpi.messages.matched_probes import MESSAGE_NO_PROC, MESSAGE_NULL, Me
 from mpinet.mpi.messages.persistent import Prequest
 from mpinet.mpi.messages.requests import REQUEST_NULL, Request
 from mpinet.mpi.real import REAL
-from mpinet.mpi.refusals import RefusedModule, refuse_rest, refusing
+from mpinet.mpi.refusals import refuse_rest, refusing
 from mpinet.mpi.settings import Package
 from mpinet.mpi.windows.window import Win
 from mpinet.mpi.world.world import World
@@ -180,9 +180,6 @@ for _name, _function in FUNCTIONS.items():
     _function.__doc__ = getattr(REAL, _name).__doc__
 
 
-REFUSED_MODULES = ("mpi4py.futures.server",)
-"""Modules of mpi4py that are programs beside the script."""
-
 FINDER = "mpi4py._mpiabi"
 """The module of mpi4py that finds its compiled parts; it knows which it has found."""
 
@@ -247,7 +244,6 @@ def _package(real: ModuleType) -> dict[str, ModuleType]:
         if not isinstance(value, ModuleType) and name != "rc":
             setattr(package, name, value)
     package._mpi = stand_in()
-    refused = {name: RefusedModule(name) for name in REFUSED_MODULES}
     modules: dict[str, Any] = {"mpi4py.rc": package._rc, "mpi4py.MPI": package._mpi}
     modules["mpi4py.futures._core"] = core(package._mpi)
-    return {"mpi4py": package, **modules, **refused}
+    return {"mpi4py": package, **modules}

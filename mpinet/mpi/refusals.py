@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import GetSetDescriptorType, ModuleType
+from types import GetSetDescriptorType
 from typing import Any, NoReturn
 
 from mpinet.mpi.real import REAL
@@ -80,14 +80,3 @@ def _is_real(cls: type[Any], name: str) -> bool:
     """Tell if a class has a member from a real class alone, or not at all."""
     owner = next((each for each in cls.__mro__ if name in vars(each)), None)
     return owner is None or vars(REAL).get(owner.__name__) is owner
-
-
-class RefusedModule(ModuleType):
-    """A module that can be imported, and says what is missing when something is taken from it."""
-
-    __path__: list[str] = []  # noqa: RUF012  (a module's attribute)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        refuse(f"{self.__name__}.{name}")

@@ -31,7 +31,7 @@ PACKAGES = {
     "pysdc_controller": "pysdc qmat",
     "libensemble_uniform": "libensemble tomli gest-api pydantic pydantic-core psutil "
     "annotated-types typing-inspection",
-    "pylops_distributed": "pylops-mpi pylops pyproximal",
+    "pylops_distributed": "pylops-mpi pylops pyproximal jax jaxlib ml-dtypes opt-einsum",
     "numba_mpi_calls": "numba-mpi psutil",
     "fft_transforms": "mpi4py-fft",
 }

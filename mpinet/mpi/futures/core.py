@@ -16,6 +16,7 @@ from mpinet.mpi.communicators.communicator import Comm, Intracomm, own, whole
 from mpinet.mpi.communicators.creation import new_comm
 from mpinet.mpi.futures.crew import Helpers, crew_of, serve
 from mpinet.mpi.futures.pending import Pending
+from mpinet.mpi.refusals import refuse
 from mpinet.mpi.world.atexit_hooks import call_at_end
 from mpinet.mpi.world.calls import Booked, running
 from mpinet.mpi.world.ranks import rank_table
@@ -171,6 +172,19 @@ def work() -> None:
     master.Disconnect()
 
 
+def server_main() -> None:
+    """Do what ``mpi4py.futures.server`` is for: work for who has spawned the running processor.
+
+    Raises
+    ------
+    Unsupported
+        Nobody has: it would serve scripts of other jobs.
+    """
+    if not Comm.Get_parent():
+        refuse("mpi4py.futures.server")
+    work()
+
+
 def comm_executor(executor: Any, comm: Any, root: int) -> None:
     """Let a communicator's members work for one of them, which has an executor."""
     kept = running.turns.current.storage()
@@ -212,5 +226,5 @@ def core(mpi: ModuleType) -> Any:
     made.MPI = mpi
     made.WorkerPool, made.SpawnPool, made.ThreadPool = worker_pool, spawn_pool, thread_pool
     made.SharedPoolCtx, made.get_comm_server = SharedPoolCtx, comm_server
-    made._comm_executor_helper = comm_executor
+    made._comm_executor_helper, made.server_main = comm_executor, server_main
     return made

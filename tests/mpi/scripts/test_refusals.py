@@ -1,6 +1,5 @@
 """What is refused: the list in the tutorial is all of it, and each says its name."""
 
-import importlib.util
 import re
 from pathlib import Path
 
@@ -81,20 +80,27 @@ def test_every_public_name_is_there_and_what_is_refused_is_listed(tmp_path):
         assert not refused or f"MPI.{name} is not part of the emulated MPI" in refused
 
 
-def test_modules_that_are_programs_of_their_own_are_imported_and_refused_by_name(tmp_path):
+def test_a_server_of_other_jobs_is_refused_by_name_and_one_that_is_spawned_works(tmp_path):
     script = """
-        import importlib
+        import sys
+        from mpi4py.futures import server
+        from mpinet.mpi.futures.crew import crew_of
 
-        server = importlib.import_module("mpi4py.futures.server")
         try:
-            server.main
+            server.main()
         except NotImplementedError as error:
             say(str(error))
+        if rank == 0:
+            spawned = MPI.COMM_SELF.Spawn(sys.executable, ["-m", server.__name__], 2)
+            crew = crew_of(spawned, True)
+            say((crew.size, crew.do((abs, (-7,), {}))))
+            crew.end()
+            spawned.Disconnect()
     """
-    said, _ = played(tmp_path, "complete:2", script)
+    said, _ = played(tmp_path, "complete:4", script, spare=2)
     told = "is not part of the emulated MPI: the machine has no program beside the script."
-    assert said == {rank: [f"mpi4py.futures.server.main {told}"] for rank in range(2)}
-    assert importlib.util.find_spec("mpi4py.futures.server")
+    refused = [f"mpi4py.futures.server {told}"]
+    assert said == {0: [*refused, (2, (True, 7))], 1: refused, 2: [], 3: []}
 
 
 def test_help_tells_of_each_member_what_mpi4py_tells_and_its_signature_first(tmp_path):

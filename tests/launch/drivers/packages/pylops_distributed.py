@@ -4,6 +4,7 @@ import numpy as np
 import pylops
 import pylops_mpi
 from mpi4py import MPI
+from pylops.utils import deps
 
 rank, size = MPI.COMM_WORLD.rank, MPI.COMM_WORLD.size
 
@@ -17,3 +18,4 @@ start = pylops_mpi.DistributedArray(global_shape=4 * size)
 start[:] = 0
 found = pylops_mpi.cgls(operator, y, x0=start, niter=20)[0]
 print(rank, y.local_array.tolist(), (np.round(found.asarray(), 6) + 0.0).tolist())
+print(rank, deps.jax_enabled)
