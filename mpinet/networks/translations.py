@@ -2,13 +2,18 @@
 
 A network has them where all processors look alike and number their ports alike: it is the Cayley
 graph of a group, with a generator for each port (tori, hypercubes, circulants, pancakes and many
-more). Processor 0 is taken to any other one by just one translation, the product of those to the
-neighbours that lie on the way. These few are kept, and are checked on every link.
+more). Where processors number their ports in other orders, as those of a HyperX do, ports are told
+apart by the digits that they add: a number is read in any mixed radix in which all processors'
+neighbours lie from them as those of 0 lie from 0. Processor 0 is taken to any other one by just one
+translation, the product of those to the neighbours that lie on the way. These few are kept, and are
+checked on every link.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
@@ -21,6 +26,9 @@ from mpinet.networks.topology import Topology
 MOST_IMAGES = 2**22
 """Most images of processors, as many as there are wired ports, that are kept."""
 
+MOST_RADICES = 2**11
+"""Ways to read numbers as digits that are tried: all of 2^12."""
+
 
 @dataclass(frozen=True, eq=False)
 class Translations:
@@ -28,8 +36,8 @@ class Translations:
 
     Attributes
     ----------
-    ports : ndarray of int64, shape (k,)
-        The ports of every processor that have a link to another one.
+    ports : ndarray of int64, shape (k, N)
+        The ports of every processor that have a link to another one, in the order of 0's.
     neighbors : ndarray of int64, shape (k, N)
         Where they lead.
     images : ndarray of int64, shape (k, N)
@@ -38,7 +46,7 @@ class Translations:
         Hops from processor 0.
     """
 
-    ports: Ints
+    ports: Table
     neighbors: Table
     images: Table
     distance: Ints
@@ -68,20 +76,28 @@ class Translations:
                 f"{topology.name} has more than {MOST_IMAGES:,} ports: its translations are not "
                 "looked for."
             )
-        nodes = np.arange(topology.size)
-        ends = topology.neighbor(nodes[:, np.newaxis], np.arange(topology.ports))
-        ports = np.flatnonzero((ends[0] >= 0) & (ends[0] != 0))
-        wired = (ends >= 0) & (ends != nodes[:, np.newaxis])
-        if (wired != wired[0]).any():
+        nodes = np.arange(topology.size)[:, np.newaxis]
+        ends = topology.neighbor(nodes, np.arange(topology.ports))
+        wired = (ends >= 0) & (ends != nodes)
+        if (wired.sum(axis=1) != wired[0].sum()).any():
             return None
-        neighbors = np.ascontiguousarray(ends[:, ports].T)
         distance = np.full(topology.size, -1, np.int32)
         lists = Adjacency.of(topology)
         if measure_distances(lists.begin, lists.others, 0, distance) < topology.size:
             return None
-        order = np.argsort(distance, kind="stable")
+        ports = np.nonzero(wired)[1].reshape(topology.size, -1).T.copy()
+        for alike in (ports, ports_by_digits(ports, ends)):
+            found = None if alike is None else cls._by(alike, ends, distance)
+            if found is not None:
+                return found
+        return None
+
+    @classmethod
+    def _by(cls, ports: Table, ends: Table, distance: Shorts) -> Translations | None:
+        """Those that keep ports of this order; None where there are none."""
+        neighbors = ends[np.arange(len(ends)), ports]
         images = np.empty_like(neighbors)
-        take_over(order, distance, neighbors, images)
+        take_over(np.argsort(distance, kind="stable"), distance, neighbors, images)
         found = cls(ports, neighbors, images, distance.astype(np.int64))
         return found if found.hold() else None
 
@@ -99,6 +115,63 @@ class Translations:
             and image[0] == end
             for image, end in zip(self.images, self.neighbors[:, 0], strict=True)
         )
+
+
+def ports_by_digits(ports: Table, ends: Table) -> Table | None:
+    """Order everybody's ports by the digits that they add, as processor 0's are.
+
+    Parameters
+    ----------
+    ports : ndarray of int64, shape (k, N)
+        The ports that lead to another processor, ascending.
+    ends : ndarray of int64, shape (N, P)
+        Where every port leads.
+
+    Returns
+    -------
+    ndarray of int64, shape (k, N), or None
+        None where no mixed radix makes all processors look alike.
+    """
+    size = len(ends)
+    added = ends[0, ports[:, 0]]
+    neighbors = ends[np.arange(size), ports]
+    for sides in islice(radices(size), MOST_RADICES):
+        # The last processor, whose digits all carry, shows nearly every other radix to be wrong.
+        last = sum_of_digits(np.array([size - 1]), added, sides)
+        if not np.array_equal(np.sort(last[:, 0]), np.sort(neighbors[:, -1])):
+            continue
+        wanted = sum_of_digits(np.arange(size), added, sides)
+        order, there = wanted.argsort(axis=0, kind="stable"), neighbors.argsort(axis=0)
+        if np.array_equal(np.sort(wanted, axis=0), np.sort(neighbors, axis=0)):
+            found = np.empty_like(ports)
+            np.put_along_axis(found, order, np.take_along_axis(ports, there, axis=0), axis=0)
+            return found
+    return None
+
+
+def radices(size: int) -> Iterator[tuple[int, ...]]:
+    """Yield the ways to write a size as a product of sides of two and more, in order.
+
+    Examples
+    --------
+    >>> [*radices(8)]
+    [(8,), (2, 4), (2, 2, 2), (4, 2)]
+    """
+    if size > 1:
+        yield (size,)
+    for first in range(2, size // 2 + 1):
+        if size % first == 0:
+            yield from ((first, *rest) for rest in radices(size // first))
+
+
+def sum_of_digits(nodes: Ints, added: Ints, sides: tuple[int, ...]) -> Table:
+    """Add to each node's digits those of some numbers, without carry, shape (numbers, nodes)."""
+    total, weight = np.zeros((len(added), len(nodes)), np.int64), 1
+    for side in reversed(sides):
+        digits = added[:, np.newaxis] // weight % side + nodes // weight % side
+        total += digits % side * weight
+        weight *= side
+    return total
 
 
 @kernel

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from mpinet.base.arrays import Ints, Table, WordRows
+from mpinet.base.memory import require_memory
 from mpinet.compiled import kernel
 from mpinet.draws import draw
 from mpinet.errors import UsageError
@@ -40,11 +41,17 @@ MOST_PROCESSORS = {
     CYCLE: 2**16,
     TREE: 2**13,
     ROUTED: 2**12,
-    RAREST: 2**10,
-    MATCHING: 2**10,
+    RAREST: 2**12,
+    MATCHING: 2**12,
     TRANSLATIONS: 2**20,
 }
 """Most processors of each algorithm: the items that they hold in the end are the square of it."""
+
+MOST_ON_BUSSES = MOST_PROCESSORS | {RAREST: 2**10, MATCHING: 2**10}
+"""The same over busses."""
+
+BYTES_A_MESSAGE = 160
+"""Bytes of a timetable's row, and of its copies while the rank's part of it is found."""
 
 MOST_MOVED = 2**12
 """Processors up to which all messages of a gossip by translations are moved."""
@@ -144,7 +151,11 @@ def require_algorithm(topology: Topology, half_duplex: bool, algorithm: str | No
         offered += [RAREST, MATCHING] if everybody else [MATCHING]
         offered += [TRANSLATIONS] if everybody and topology.links else []
     name = choose(topology, "gossip", algorithm, offered)
-    require_few(topology, f"Gossip {name!r}", MOST_PROCESSORS[name])
+    most = MOST_PROCESSORS if topology.links else MOST_ON_BUSSES
+    require_few(topology, f"Gossip {name!r}", most[name])
+    if name in (RAREST, MATCHING):
+        needed = topology.hosts * topology.size * BYTES_A_MESSAGE
+        require_memory(needed, f"The timetable of gossip {name!r} on {topology.name}")
     return name
 
 

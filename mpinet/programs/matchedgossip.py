@@ -8,20 +8,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from mpinet.base.arrays import Flags, Ints, Shorts, Table
+from mpinet.base.arrays import FlagRows, Flags, Ints, Shorts, Table
 from mpinet.compiled import kernel
 from mpinet.draws import draw32
 from mpinet.networks.adjacency import Adjacency
 from mpinet.networks.topology import Topology
 from mpinet.programs.matching import match
 from mpinet.programs.schedules.timetable import Timetable
-from mpinet.programs.starts import best_rows
+from mpinet.programs.starts import FEW, best_rows, first_word
 
 STARTS = 2**10
 """Starts of a small network, with the seeds 0, 1, ..; the best of them counts."""
 
 LOOKS = 2**29
 """Held items that all starts may look at."""
+
+SEEN = 32
+"""Items of its sender that a receiver looks at, and those behind them in a word, if all are many.
+"""
 
 
 def matched_timetable(topology: Topology, bound: int) -> Timetable:
@@ -73,11 +77,17 @@ def needed_rows(rows: Ints, topology: Topology, sources: Ints) -> Flags:
     needed = np.zeros(len(rows), bool)
     onward = np.zeros((topology.size, len(sources)), bool)
     onward[: topology.hosts] = True
+    look_back(np.ascontiguousarray(rows), onward, needed)
+    return needed
+
+
+@kernel
+def look_back(rows: Table, onward: FlagRows, needed: Flags) -> None:
+    """Mark the rows that bring what is needed on, and that their senders need it before."""
     for place in range(len(rows) - 1, -1, -1):
-        _, sender, receiver, item = rows[place]
+        sender, receiver, item = rows[place, 1], rows[place, 2], rows[place, 3]
         needed[place] = onward[receiver, item]
         onward[sender, item] |= needed[place]
-    return needed
 
 
 @kernel
@@ -92,6 +102,7 @@ def take_matched(
     for item in range(items):
         held[sources[item], item >> 6] |= np.uint64(1) << np.uint64(item & 63)
         lacking[sources[item]] -= 1
+    most = items if items <= FEW else SEEN
     useful = np.empty(others.size, np.bool_)
     keys, came_by = np.empty(size, np.int64), np.empty(size, np.int64)
     mine, theirs = np.empty(size, np.int64), np.empty(size, np.int64)
@@ -119,13 +130,22 @@ def take_matched(
             if mine[node] < 0:
                 continue
             sender, rarest, fewest = others[mine[node]], -1, 0
-            for item in range(items):
-                bit = np.uint64(1) << np.uint64(item & 63)
-                if held[sender, item >> 6] & ~held[node, item >> 6] & bit:
-                    noise = draw32(int(seed), int(node * items + item), int(step), 11) & 0xFFFF
-                    key = holders[item] << 16 | noise
-                    if rarest < 0 or key < fewest:
-                        rarest, fewest = item, key
+            looked, began = 0, first_word(seed, node, step, items)
+            for further in range(words):
+                if looked >= most:
+                    break
+                word = (began + further) % words
+                wanted = held[sender, word] & ~held[node, word]
+                item = word << 6
+                while wanted:
+                    if wanted & np.uint64(1):
+                        noise = draw32(int(seed), int(node * items + item), int(step), 11) & 0xFFFF
+                        key = holders[item] << 16 | noise
+                        looked += 1
+                        if rarest < 0 or key < fewest:
+                            rarest, fewest = item, key
+                    wanted >>= np.uint64(1)
+                    item += 1
             came_by[node] = rarest
             holders[rarest] += node < hosts
         for node in range(size):

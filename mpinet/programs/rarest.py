@@ -10,12 +10,12 @@ from __future__ import annotations
 import numpy as np
 
 from mpinet.base.arrays import Ints, Shorts, Table
-from mpinet.compiled import kernel
+from mpinet.compiled import inlined, kernel
 from mpinet.draws import draw32
 from mpinet.networks.adjacency import Adjacency
 from mpinet.networks.topology import Topology
 from mpinet.programs.schedules.timetable import Timetable
-from mpinet.programs.starts import best_rows
+from mpinet.programs.starts import FEW, best_rows, first_word
 
 STARTS = 8
 """Starts of a small network, with the seeds 0, 1, ..; the best of them counts."""
@@ -25,6 +25,9 @@ FREE, CLOSED = -1, -2
 
 LOOKS = 2**30
 """Held items that all starts may look at, as far as the bound tells that before."""
+
+SEEN = 64
+"""Items that a processor looks at in a step, and those behind them in a word, if all are many."""
 
 
 def rarest_timetable(topology: Topology, bound: int) -> Timetable:
@@ -79,6 +82,12 @@ def rarest_rows(
     return best_rows(take, rows, min(starts, LOOKS // looks), bound)
 
 
+@inlined
+def has(held, node, item):
+    """Tell if a node has an item."""
+    return held[node, item >> 6] >> np.uint64(item & 63) & np.uint64(1)
+
+
 @kernel
 def take_rarest(
     begin: Ints,
@@ -92,13 +101,14 @@ def take_rarest(
 ) -> int:
     """Write rows (step, sender, receiver, item), by step; how many there are."""
     size, items = begin.size - 1, sources.size
-    held = np.zeros((size, items), np.bool_)
-    come = np.zeros((size, items), np.int64)  # the step in which an item comes
+    words = (items + 63) >> 6
+    held = np.zeros((size, words), np.uint64)
     holders = np.ones(items, np.int64)
     for item in range(items):
-        held[sources[item], item] = True
-    keys = np.empty(items, np.int64)
-    lacking = np.empty(items, np.int64)
+        held[sources[item], item >> 6] |= np.uint64(1) << np.uint64(item & 63)
+    most = items if items <= FEW else SEEN
+    keys = np.empty(most + 64, np.int64)
+    lacking = np.empty(most + 64, np.int64)
     brings = np.empty(others.size, np.int64)
     count, step, left = 0, 0, items * (hosts - 1)
     while left > 0:
@@ -113,14 +123,26 @@ def take_rarest(
         for turn in range(size):
             node = (turn + draw32(int(seed), int(step), 0, 7)) % size
             first, last = begin[node], begin[node + 1]
-            missing = 0
-            for item in range(items):
-                if not held[node, item] and come[node, item] == 0:
-                    # Among items that equally few have, each start tries another order.
-                    noise = draw32(int(seed), int(node * items + item), int(step), 8) & 0xFFFF
-                    keys[missing] = holders[item] << 16 | noise
-                    lacking[missing] = item
-                    missing += 1
+            missing, began = 0, first_word(seed, node, step, items)
+            for further in range(words):
+                if missing >= most:
+                    break
+                word = (began + further) % words
+                wanted = np.uint64(0)
+                for at in range(first, last):
+                    if brings[at] == FREE:
+                        wanted |= held[others[at], word]
+                wanted &= ~held[node, word]
+                item = word << 6
+                while wanted:
+                    if wanted & np.uint64(1):
+                        # Among items that equally few have, each start tries another order.
+                        noise = draw32(int(seed), int(node * items + item), int(step), 8) & 0xFFFF
+                        keys[missing] = holders[item] << 16 | noise
+                        lacking[missing] = item
+                        missing += 1
+                    wanted >>= np.uint64(1)
+                    item += 1
             order = np.argsort(keys[:missing])
             free = 0
             for at in range(first, last):
@@ -130,17 +152,17 @@ def take_rarest(
                     break
                 item, link = lacking[order[i]], -1
                 for at in range(first, last):
-                    if brings[at] == FREE and held[others[at], item]:
+                    if brings[at] == FREE and has(held, others[at], item):
                         link = at
                         break
                 # All links that could bring it are taken: one is freed if what it brings can come
                 # over a free link instead.
                 if link < 0:
                     for at in range(first, last):
-                        if brings[at] < 0 or not held[others[at], item]:
+                        if brings[at] < 0 or not has(held, others[at], item):
                             continue
                         for instead in range(first, last):
-                            if brings[instead] == FREE and held[others[instead], brings[at]]:
+                            if brings[instead] == FREE and has(held, others[instead], brings[at]):
                                 brings[instead] = brings[at]
                                 link = at
                                 break
@@ -149,14 +171,13 @@ def take_rarest(
                 if link < 0:
                     continue
                 brings[link] = item
-                come[node, item] = step
                 holders[item] += 1
                 free -= 1
         # Only now, for what comes in a step can be sent in the next one at the earliest.
         for node in range(size):
             for at in range(begin[node], begin[node + 1]):
                 if brings[at] >= 0:
-                    held[node, brings[at]] = True
+                    held[node, brings[at] >> 6] |= np.uint64(1) << np.uint64(brings[at] & 63)
                     left -= node < hosts
                     rows[count, 0], rows[count, 1] = step, others[at]
                     rows[count, 2], rows[count, 3] = node, brings[at]

@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mpinet.base.arrays import Table
+from mpinet.compiled import inlined
+from mpinet.draws import draw32
+
+FEW = 2**10
+"""Items of which a greedy search looks at all; of more it looks at some, from a drawn place on."""
 
 
 def best_rows(take: Callable[[int], int], rows: Table, starts: int, bound: int) -> Table:
@@ -24,13 +29,23 @@ def best_rows(take: Callable[[int], int], rows: Table, starts: int, bound: int) 
     Returns
     -------
     ndarray of int64, shape (count, columns)
-        A copy.
+        A copy, or a view if there is one start.
     """
+    if starts <= 1:
+        return rows[: take(0)]
     best = rows[:0]
-    for seed in range(max(1, starts)):
+    for seed in range(starts):
         count = take(seed)
         if not len(best) or rows[count - 1, 0] < best[-1, 0]:
             best = rows[:count].copy()
         if best[-1, 0] <= bound:
             break
     return best
+
+
+@inlined
+def first_word(seed, node, step, items):
+    """Draw the word of 64 items from which on a node looks at those that it lacks."""
+    if items <= FEW:
+        return 0
+    return draw32(int(seed), int(node), int(step), 16) % ((items + 63) >> 6)

@@ -86,7 +86,7 @@ class Orbit:
         if found is None:
             raise UsageError(
                 f"{topology.name} has no translations: gossip 'translations' is for networks whose "
-                "processors all look alike, and number their ports alike."
+                "processors all look alike, and number their ports, or themselves, alike."
             )
         links, size = found.images.shape
         most = 1 if one_port else links
@@ -146,12 +146,16 @@ def move_translated(machine: Machine, own: Ints, take: Take, orbit: Orbit) -> No
     """
     translations, topology = orbit.translations, machine.topology
     behind = np.argsort(translations.neighbors, axis=1)[:, machine.nodes]
-    ports = topology.reverse_port(behind, translations.ports[:, np.newaxis]).T
+    into = np.take_along_axis(translations.ports, behind, axis=1)
+    ports = topology.reverse_port(behind, into).T
     # What a processor has, by where the item comes from as it lies from the processor.
     everything = np.full((len(own), topology.size, 2), -1, np.int64)
     everything[:, 0] = own
     begins = np.searchsorted(orbit.rows[:, 0], np.arange(1, orbit.steps + 2))
-    sent, into = orbit.held, np.zeros(topology.ports, np.int64)
+    link_of = np.zeros((len(own), topology.ports), np.int64)
+    own_ports = translations.ports[:, machine.nodes].T
+    np.put_along_axis(link_of, own_ports, np.arange(own_ports.shape[1])[np.newaxis], axis=1)
+    sent, brings = orbit.held, np.zeros(len(translations.ports), np.int64)
     kept = Numbered(everything, machine.nodes)
     with State(machine, "translations", step=0, everything=kept) as state:
         everything = state.everything
@@ -162,8 +166,8 @@ def move_translated(machine: Machine, own: Ints, take: Take, orbit: Orbit) -> No
             senders = np.repeat(machine.nodes, len(link))
             payload = everything[:, sent[rows]].reshape(-1, 2)
             inbox = machine.step(senders, ports[:, link].ravel(), payload)
-            slots, into[translations.ports[link]] = machine.slots(inbox.nodes), item
-            everything[slots, into[inbox.ports]] = inbox.payload
+            slots, brings[link] = machine.slots(inbox.nodes), item
+            everything[slots, brings[link_of[slots, inbox.ports]]] = inbox.payload
             take(slots, inbox.payload)
             state.boundary()
 

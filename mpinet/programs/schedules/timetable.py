@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -89,7 +90,17 @@ class Timetable:
 
     def ordered(self) -> Timetable:
         """The same rows by step, sender, receiver and chunk."""
-        return self.rows(np.lexsort((self.chunk, self.receiver, self.sender, self.step)))
+        return self.rows(self.order())
+
+    def order(self) -> Ints:
+        """Return the places of the rows by step, sender, receiver and chunk."""
+        columns = (self.step, self.sender, self.receiver, self.chunk)
+        spans = [int(column.max(initial=0)) + 1 for column in columns]
+        least = min(int(column.min(initial=0)) for column in columns)
+        if least < 0 or prod(spans) >= 2**63:
+            return np.lexsort(columns[::-1])
+        # One number a row is sorted in a fraction of the time that four columns take.
+        return np.argsort(np.ravel_multi_index(columns, spans), kind="stable")
 
     def rows(self, index: Ints | Flags) -> Timetable:
         """Some of the rows."""
@@ -155,8 +166,8 @@ class Part:
     def __init__(self, machine: Machine, timetable: Timetable):
         slots = machine.slots(timetable.sender)
         mine = np.flatnonzero((slots >= 0) & (slots < machine.placement.count))
-        rows = timetable.rows(mine)
-        order = np.lexsort((rows.chunk, rows.receiver, rows.sender, rows.step))
+        rows = timetable if len(mine) == len(timetable) else timetable.rows(mine)
+        order = rows.order()
         self.index, rows = mine[order], rows.rows(order)
         self.slots = slots[self.index]
         self.ports = ports_of(machine.topology, rows)

@@ -13,7 +13,8 @@ from mpinet.programs import gossip as gossips
 from mpinet.programs.gossip import gossip
 
 CAYLEY = """torus:4x4 hypercube:5 ccc:3 pancake:4 bubblesort:4 stargraph:4 foldedcube:4 dualcube:2
-twistedtorus:4x2x2 hdn:2x3,super=0 gpetersen:8,3 torus:2x2x3 complete:1 complete:2 ring:9""".split()
+twistedtorus:4x2x2 hdn:2x3,super=0 gpetersen:8,3 torus:2x2x3 complete:1 complete:2 ring:9
+hyperx:4x2x3 flatbutterfly:3,3""".split()
 
 
 @pytest.mark.parametrize(("name", "mapping"), list(zip(CAYLEY, cycle(MAPPINGS), strict=False)))
