@@ -123,9 +123,9 @@ class ScheduleResult(Result):
     lower_bound: Carried[int | None]
     lower_by: Carried[str | None]
     races: Annotated[
-        Literal["none", "not searched"],
-        When("of plans of MSCCL++ and of Chakra traces that say their chunks"),
-        "not searched: they are too large",
+        str,
+        When("of MSCCL-XML, plans of MSCCL++ and Chakra traces that say their chunks"),
+        "none; not searched, as they are too large; or, of MSCCL-XML, the first one",
     ]
 
 

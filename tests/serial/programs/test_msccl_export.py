@@ -1,5 +1,6 @@
 """Exported MSCCL-XML runs in every order of thread blocks: it never hangs, its data are right."""
 
+import json
 import random
 import re
 
@@ -81,6 +82,27 @@ def test_an_exported_file_runs_in_every_order_of_blocks(
         assert not any(machine.fifos.values())
         for gpu, values in wanted.items():
             assert [machine.read(gpu, "o", j) for j in range(len(values))] == values
+
+
+def test_thread_blocks_that_race_are_told_by_line_and_waiting_ends_the_race(tmp_path, capsys):
+    def written(waits):
+        step = '<step s="0" type="cpy" srcbuf="i" srcoff="{}" dstbuf="s" dstoff="0" cnt="1" {}/>'
+        return "\n".join([
+            '<algo ngpus="2" nchunksperloop="4" coll="allgather">', '<gpu id="0">',
+            '<tb id="0" send="-1" recv="-1">', step.format(0, 'depid="-1" deps="-1"'), "</tb>",
+            '<tb id="1" send="-1" recv="-1">', step.format(1, waits), "</tb>",
+            "</gpu>", "</algo>",
+        ])  # fmt: skip
+
+    def races(waits):
+        (tmp_path / "blocks.xml").write_text(written(waits))
+        words = ["schedule", "run", str(tmp_path / "blocks.xml"), "--on", "complete:2", "--json"]
+        assert Session(words).run() == 1  # nothing is sent
+        return json.loads(capsys.readouterr().out)["result"]["races"]
+
+    said = "line 7: GPU 0 and line 4: GPU 0 both use s[0] of GPU 0, one of them writes there, and"
+    assert races('depid="-1" deps="-1"').startswith(said.replace(": GPU 0 ", " "))
+    assert races('depid="0" deps="0"') == "none"
 
 
 @pytest.mark.parametrize(("collective", "network", "words"), EXPORTS[:2] + EXPORTS[9:11])

@@ -232,8 +232,9 @@ def faults():
     yield "channel", plan([[[op("signal", channels=[3])]], [[]]]), "a channel that it has not"
     yield "buffer", plan([[[op("put", [piece(0)], [there(0, 7)])]], [[]]]), "names remote buffer 7"
     yield "purpose", plan([[[]], [[]]], "dance"), "the collective 'dance' is none of"
-    yield "other", {"a": 1}, "no list of gpus"
-    yield "broken", "{", "line 1: this is no JSON"
+    yield "other", {"a": 1}, "is none of those that contents tell (mpinet, GOAL, MSCCL, ForestColl"
+    yield "gpus", {"gpus": 1}, "no list of gpus"
+    yield "broken", '{"gpus": [', "line 1: this is no JSON"
     yield "deep", '{"gpus":' + "[" * 10**5, "this is no JSON"
 
 

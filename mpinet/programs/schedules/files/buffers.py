@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,9 @@ MOST_COUNT = 2**20
 
 Purpose = tuple[str, int, int, int | None]
 """Collective, processors, chunks of a unit, and root."""
+
+NO_RACE, NOT_SEARCHED = "none", "not searched"
+"""In place of a race."""
 
 MOST_CLOCKS = 2**27
 """Bytes that the search for races takes at most; it is left out beyond."""
@@ -108,7 +111,7 @@ def followed(
     reading: ReadingOptions,
     purpose: Purpose,
     in_place: bool,
-    racing: bool = True,
+    refusing: bool = True,
 ) -> Contents:
     """Time an algorithm's tasks, follow the pieces through the buffers, and look for races.
 
@@ -116,8 +119,8 @@ def followed(
     ----------
     in_place : bool
         Whether a GPU has one buffer for input and output.
-    racing : bool
-        Whether races are looked for.
+    refusing : bool
+        Whether a race is an error; else the contents tell it.
 
     Raises
     ------
@@ -127,10 +130,9 @@ def followed(
     steps, order = timed(program.tasks, reading)
     name, gpus, per, root = purpose
     rows = _follow(program, order, steps, purpose, in_place)
-    races: Literal["none", "not searched"] | None = None
-    if racing:
-        searched = no_race(program, order, lambda at: real_place(at, name, per, in_place))
-        races = "none" if searched else "not searched"
+    races = race_in(program, order, lambda at: real_place(at, name, per, in_place))
+    if refusing and races not in (NO_RACE, NOT_SEARCHED):
+        raise UsageError(races)
     step, sender, receiver, chunk, add = np.array(rows, np.int64).reshape(-1, 5).T.copy()
     sums, ends = add.astype(bool) if name in SUMS else None, (sender, receiver)
     table = Timetable(name, gpus, step, *ends, chunk, per, root, add=sums)
@@ -237,10 +239,10 @@ def _accesses(act: Act) -> list[tuple[Place, bool]]:
     return [(place, writes) for place, writes in found if place.buffer != "t"]
 
 
-def no_race(program: Program, order: list[int], home: Callable[[Place], Place]) -> bool:
-    """Raise `UsageError` where two tasks use a place, one writes, and nothing orders them.
+def race_in(program: Program, order: list[int], home: Callable[[Place], Place]) -> str:
+    """Find two tasks that use a place, of which one writes, while nothing orders them.
 
-    Returns False where the search would take too much memory, and was left out.
+    Returns a sentence; `NO_RACE`; or `NOT_SEARCHED` where that would take too much memory.
 
     The tasks are dealt to chains, in which each one waits for the one before, such as those of a
     thread block. A clock counts, for each task, the tasks of every chain that are done before it
@@ -256,7 +258,7 @@ def no_race(program: Program, order: list[int], home: Callable[[Place], Place]) 
     before = program.tasks.before
     chain, turn, lengths = _chains(before, order)
     if len(order) * len(lengths) * 4 > MOST_CLOCKS:
-        return False
+        return NOT_SEARCHED
     clocks = np.zeros((len(order), len(lengths)), np.int32)
     users: dict[Place, list[tuple[int, bool]]] = defaultdict(list)
     for task in order:
@@ -268,9 +270,9 @@ def no_race(program: Program, order: list[int], home: Callable[[Place], Place]) 
             for other, wrote in users[place]:
                 ordered = clocks[task, chain[other]] >= turn[other]
                 if (writes or wrote) and not ordered:
-                    raise UsageError(_race(program, task, other, place))
+                    return _race(program, task, other, place)
             users[place].append((task, writes))
-    return True
+    return NO_RACE
 
 
 def _chains(before: list[list[int]], order: list[int]) -> tuple[list[int], list[int], list[int]]:
@@ -291,5 +293,5 @@ def _race(program: Program, task: int, other: int, place: Place) -> str:
     one, two = (program.tasks.where[each].partition(":")[0] for each in (other, task))
     return (
         f"{one} and {two} both use {place.buffer}[{place.offset}] of GPU {place.gpu}, one of them "
-        "writes there, and no signal, packet or barrier says which goes first."
+        "writes there, and no dependency, signal, packet or barrier says which goes first."
     )

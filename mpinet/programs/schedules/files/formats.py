@@ -77,8 +77,8 @@ FORMATS = (
     ScheduleFormat("ForestColl", rb"\A\s*(?=<)(?s:.)*?<tree\b", read=read_forestcoll),
     ScheduleFormat("TACOS", rb"\ANPUs Count,", read=read_tacos),
     ScheduleFormat("TE-CCL", rb'\A\s*\{(?s:.)*"1-Epoch_Duration"\s*:', read=read_teccl),
-    ScheduleFormat("MSCCL++", rb"\A\s*[\[{]", read=read_plan, word="mscclpp", ending=".json",
-                   write=lambda table, _: as_plan(table), collectives=SUMMED),
+    ScheduleFormat("MSCCL++", rb'\A\s*\{(?s:.)*"gpus"\s*:', read=read_plan, word="mscclpp",
+                   ending=".json", write=lambda table, _: as_plan(table), collectives=SUMMED),
     ScheduleFormat("mpinet", rb"\A\s*([#\w]|\Z)", read=read_csv, word="csv", ending=".csv",
                    write=lambda table, _: csv_text(table).encode(), says=OWN),
 )  # fmt: skip

@@ -69,7 +69,7 @@ def read_msccl(data: bytes, reading: ReadingOptions) -> Contents:
             _read_block(program, number_of(gpu.attributes, "id"), block, gpus)
     _join(program, document)
     in_place = number_of(algorithm, "inplace", 0) == 1
-    return followed(program, reading, (name, gpus, per, root), in_place, racing=False)
+    return followed(program, reading, (name, gpus, per, root), in_place, refusing=False)
 
 
 def _read_block(program: Program, gpu: int, block: Element, gpus: int) -> None:
@@ -114,7 +114,8 @@ def _read_step(
                 line = program.got, (peers[1], gpu, channel)
             elif does == "send":
                 passing = {"rrs": Place(gpu, "t", first * MOST_COUNT + j), "s": source}
-                act.source, ends = passing.get(kind, target), (gpu, peers[0])
+                act.source, act.target = passing.get(kind, target), None
+                ends = gpu, peers[0]
                 line = program.sent, (gpu, peers[0], channel)
             if line is not None and -1 in line[1][:2]:
                 raise UsageError(f"its thread block has no peer to {does} with.")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -79,12 +79,12 @@ class Contents:
     lines : ndarray of int64 or None
         The lines that they stand in.
     races : str or None
-        ``none`` or ``not searched``; None of formats in which nothing could race, or nobody looks.
+        ``none``, ``not searched``, or the first one; None of formats in which nothing could race.
     """
 
     timetable: Timetable
     lines: Ints | None = None
-    races: Literal["none", "not searched"] | None = None
+    races: str | None = None
 
 
 @dataclass(frozen=True)
