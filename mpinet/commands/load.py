@@ -72,7 +72,7 @@ Routings = Annotated[
     str | Sequence[str] | None,
     Typed(
         "Routing of the networks; default: the first of each. Several, joined by commas, are a "
-        "curve each, on the networks that have them.",
+        "curve each, on the networks that have them. ``table:FILE.csv`` is a table of next nodes.",
         read=str,
         metavar="NAME,..",
     ),

@@ -76,13 +76,12 @@ def fitting(topology: Topology, variants: Sequence[Variant]) -> list[Variant]:
         The network has none of the routings.
     """
     names = dict.fromkeys(variant["routing"] for variant in variants)
-    known = topology.routing_names
-    if len(names) > 1 and names.keys().isdisjoint(known):
+    if len(names) > 1 and not any(map(topology.has_routing, names)):
         raise UsageError(
             f"{topology.name} has none of the routings {', '.join(map(str, names))}; it has: "
-            f"{', '.join(sorted(known))}."
+            f"{', '.join(sorted(topology.routing_names))}."
         )
-    return [each for each in variants if len(names) == 1 or each["routing"] in known]
+    return [each for each in variants if len(names) == 1 or topology.has_routing(each["routing"])]
 
 
 def require_known(topologies: Sequence[Topology], variants: Sequence[Variant]) -> list[str]:
@@ -98,7 +97,7 @@ def require_known(topologies: Sequence[Topology], variants: Sequence[Variant]) -
         return []
     lacking = []
     for name in names:
-        without = [each.name for each in topologies if name not in each.routing_names]
+        without = [each.name for each in topologies if not each.has_routing(name)]
         if len(without) == len(topologies):
             raise UsageError(f"--routing {name}: {', '.join(without)} has no such routing.")
         if without:

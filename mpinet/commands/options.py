@@ -63,7 +63,11 @@ Picture = Annotated[
 """Option for the file that a picture is drawn into."""
 
 RoutingName = Annotated[
-    str | None, Typed("Routing of the network; default: its first.", metavar="NAME")
+    str | None,
+    Typed(
+        "Routing of the network, or ``table:FILE.csv``, a table of next nodes; default: its first.",
+        metavar="NAME",
+    ),
 ]
 PORTS = "Ports that a processor uses per step."
 

@@ -81,6 +81,11 @@ def first_port_table(topology: Topology, representatives: int) -> Ints:
     entries = np.full(-(-representatives * size // 4) * 4, UNREACHABLE, np.uint16)
     neighbors = neighbor_table(topology)
     fill_first_ports(neighbors, representatives, entries)
+    return packed(entries)
+
+
+def packed(entries: Halves) -> Ints:
+    """Pack entries of 16 bits, a multiple of four of them, as `entry` looks them up."""
     # The lowest entry in the lowest bits on every computer, as `entry` shifts them.
     return entries.astype("<u2", copy=False).view("<i8").astype(np.int64, copy=False)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -24,6 +25,7 @@ from mpinet.networks.classes import Choices, common_classes
 from mpinet.networks.cycle import Cycle
 from mpinet.networks.parameters import Parameter, require_integer
 from mpinet.networks.routing import Routing
+from mpinet.networks.routingtable import PREFIX, routing_by_file
 from mpinet.networks.schedule import Schedule
 
 if TYPE_CHECKING:
@@ -458,14 +460,18 @@ class Topology:
         """The names of all its routings, those of `routings` first."""
         return [*dict.fromkeys([*self.routings, *self.random_routings, *self.load_routings])]
 
+    def has_routing(self, name: str) -> bool:
+        """Tell if the network has a routing of this name, or if it is a table's file."""
+        return name in self.routing_names or name.startswith(PREFIX)
+
     def routing(self, name: str | None = None, seed: int = 0) -> Routing:
         """Return one of the family's routings.
 
         Parameters
         ----------
         name : str, optional
-            As in `routings`, `random_routings` or `load_routings`. Default: the first of
-            `routings`.
+            As in `routings`, `random_routings` or `load_routings`, or ``table:FILE.csv``. Default:
+            the first of `routings`.
         seed : int
             For a routing that draws random numbers.
 
@@ -479,6 +485,8 @@ class Topology:
             name = next(iter(known))
         if name in known:  # a family's own ``updown`` comes before that of any network
             return known[name]()
+        if name.startswith(PREFIX):
+            return routing_by_file(self, Path(name.removeprefix(PREFIX)))
         if name not in drawing:
             names = ", ".join(self.routing_names)
             raise UsageError(f"{self.name} has no routing {name!r}; it has: {names}.")

@@ -18,7 +18,7 @@ from mpinet.compiled import kernel, rule
 from mpinet.errors import UsageError
 from mpinet.networks.classes import one_class
 from mpinet.networks.routing import Routing
-from mpinet.networks.shortest import HERE, MAX_ENTRIES, UNREACHABLE, entry, neighbor_table
+from mpinet.networks.shortest import HERE, MAX_ENTRIES, UNREACHABLE, entry, neighbor_table, packed
 
 if TYPE_CHECKING:
     from mpinet.networks.topology import Topology
@@ -64,7 +64,7 @@ def _made(topology: Topology, dead: tuple[int, ...], cut: tuple[tuple[int, int],
     left = _left(neighbor_table(topology), dead, cut)
     entries = np.full(-(-2 * size * size // 4) * 4, UNREACHABLE, np.uint16)
     fill_ways(left, levels(left, _root(topology, dead)), entries)
-    table = entries.astype("<u2", copy=False).view("<i8").astype(np.int64, copy=False)
+    table = packed(entries)
     return Routing(
         name="updown",
         decide=decide,

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from mpinet.base.arrays import Ints
+from mpinet.base.csvlines import csv_lines
 from mpinet.base.meant import hint
 from mpinet.base.numerals import is_whole, quoted
 from mpinet.compiled import Rule, inlined, open_part, rule
@@ -25,7 +26,7 @@ from mpinet.networks import open as open_topology
 from mpinet.networks.classic.dragonfly import Dragonfly
 from mpinet.networks.shortest import neighbor_table
 from mpinet.networks.topology import Topology
-from mpinet.programs.userlines import csv_lines, processor_named, read_pairs
+from mpinet.programs.userlines import processor_named, read_pairs
 from mpinet.programs.worst import worst_permutation
 
 GROUP_STREAM, PLACE_STREAM = 24, 25

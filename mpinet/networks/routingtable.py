@@ -1,0 +1,146 @@
+"""Routing tables of users: a CSV file says of each node which way goes on to each destination.
+
+A first line ``node,destination,next`` says that the third column is the next node, and
+``node,destination,port`` that it is the port to leave by. Nodes are numbers or addresses. The table
+is checked as a whole before anything moves: each way on is a link, and from every processor all
+others are reached.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mpinet.base.arrays import Ints, Table
+from mpinet.base.csvlines import csv_lines
+from mpinet.base.numerals import is_whole, quoted
+from mpinet.errors import NodeError, UsageError
+from mpinet.networks.routing import Routing, stateless
+from mpinet.networks.shortest import (
+    HERE,
+    MAX_ENTRIES,
+    UNREACHABLE,
+    decide_by_pair,
+    neighbor_table,
+    packed,
+)
+
+if TYPE_CHECKING:
+    from mpinet.networks.topology import Topology
+
+PREFIX = "table:"
+"""Beginning of the name of a routing that is a file."""
+
+HEADINGS = (["node", "destination", "next"], ["node", "destination", "port"])
+
+
+def routing_by_file(topology: Topology, path: Path) -> Routing:
+    """Return the routing that a file's table is; its ways need not be shortest.
+
+    Parameters
+    ----------
+    topology : Topology
+        The network, of up to 5,792 nodes.
+    path : Path
+        The file.
+
+    Raises
+    ------
+    FileError, UsageError
+        The file cannot be read, a line is wrong, or some processor does not reach another one.
+    """
+    size = topology.size
+    if size * size > MAX_ENTRIES:
+        raise UsageError(
+            f"Routing tables have {MAX_ENTRIES} entries at most, and that of {topology.name} would "
+            f"have {size * size}."
+        )
+    ports = read_ports(topology, path)
+    neighbors = neighbor_table(topology)
+    following = np.where(ports < 0, -1, neighbors[np.arange(size)[:, np.newaxis], ports])
+    require_arrivals(topology, following, str(path))
+    entries = np.full(-(-size * size // 4) * 4, UNREACHABLE, np.uint16)
+    entries[: size * size] = np.where(ports < 0, UNREACHABLE, ports).ravel()
+    entries[: size * size : size + 1] = HERE
+    params = np.concatenate([np.array([size, topology.ports, size]), packed(entries)])
+    return stateless(f"{PREFIX}{path.name}", decide_by_pair, topology, params, shortest=False)
+
+
+def read_ports(topology: Topology, path: Path) -> Table:
+    """Read the port at each node for each destination, shape (N, N); -1 where no line says it."""
+    rows = csv_lines(path)
+    if not rows or rows[0] not in HEADINGS:
+        raise UsageError(
+            f"{path}: the first line of a routing table is "
+            f"{' or '.join(','.join(heading) for heading in HEADINGS)}."
+        )
+    by_port = rows[0] == HEADINGS[1]
+    neighbors = neighbor_table(topology).tolist()
+    found = np.full((topology.size, topology.size), -1, np.int64)
+    for row in rows[1:]:
+        line = f"{path}: the line {quoted(','.join(row))}"
+        if len(row) != 3:
+            raise UsageError(f"{line} does not have the three fields {','.join(rows[0])}.")
+        named = row[:2] if by_port else row
+        try:
+            node, destination, *ends = map(topology.find, named)
+        except NodeError as error:
+            raise UsageError(f"{line}: {error}") from None
+        wired = neighbors[node]
+        if by_port:
+            port = int(row[2]) if is_whole(row[2]) and len(row[2]) < 6 else -1
+            if not 0 <= port < len(wired) or wired[port] < 0:
+                raise UsageError(f"{line}: node {node} has no port {quoted(row[2])} with a link.")
+        else:
+            end = ends[0]
+            if end not in wired:
+                raise UsageError(f"{line}: nodes {node} and {end} have no link between them.")
+            port = wired.index(end)
+        if node == destination or found[node, destination] >= 0:
+            said = "has arrived" if node == destination else "has another line"
+            raise UsageError(f"{line}: what is for {destination} {said} at node {node}.")
+        found[node, destination] = port
+    return found
+
+
+def require_arrivals(topology: Topology, following: Table, where: str) -> None:
+    """Raise `UsageError` unless each processor reaches all others; it tells the first way's fault.
+
+    Parameters
+    ----------
+    following : ndarray of int64, shape (N, N)
+        The next node at each node towards each destination; -1 where it is not said.
+    """
+    size, hosts = topology.size, topology.hosts
+    # Behind the last node stands a place for what is lost; twice as far with every turn.
+    at = np.vstack([following[:, :hosts], np.full((1, hosts), size)])
+    at[at < 0] = size
+    at[np.arange(hosts), np.arange(hosts)] = np.arange(hosts)
+    for _ in range(size.bit_length()):
+        at = np.take_along_axis(at, at, axis=0)
+    astray = np.argwhere(at[:hosts] != np.arange(hosts))
+    if not len(astray):
+        return
+    source, destination = map(int, astray[0])
+    way = _walked(following[:, destination], source)
+    if way[-1] < 0:
+        raise UsageError(
+            f"{where}: no line says where node {way[-2]} sends what is for {destination}, and what "
+            f"{source} sends there comes to it."
+        )
+    circle = way[way.index(way[-1]) :]
+    raise UsageError(
+        f"{where}: what {source} sends to {destination} goes round in a circle: "
+        f"{', '.join(map(str, circle))}."
+    )
+
+
+def _walked(following: Ints, source: int) -> list[int]:
+    """Walk until a node comes again, or none comes (-1)."""
+    way, seen = [source], set[int]()
+    while way[-1] >= 0 and way[-1] not in seen:
+        seen.add(way[-1])
+        way.append(int(following[way[-1]]))
+    return way
