@@ -67,6 +67,27 @@ def byte_time(text: str | int, unit: str) -> int:
     return _whole(1 / (number * RATES[word]) / SECONDS[unit], text, unit)
 
 
+def rate(text: str) -> Fraction:
+    """Read bytes a second, such as ``25GB/s``, or a plain number of them.
+
+    Raises
+    ------
+    UsageError
+        It is none, or 0.
+
+    Examples
+    --------
+    >>> rate("8Gbit/s")
+    Fraction(1000000000, 1)
+    """
+    number, word = _parts(text, "a rate is bytes a second, or a number with a unit such as GB/s")
+    if word and word not in RATES:
+        raise UsageError(f"{quoted(text)}: {quoted(word)} is no unit of rates.")
+    if number == 0:
+        raise UsageError(f"{quoted(text)}: a rate is more than 0.")
+    return number * RATES[word or "B/s"]
+
+
 def _parts(text: str | int, allowed: str) -> tuple[Fraction, str]:
     found = QUANTITY.fullmatch(str(text).strip())
     if found is None:

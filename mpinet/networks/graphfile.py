@@ -12,6 +12,7 @@ from mpinet.base.arrays import Ints
 from mpinet.base.files import AT_ONCE
 from mpinet.base.onecopy import one_copy
 from mpinet.networks.graph import OFFSETS, Graph
+from mpinet.networks.graphfiles.bandwidths import split_wish, with_capacities
 from mpinet.networks.graphfiles.reading import read_graph
 from mpinet.networks.linkclasses import ONE_CLASS
 from mpinet.networks.parameters import Parameter
@@ -25,7 +26,10 @@ FORM = "edge list 1"
 
 
 class GraphFile(Graph):
-    """A network read from a file, in one of the formats of `mpinet.networks.graphfiles`."""
+    """A network read from a file, in one of the formats of `mpinet.networks.graphfiles`.
+
+    Behind the file's name ``,bandwidth`` makes capacities of its links' bandwidths.
+    """
 
     family = "graph"
     parameters = (Parameter("FILE", "a file of a known format", str, whole=True),)
@@ -34,9 +38,12 @@ class GraphFile(Graph):
     specification = "contract 1"
 
     def __init__(self, FILE: str):
-        words = shared_wiring(FILE)
+        file, asked, unit = split_wish(FILE)
+        words = None if asked else shared_wiring(FILE)
         if words is None:
-            graph, ordered = read_graph(FILE)
+            graph, ordered = read_graph(file)
+            if asked:
+                graph = with_capacities(f"graph:{FILE}", graph, unit)
             super().__init__(graph, "graph", FILE, ordered=ordered)
             return
         Topology.__init__(self, FILE, int(words[0]), int(words[1]))

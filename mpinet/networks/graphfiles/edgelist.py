@@ -10,7 +10,7 @@ from mpinet.networks.graphfiles.numbered import read_numbers
 if TYPE_CHECKING:
     import networkx
 
-ATTRIBUTES = ("capacity", "class", "latency", "time_byte")
+ATTRIBUTES = ("bandwidth", "capacity", "class", "latency", "time_byte")
 """Names of what an edge list says of a link."""
 
 

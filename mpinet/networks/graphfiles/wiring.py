@@ -51,7 +51,8 @@ class Wiring:
         self._links += 1
         costs = {"latency": latency, "time_byte": None if rate is None else 1 / rate}
         said = {name: written(cost) for name, cost in costs.items() if cost is not None}
-        self.graph.add_edge(u, v, **said)
+        exact = {} if rate is None else {"bandwidth": rate}
+        self.graph.add_edge(u, v, **said, **exact)
 
     def finished(self) -> networkx.MultiGraph:
         """Return the graph, without costs that not every link has."""

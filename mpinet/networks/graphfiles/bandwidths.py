@@ -1,0 +1,106 @@
+"""Capacities from bandwidths: a link that is twice as fast carries twice as many messages a step.
+
+``graph:FILE,bandwidth`` takes the greatest rate of which all links' rates are multiples, and
+``graph:FILE,bandwidth=25GB/s`` the rate that is given. A link is as many parallel links of this
+rate as make up its own.
+"""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from functools import reduce
+from math import gcd, lcm
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mpinet.base.arrays import Table
+from mpinet.base.units import byte_time, rate
+from mpinet.errors import TopologyError, UsageError
+from mpinet.networks.graphfiles.wiring import written
+
+if TYPE_CHECKING:
+    import networkx
+
+ASKED = re.compile(r"(.+),bandwidth(?:=([^,]+))?", re.DOTALL)
+"""A file's name, and behind it the wish for capacities and perhaps their unit."""
+
+
+def split_wish(text: str) -> tuple[str, bool, str | None]:
+    """Return the file, whether bandwidths become capacities, and the unit that is given.
+
+    Examples
+    --------
+    >>> split_wish("box.edges,bandwidth=25GB/s"), split_wish("box.edges")
+    (('box.edges', True, '25GB/s'), ('box.edges', False, None))
+    """
+    found = ASKED.fullmatch(text)
+    return (found[1], True, found[2]) if found else (text, False, None)
+
+
+def with_capacities(where: str, graph: networkx.Graph | Table, unit: str | None) -> networkx.Graph:
+    """Return the graph whose edges have capacities for bandwidths, and the unit's time per byte.
+
+    Parameters
+    ----------
+    where : str
+        What the sentence of an error begins with.
+    graph : networkx.Graph, or ndarray of int64, shape (L, 2)
+        Its edges have a ``bandwidth``, or a ``time_byte``, and no ``capacity``; an array's have
+        nothing.
+    unit : str, optional
+        A rate such as ``25GB/s``. Default: the greatest of which all are multiples.
+
+    Raises
+    ------
+    TopologyError
+        An edge has no bandwidth, or one that is no multiple of the unit.
+    """
+    if isinstance(graph, np.ndarray):
+        u, v = graph[0].tolist()
+        raise TopologyError(f"{where}: the bandwidth of the link between {u} and {v}: it has none.")
+    rates = [_rate_of(where, u, v, said) for u, v, said in graph.edges(data=True)]
+    try:
+        each = _common(rates) if unit is None else rate(unit)
+    except UsageError as error:
+        raise TopologyError(f"{where}: {error}") from None
+    found = graph.copy()
+    for (u, v, said), own in zip(found.edges(data=True), rates, strict=True):
+        copies = own / each
+        if copies.denominator != 1:
+            raise TopologyError(
+                f"{where}: the link between {u} and {v} carries {float(own):.6g} bytes a second, "
+                f"which is no multiple of {float(each):.6g}."
+            )
+        said["capacity"] = int(copies)
+        said.pop("bandwidth", None)
+        if "time_byte" in said:
+            said["time_byte"] = written(1 / each)
+    return found
+
+
+def _rate_of(where: str, u: object, v: object, said: dict[str, object]) -> Fraction:
+    """Return the bytes a second of an edge."""
+    try:
+        if "capacity" in said:
+            raise UsageError("it has a capacity already.")
+        given = said.get("bandwidth")
+        if isinstance(given, Fraction):
+            return given
+        if given is not None:
+            return rate(str(given))
+        if "time_byte" in said:
+            return Fraction(10**15, byte_time(str(said["time_byte"]), "fs"))
+        raise UsageError("it has none.")
+    except (UsageError, ZeroDivisionError) as error:
+        reason = "it is infinite." if isinstance(error, ZeroDivisionError) else error
+        raise TopologyError(
+            f"{where}: the bandwidth of the link between {u} and {v}: {reason}"
+        ) from None
+
+
+def _common(rates: list[Fraction]) -> Fraction:
+    """Return the greatest rate of which all are multiples."""
+    whole = reduce(lcm, (one.denominator for one in rates))
+    return Fraction(reduce(gcd, (int(one * whole) for one in rates)), whole)
