@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from mpinet.base.files import require_writable, write_text
-from mpinet.commands.fields import Count, Fields, When
+from mpinet.commands.fields import Count, Fields, Range, When
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.opening import Network, topology_of, with_more
 from mpinet.commands.options import Common, Picture, Seed, joined
@@ -26,13 +26,6 @@ from mpinet.report.tables import cell_text, room, table
 
 if TYPE_CHECKING:
     from mpinet.machine.transport import Local
-
-
-class Range(Fields):
-    """Range in which a number is known to lie: not below `lower`, and not above `upper`."""
-
-    lower: Count
-    upper: Count
 
 
 NAMED = When("where ``--only`` names them")

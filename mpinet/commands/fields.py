@@ -51,6 +51,13 @@ class Fields(dict[str, Any]):
         return sorted({*super().__dir__(), *self})
 
 
+class Range(Fields):
+    """Range in which a number is known to lie: not below `lower`, and not above `upper`."""
+
+    lower: Count
+    upper: Count
+
+
 class Phase(Fields):
     """A part of a collective."""
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, TypeVar
 
 from mpinet.base.files import require_writable, whole_file
-from mpinet.commands.fields import Count, Hash, When
+from mpinet.commands.fields import Count, Fields, Hash, Range, When
 from mpinet.commands.forms import OneNode
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.opening import Network, mapping_of, topology_of
@@ -28,8 +28,19 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+MOST_FLOODED = 2**16
+"""Nodes up to which each floods, also where all are alike."""
+
 Measured = Annotated[T, When("with ``--distances``, by flooding the machine,")]
 OfHosts = Annotated[T, When("with switches and ``--distances``, over the processors alone,")]
+Sampled = Annotated[T, When("with ``--sample``, over all nodes,")]
+
+
+class Interval(Fields):
+    """Interval in which the mean of all distances is with a confidence, by nodes drawn."""
+
+    lower: float
+    upper: float
 
 
 class ShowResult(Result):
@@ -53,6 +64,13 @@ class ShowResult(Result):
     host_diameter: OfHosts[Count]
     host_distance_sum: OfHosts[Count]
     average_host_distance: OfHosts[float]
+    diameter_range: Sampled[Range]
+    average_estimate: Annotated[Sampled[float], "over ordered pairs from the nodes drawn"]
+    average_range: Sampled[Interval]
+    confidence: Annotated[Sampled[float], "1 where all pairs count"]
+    sources: Annotated[Sampled[Count], "nodes drawn"]
+    floods: Annotated[Sampled[Count], "one node each"]
+    exact: Annotated[Sampled[list[str]], "of diameter, average"]
 
 
 @command(OneNode, SavedOften, Common)
@@ -60,6 +78,8 @@ def show(
     topology: Network,
     *,
     distances: bool = False,
+    sample: int | None = None,
+    exact: bool = False,
     edges: File | None = None,
     **options: Unpack[OnHosts],
 ) -> ShowResult:
@@ -70,6 +90,12 @@ def show(
     distances : bool
         Whether to measure distances by floods from all nodes: each rank makes its share of them on
         a machine of its own, and their steps count nowhere.
+    sample : int, optional
+        Nodes to draw by the seed, whose floods estimate the mean distance; at most as many other
+        nodes flood to bring the bounds of the diameter together. Where all nodes are alike, one
+        flood tells both exactly.
+    exact : bool
+        Whether nodes flood until the diameter is exact, in ``--sample``.
     edges : path, optional
         File for the links: .graphml, .dot, .anynet (BookSim), .csv, or lines ``u v`` (.txt,
         .edges).
@@ -102,7 +128,13 @@ def prepare(options: argparse.Namespace) -> Job:
         options.edges = Path(options.edges)
         require_graph_file(options.edges)
         require_writable(options.edges)
-    if options.mapping != "blocks" and not options.distances:
+    if options.sample is not None and options.distances:
+        raise UsageError("--sample estimates what --distances measures: name one of them.")
+    if options.sample is not None and options.sample < 2:
+        raise UsageError(f"--sample takes 2 nodes or more, not {options.sample}.")
+    if options.exact and options.sample is None:
+        raise UsageError("--exact does not apply without --sample.")
+    if options.mapping != "blocks" and not options.distances and options.sample is None:
         raise UsageError(f"--mapping {options.mapping} does not apply without --distances.")
     return Show(options, topology)
 
@@ -148,11 +180,17 @@ class Show(Job):
             result |= bus_measures(network, transport)
         if self._options.distances:
             result |= self._distances(transport, watch)
+        if self._options.sample is not None:
+            result |= self._estimate(transport)
         result["stated"] = network.stated
         return result
 
     def needs(self, ranks: int) -> int:
-        """Return the bytes that floods from all nodes need."""
+        """Return the bytes that floods from all nodes need, or those from some."""
+        if self._options.sample is not None:
+            from mpinet.measure.nearing import needed
+
+            return needed(self._network.size, self._network.ports, ranks)
         if not self._options.distances:
             return 0
         from mpinet.programs.flood import floods_need, require_end
@@ -175,6 +213,8 @@ class Show(Job):
         from mpinet.programs.bounds import host_distances
         from mpinet.programs.flood import distances
 
+        if self._network.size > MOST_FLOODED and (alike := self._alike(transport)) is not None:
+            return alike
         mapping = mapping_of(self._options, self._network, transport)
         machine = Machine(self._network, "all", transport, mapping)
         self.model = machine.model.as_json()
@@ -189,6 +229,42 @@ class Show(Job):
             "average_host_distance": total.total / max(1, hosts * (hosts - 1)),
         }
 
+    def _alike(self, transport: Local) -> Row | None:
+        """Measure distances from one node, if all are alike."""
+        from mpinet.measure.distance import Floods, extent_of
+
+        alike = Floods(self._network, transport=transport).alike
+        if alike is None:
+            return None
+        found = extent_of(alike)
+        average = found.distance_sum / found.pairs
+        return {
+            "diameter": found.diameter,
+            "distance_sum": found.distance_sum,
+            "average_distance": average,
+        }
+
+    def _estimate(self, transport: Local) -> Row:
+        """Measure distances from some nodes."""
+        from mpinet.measure.distance import Floods
+        from mpinet.measure.sampling import CONFIDENCE, estimated
+
+        draws, options = self._options.sample, self._options
+        mapping = mapping_of(options, self._network, transport)
+        floods = Floods(self._network, transport=transport, mapping=mapping)
+        self.model = floods.machine.model.as_json()
+        most = None if options.exact else draws
+        found = estimated(floods, draws, CONFIDENCE, most, options.seed)
+        return {
+            "diameter_range": {"lower": found.diameter_lower, "upper": found.diameter_upper},
+            "average_estimate": found.average,
+            "average_range": {"lower": found.average_lower, "upper": found.average_upper},
+            "confidence": found.confidence,
+            "sources": found.sources,
+            "floods": found.floods,
+            "exact": found.exact,
+        }
+
     def show(self, result: Row) -> str:
         """Format the measures, with the paper's statements beside them."""
         stated = result["stated"]
@@ -200,5 +276,10 @@ class Show(Job):
         for name in ("degree_histogram", "capacities"):
             if name in result:
                 measured[name] = "  ".join(f"{d}: {n}" for d, n in result[name].items())
+        for name in ("diameter_range", "average_range"):
+            if name in result:
+                measured[name] = "{lower} to {upper}".format(**result[name])
+        if "exact" in result:
+            measured["exact"] = ", ".join(result["exact"]) or "nothing: bounds and an estimate"
         others = {f"stated {name}": stated[name] for name in stated if name not in result}
         return f"{self.topology}\n{fields(measured | others)}"

@@ -61,6 +61,8 @@ if TYPE_CHECKING:
     from mpinet.measure.routes import route_lengths as route_lengths
     from mpinet.measure.routes import terminates as terminates
     from mpinet.measure.routes import walk as walk
+    from mpinet.measure.sampling import DistanceEstimate as DistanceEstimate
+    from mpinet.measure.sampling import distance_estimate as distance_estimate
     from mpinet.measure.symmetry import AutomorphismGroup as AutomorphismGroup
     from mpinet.measure.symmetry import automorphism_group as automorphism_group
     from mpinet.measure.symmetry import bus_orbits as bus_orbits
@@ -87,6 +89,7 @@ _ROOMS = {
     "wiring": "components degrees edges incidences incidence_graph links part to_graph without",
     "distance": "average_distance diameter distance_matrix distance_profile distance_profiles "
     "distance_sum eccentricities eccentricity is_connected",
+    "sampling": "DistanceEstimate distance_estimate",
     "symmetry": "AutomorphismGroup automorphism_group bus_orbits bus_transitive is_automorphism "
     "is_isomorphism isomorphic isomorphism orbits profile_classes same_profiles vertex_transitive",
     "cuts": "biconnected connectivity edge_connectivity incidence_connectivity separating_nodes",

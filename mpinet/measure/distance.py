@@ -14,22 +14,27 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from mpinet.base.arrays import HalfRows, Ints, WordRows
+from mpinet.base.arrays import Ints
 from mpinet.base.memory import require_memory
-from mpinet.compiled import kernel
 from mpinet.errors import Disconnected, UsageError
 from mpinet.machine import Machine
 from mpinet.machine.beep import wired
 from mpinet.machine.faults import Faults
-from mpinet.machine.transport import world
+from mpinet.machine.placement import Mapping
+from mpinet.machine.transport import Local, world
+from mpinet.measure.nearing import Nearing, write_distances
 from mpinet.networks.catalogue import open_topology
 from mpinet.networks.topology import NetworkLike, Topology
+from mpinet.networks.translations import Translations
 from mpinet.programs import waves
 from mpinet.programs.flood import require_floods
-from mpinet.programs.waves import Wave, adjacency, count_word
+from mpinet.programs.waves import SOURCES, Wave, adjacency
 
 FARTHEST = 2**15 - 1
 """Largest distance that a matrix can hold."""
+
+MOST_ALIKE = 2**25
+"""Ports of all nodes up to which a network is asked if its nodes are alike: some 800 MB."""
 
 
 def distance_matrix(
@@ -107,7 +112,14 @@ def diameter(
     >>> diameter("torus:4x4"), diameter("ring:8"), diameter("ring:8", dead=[0])
     (4, 4, 6)
     """
-    return _extent(topology, dead, cut).diameter
+    network = open_topology(topology)
+    if network.size <= SOURCES:
+        return _extent(network, dead, cut).diameter
+    floods = floods_from_all(network, dead, cut)
+    if (alike := floods.alike) is not None:
+        return alike.diameter
+    with (nearing := floods.nearing).state:
+        return nearing.settle_diameter()
 
 
 def distance_sum(topology: NetworkLike) -> int:
@@ -209,6 +221,11 @@ def eccentricities(topology: NetworkLike, nodes: Iterable[int] | None = None) ->
 def _all_eccentricities(network: Topology) -> Ints:
     """Each node's: the step in which the last source comes to it (collective)."""
     floods = floods_from_all(network)
+    if network.size > SOURCES:
+        if (alike := floods.alike) is not None:
+            return np.full(network.size, alike.diameter)
+        with (nearing := floods.nearing).state:
+            return nearing.settle_all()
     machine = floods.machine
     farthest = np.zeros(network.size, np.int64)
     reached = 0
@@ -268,8 +285,10 @@ class Extent:
 
 
 def _extent(topology: NetworkLike, dead: Iterable[int], cut: Iterable[tuple[int, int]]) -> Extent:
-    """Flood from all nodes that are not dead (collective)."""
+    """Flood from all nodes that are not dead; where all are alike, from one (collective)."""
     floods = floods_from_all(open_topology(topology), dead, cut)
+    if floods.machine.topology.size > SOURCES and (alike := floods.alike) is not None:
+        return extent_of(alike)
     largest = total = reached = 0
     for wave in floods.waves(floods.alive):
         largest = max(largest, wave.distance)
@@ -278,6 +297,12 @@ def _extent(topology: NetworkLike, dead: Iterable[int], cut: Iterable[tuple[int,
     if reached != len(floods.alive) ** 2:
         raise disconnected(floods.machine.topology)
     return Extent(largest, total, reached - len(floods.alive))
+
+
+def extent_of(alike: Translations) -> Extent:
+    """Measures of a network whose nodes are all alike, by its distances from node 0."""
+    nodes = len(alike.distance)
+    return Extent(alike.diameter, nodes * int(alike.distance.sum()), nodes * (nodes - 1))
 
 
 class Floods:
@@ -289,6 +314,8 @@ class Floods:
         The network; a bus network has a link between every two members of a bus.
     dead, cut
         As in `distance_matrix`.
+    transport, mapping
+        As of `Machine`.
     """
 
     def __init__(
@@ -296,8 +323,11 @@ class Floods:
         network: Topology,
         dead: Iterable[int] = (),
         cut: Iterable[tuple[int, int]] = (),
+        transport: Local | None = None,
+        mapping: Mapping | None = None,
     ):
-        self.machine = Machine(network if network.links else adjacency(network), "all")
+        linked = network if network.links else adjacency(network)
+        self.machine = Machine(linked, "all", transport, mapping)
         self._faults = Faults(self.machine.topology, dead, cut)
         self._floods = waves.Floods(self.machine, self._ports(), self._faults.dead)
 
@@ -332,6 +362,21 @@ class Floods:
             raise UsageError(f"All nodes of {self.machine.topology.name} are dead.")
         return alive
 
+    @property
+    def alike(self) -> Translations | None:
+        """The translations that take node 0 to any other one; None if there are none, or faults."""
+        network = self.machine.topology
+        if self._faults or network.size * network.ports > MOST_ALIKE:
+            return None
+        what = f"Neighbours and translations of {network.name}"
+        require_memory(40 * network.size * network.ports, what)
+        return Translations.of(network, MOST_ALIKE)
+
+    @property
+    def nearing(self) -> Nearing:
+        """Bounds of the eccentricities of all nodes that are not dead."""
+        return Nearing(self._floods, self.alive)
+
     def numbers(self, nodes: Iterable[int]) -> Ints:
         """Some nodes as an array.
 
@@ -362,16 +407,3 @@ def floods_from_all(
     """
     require_floods(network if network.links else adjacency(network), world().size)
     return Floods(network, dead, cut)
-
-
-@kernel
-def write_distances(fresh: WordRows, distance: int, begin: int, rows: HalfRows) -> None:
-    """Write the distance at every bit: its node's row, its source's column."""
-    for u in range(fresh.shape[0]):
-        for w in range(fresh.shape[1]):
-            word = fresh[u, w]
-            # From one set bit to the next: in most waves few bits of a word are set.
-            while word:
-                lowest = word & (~word + np.uint64(1))
-                rows[u, begin + 64 * w + count_word(lowest - np.uint64(1))] = distance
-                word ^= lowest

@@ -52,13 +52,13 @@ class Translations:
     distance: Ints
 
     @classmethod
-    def of(cls, topology: Topology) -> Translations | None:
+    def of(cls, topology: Topology, most: int = MOST_IMAGES) -> Translations | None:
         """Find them; None where the network has none.
 
         Raises
         ------
         TooLarge
-            There would be more than `MOST_IMAGES` images.
+            There would be more than `most` images.
 
         Examples
         --------
@@ -71,9 +71,9 @@ class Translations:
         """
         if not topology.links or topology.hosts < topology.size:
             return None
-        if topology.size * topology.ports > MOST_IMAGES:
+        if topology.size * topology.ports > most:
             raise TooLarge(
-                f"{topology.name} has more than {MOST_IMAGES:,} ports: its translations are not "
+                f"{topology.name} has more than {most:,} ports: its translations are not "
                 "looked for."
             )
         nodes = np.arange(topology.size)[:, np.newaxis]

@@ -94,6 +94,11 @@ class Floods:
         self._broadcast = machine.local_broadcast(ports)
         self._dead = np.empty(0, np.int64) if dead is None else dead
 
+    @property
+    def most_links(self) -> int:
+        """The largest number of ports over which a node of this rank floods."""
+        return int(np.diff(self._broadcast.starts.astype(np.int64)).max(initial=0))
+
     def waves(self, sources: Ints) -> Iterator[Wave]:
         """Flood from some nodes, a wave a step (collective).
 

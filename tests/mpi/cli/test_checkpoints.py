@@ -25,6 +25,7 @@ COMMANDS = [
     "route hypercube:6 --pairs hotspot:9 --faults node:3,link:0-1",
     "flood lens:3,4,3 --root 2",
     "show torus:30x40 --distances",
+    "show mesh:23x31 --sample 9 --exact",
     "broadcast torus:5x4x3 --root 7 --schedule",
     "broadcast ccc:4 --algorithm tree",
     "gossip torus:3x5 --seed 4",

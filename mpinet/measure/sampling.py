@@ -1,0 +1,219 @@
+"""Distances of networks in which not every node can flood: estimated from nodes drawn by a seed.
+
+The mean of all distances is that of the nodes' own mean distances; nodes are drawn independently,
+each as likely as any other, and two inequalities that hold for any numbers in a known range say how
+near their mean is: that of Hoeffding (1963), and the empirical one of Bernstein's kind, by the
+variance that was found (Maurer and Pontil, 2009, theorem 4). Each is given half of the risk, and
+the narrower one counts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log, sqrt
+
+import numpy as np
+
+from mpinet.base.arrays import Ints
+from mpinet.base.effort import LOOKS, require_walk
+from mpinet.errors import UsageError
+from mpinet.measure.distance import Floods, extent_of
+from mpinet.measure.nearing import Nearing
+from mpinet.networks.catalogue import open_topology
+from mpinet.networks.topology import NetworkLike
+from mpinet.programs.flood import MANY
+from mpinet.programs.waves import SOURCES_PER_WORD
+
+CONFIDENCE = 0.99
+"""Probability that an interval holds, unless another one is asked for."""
+
+FOR_SAMPLES = 0x73616D70
+"""Upper word of the key, which separates these draws from others of the same seed."""
+
+
+@dataclass(frozen=True)
+class DistanceEstimate:
+    """What floods from some nodes tell of all distances, in hops.
+
+    Attributes
+    ----------
+    diameter_lower, diameter_upper : int
+        The largest distance is between these, for certain.
+    average : float
+        Mean over ordered pairs of different nodes: of all, or those from the nodes drawn.
+    average_lower, average_upper : float
+        The mean over all pairs is between these, with this confidence.
+    confidence : float
+        Probability, over the draws, that it is; 1 where all nodes have flooded.
+    sources : int
+        Nodes drawn; one may be drawn twice.
+    floods : int
+        Nodes that have flooded.
+    exact : list of str
+        What is exact: ``diameter``, ``average``.
+    """
+
+    diameter_lower: int
+    diameter_upper: int
+    average: float
+    average_lower: float
+    average_upper: float
+    confidence: float
+    sources: int
+    floods: int
+    exact: list[str]
+
+
+def distance_estimate(
+    topology: NetworkLike,
+    sources: int = 1024,
+    confidence: float = CONFIDENCE,
+    most: int | None = 1024,
+    seed: int = 0,
+) -> DistanceEstimate:
+    """Estimate the mean distance, and bring the bounds of the diameter together (collective).
+
+    Where all nodes are alike (translations take one to any other), both are exact, by one flood.
+
+    Parameters
+    ----------
+    topology : Topology or str
+        The network.
+    sources : int
+        Nodes to draw, from 2; with as many as there are, each floods once, and all is exact.
+    confidence : float
+        Probability with which the mean is between its bounds.
+    most : int, optional
+        Floods, beside those of the nodes drawn, that may look for the diameter; None: as many as
+        it takes.
+    seed : int
+        Seed of the draws.
+
+    Raises
+    ------
+    Disconnected
+        The network is not connected.
+    UsageError
+        Too few nodes to draw, or a confidence that is none.
+
+    Examples
+    --------
+    >>> found = distance_estimate("torus:40x40")
+    >>> found.diameter_upper, found.average_upper, found.floods, found.exact
+    (40, 20.01250781738587, 1, ['diameter', 'average'])
+    """
+    return estimated(Floods(open_topology(topology)), sources, confidence, most, seed)
+
+
+def estimated(
+    floods: Floods, sources: int, confidence: float, most: int | None, seed: int
+) -> DistanceEstimate:
+    """Estimate distances as `distance_estimate` does, by floods of a network without faults.
+
+    Raises
+    ------
+    UsageError, Disconnected
+        As there.
+    """
+    if sources < 2:
+        raise UsageError(f"An estimate needs at least 2 nodes that are drawn, not {sources}.")
+    if not 0 < confidence < 1:
+        raise UsageError(f"A confidence is a probability between 0 and 1, not {confidence}.")
+    network, ranks = floods.machine.topology, floods.machine.transport.size
+    looks = network.size if most is None else min(network.size, sources) + most
+    looks = -(-looks // SOURCES_PER_WORD) * network.size * network.ports
+    what = f"Floods of {network.name} from some of its nodes"
+    require_walk(looks, what, ranks, LOOKS * MANY)
+    if (alike := floods.alike) is not None:
+        extent = extent_of(alike)
+        mean = extent.distance_sum / max(1, extent.pairs)
+        return _exact(extent.diameter, mean, 1)
+    with (nearing := floods.nearing).state as state:
+        sums = state.once("sums", lambda: _sums(nearing, network.size, sources, seed))
+        drawn = state.once("drawn", lambda: state.floods)
+        upper = nearing.settle_diameter(None if most is None else drawn + most)
+    if sources >= network.size:
+        pairs = max(1, network.size * (network.size - 1))
+        return _exact(state.diameter, sum(sums) / pairs, state.floods)
+    others = network.size - 1
+    means = np.array(sums) / others
+    low, high = least_sum(network.size, nearing.degree) / others, _most_sum(upper, others) / others
+    mean = float(means.mean())
+    half = half_width(means, high - low, 1 - confidence)
+    exact = ["diameter"] if state.diameter == upper else []
+    bounds = max(low, mean - half), min(high, mean + half)
+    return DistanceEstimate(
+        state.diameter, upper, mean, *bounds, confidence, sources, state.floods, exact
+    )
+
+
+def _exact(diameter: int, mean: float, floods: int) -> DistanceEstimate:
+    return DistanceEstimate(
+        diameter, diameter, mean, mean, mean, 1.0, floods, floods, ["diameter", "average"]
+    )
+
+
+def half_width(means: np.ndarray, width: float, risk: float) -> float:
+    """How far the mean of independent draws is from the true one at most, but with this risk.
+
+    Parameters
+    ----------
+    means : ndarray of float64, shape (n,)
+        Draws, n >= 2.
+    width : float
+        Length of the range in which any draw is.
+    risk : float
+        Probability, over draws, that it is farther.
+    """
+    count = len(means)
+    hoeffding = width * sqrt(log(4 / risk) / (2 * count))
+    bernstein = sqrt(2 * float(means.var(ddof=1)) * log(8 / risk) / count)
+    bernstein += 7 * width * log(8 / risk) / (3 * (count - 1))
+    return min(hoeffding, bernstein)
+
+
+def least_sum(nodes: int, degree: int) -> int:
+    """Least sum of a node's distances to all others (Cerf, Cowan, Mullin and Stanton, 1974).
+
+    At most degree * (degree - 1)^(j - 1) nodes are at distance j.
+
+    Raises
+    ------
+    UsageError
+        So many nodes of this degree cannot be connected.
+
+    Examples
+    --------
+    >>> least_sum(10, 3), least_sum(256, 16) / 255
+    (15, 1.9372549019607843)
+    """
+    left, fresh, total, hops = nodes - 1, degree, 0, 0
+    while left > 0:
+        if fresh == 0:
+            raise UsageError(f"{nodes} nodes of degree {degree} cannot be connected.")
+        hops += 1
+        total += hops * min(left, fresh)
+        left -= fresh
+        fresh *= degree - 1
+    return total
+
+
+def _most_sum(farthest: int, others: int) -> int:
+    """Largest sum of a node's distances to others: one at each, all else at the farthest one."""
+    return farthest * (farthest + 1) // 2 + (others - farthest) * farthest
+
+
+def _sums(nearing: Nearing, size: int, sources: int, seed: int) -> list[int]:
+    """Sums of the distances from nodes that are drawn, in the order of the draws (collective)."""
+    if sources >= size:
+        drawn = np.arange(size)
+    else:
+        philox = np.random.Philox(key=(FOR_SAMPLES << 64) | (seed % 2**64))
+        drawn = (philox.random_raw(sources) % np.uint64(size)).astype(np.int64)
+    nodes, places = np.unique(drawn, return_inverse=True)
+    sums: list[Ints] = [
+        nearing.narrow(nodes[begin : begin + SOURCES_PER_WORD]).sums
+        for begin in range(0, len(nodes), SOURCES_PER_WORD)
+    ]
+    found: list[int] = np.concatenate(sums)[places].tolist()
+    return found
