@@ -33,7 +33,7 @@ FOR_SAMPLES = 0x73616D70
 
 @dataclass(frozen=True)
 class DistanceEstimate:
-    """What floods from some nodes tell of all distances, in hops.
+    """Measures of all distances, in hops, as far as floods from some nodes tell them.
 
     Attributes
     ----------
@@ -48,9 +48,9 @@ class DistanceEstimate:
     sources : int
         Nodes drawn; one may be drawn twice.
     floods : int
-        Nodes that have flooded.
+        Floods that were made, from a node each.
     exact : list of str
-        What is exact: ``diameter``, ``average``.
+        Names of what is exact: ``diameter``, ``average``.
     """
 
     diameter_lower: int
@@ -154,7 +154,7 @@ def _exact(diameter: int, mean: float, floods: int) -> DistanceEstimate:
 
 
 def half_width(means: np.ndarray, width: float, risk: float) -> float:
-    """How far the mean of independent draws is from the true one at most, but with this risk.
+    """Distance of the mean of independent draws from the true one at most, but with this risk.
 
     Parameters
     ----------
