@@ -3,9 +3,11 @@
 import numpy as np
 
 from mpinet.base.arrays import Table
-from mpinet.compiled import kernel, part, sweep
+from mpinet.compiled import kernel, part, prefetch, sweep
+from mpinet.machine.traffic.ahead import SOON, fetch_arrival
 from mpinet.machine.traffic.counting import enter, finish
 from mpinet.machine.traffic.layout import (
+    AHEAD,
     CREDIT,
     FIFO,
     HEAD,
@@ -52,6 +54,8 @@ def arrive(routes, rules, state, wires, books, scratch, ledger):
     flits, credits, wire = wires.flits, wires.credits, wires.counts[row]
     flits_max = ledger.node_flits_max
     for i in range(wire.flits):
+        if AHEAD and i + SOON < wire.flits:
+            fetch_arrival(flits[row, i + SOON], rules, state)
         flit = flits[row, i]
         m, slot = np.int64(flit.message) >> 1, np.int64(flit.slot)
         if flit.message & 1:
@@ -59,6 +63,8 @@ def arrive(routes, rules, state, wires, books, scratch, ledger):
         put_in(m, np.int64(flit.lane), slot, rules, lanes, ring, occupied, nodes)
         flits_max = max(flits_max, np.int64(nodes[slot].flits))
     for i in range(wire.credits):
+        if AHEAD and i + SOON < wire.credits:
+            prefetch(channels, np.int64(credits[row, i + SOON]))
         channels[credits[row, i]].credit += 1
     ledger.inside += wire.flits
     ledger.node_flits_max = flits_max

@@ -6,9 +6,11 @@ With busses the granted bids become claims, which all members of a bus compare (
 import numpy as np
 
 from mpinet.compiled import part, phase, sweep
+from mpinet.machine.traffic.ahead import fetch_soon
 from mpinet.machine.traffic.allocating import allocate, lead, sort_grants
 from mpinet.machine.traffic.bidding import bid
 from mpinet.machine.traffic.layout import (
+    AHEAD,
     DETAILED,
     FIFO,
     FOREVER,
@@ -39,6 +41,8 @@ def grant(begin, end, routes, rules, state, busses, bidding, scratch, ledger):
     granted = last = 0
     for slot in range(begin, end):
         first = last
+        if AHEAD:
+            fetch_soon(slot, routes, rules, state)
         last, clash = bid(slot, first, routes, rules, state, busses, bidding, scratch, ledger)
         if ledger.wrong != 0:
             return

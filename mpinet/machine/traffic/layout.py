@@ -82,6 +82,9 @@ UNLIMITED = Switch(False)
 DETAILED = Switch(False)
 """Replaced by true in `advance_detailed`: nodes have what `Side` says of their ports."""
 
+AHEAD = Switch(False)
+"""Replaced by true in `advance_ahead`: what is needed soon is asked for (`ahead`)."""
+
 
 class Rules(Record):
     """Constants of a run."""

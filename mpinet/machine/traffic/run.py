@@ -15,6 +15,7 @@ from mpinet.machine import hop
 from mpinet.machine.state import Fields, Frame
 from mpinet.machine.timed.layout import NEVER
 from mpinet.machine.traffic import layout, saved
+from mpinet.machine.traffic.ahead import LARGE
 from mpinet.machine.traffic.arriving import take_in, take_in_unlimited
 from mpinet.machine.traffic.choice import tell_queues
 from mpinet.machine.traffic.conservation import account, check_channels, count_tails
@@ -26,6 +27,7 @@ from mpinet.machine.traffic.sharing import settle
 from mpinet.machine.traffic.step import (
     advance,
     advance_adaptive,
+    advance_ahead,
     advance_detailed,
     advance_detailed_adaptive,
     advance_plain,
@@ -157,7 +159,8 @@ class OpenLoop(Tables):
         if self.detailed:
             return advance_detailed_adaptive if adaptive else advance_detailed
         if self.machine.topology.links and is_plain(self._rules):
-            return advance_plain_adaptive if adaptive else advance_plain
+            plain = advance_ahead if len(self._state.lanes) >= LARGE else advance_plain
+            return advance_plain_adaptive if adaptive else plain
         return advance_adaptive if adaptive else advance
 
     def _hear_tails(self, played: Played) -> None:

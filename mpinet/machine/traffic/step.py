@@ -177,6 +177,9 @@ def is_over(rules, ledger):
 advance_plain = advance.bind("advance_plain", any_rules=plain_rules)
 """`advance` for plain runs; each of these is compiled at first use."""
 
+advance_ahead = advance_plain.bind("advance_ahead", AHEAD=True)
+"""`advance_plain` for machines that are beyond the caches."""
+
 advance_adaptive = advance.bind("advance_adaptive", ADAPTIVE=True)
 """`advance` for routings whose nodes choose among candidates."""
 

@@ -13,9 +13,11 @@ from mpinet.errors import ConservationError, RoutingError, UsageError
 from mpinet.machine.faults import Faults
 from mpinet.machine.machine import Machine
 from mpinet.machine.router import Router
+from mpinet.machine.traffic import run as run_module
 from mpinet.machine.traffic import tables
+from mpinet.machine.traffic.ahead import LARGE
 from mpinet.machine.traffic.results import results
-from mpinet.machine.traffic.step import advance, advance_plain
+from mpinet.machine.traffic.step import advance, advance_ahead, advance_plain
 from mpinet.measure.deadlock import counted_classes
 from mpinet.networks.routing import Routing, path, stateless
 
@@ -38,8 +40,15 @@ def test_every_value_is_the_one_of_the_reference(number, mapping):
     assert {name: found[name] for name in known["result"]} == known["result"]
 
 
-@pytest.mark.parametrize(("changes", "kernel"), [({}, advance_plain), ({"burst": 4.0}, advance)])
-def test_a_plain_run_is_what_the_kernel_for_all_runs_makes_of_it(changes, kernel):
+@pytest.mark.parametrize(
+    ("changes", "kernel", "large"),
+    [({}, advance_plain, LARGE), ({}, advance_ahead, 1), ({"burst": 4.0}, advance, LARGE)],
+    ids=["plain", "large", "bursts"],
+)
+def test_a_plain_run_is_what_the_kernel_for_all_runs_makes_of_it(
+    changes, kernel, large, monkeypatch
+):
+    monkeypatch.setattr(run_module, "LARGE", large)
     plain = {"policy": "rotating", "crossbar": "one", "network": "torus:4x4", "rate": 0.3}
     run, general = open_loop(**plain, **changes), open_loop(**plain, **changes)
     assert run._make_steps is kernel
