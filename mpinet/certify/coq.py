@@ -25,7 +25,10 @@ COPYING = ("broadcast", "gossip", "scatter", "gather")
 """Collectives in which items are copied on their way, as `tests/proofs/Machine.v` defines them."""
 
 COMBINING = {"reduce": "broadcast", "reducescatter": "gossip"}
-"""Collectives in which they are combined, and what these are backwards: `Reversal.v` shows it."""
+"""Collectives in which they are combined, and what these are backwards: `Reversal.v` shows it.
+
+There, too: an allreduce is a broadcast of what any one processor contributes.
+"""
 
 
 @dataclass
@@ -62,12 +65,11 @@ def _theorem(found: Verified) -> Iterator[str]:
     claim, network, kind = found.claim, found.network, found.kind
     if not isinstance(claim, Claim):
         raise CertificateError("it is of a bisection width, and theorems are of steps.")
-    known = (*COPYING, "exchange", *COMBINING)
-    if claim.collective not in known:
-        raise CertificateError(f"theorems are for {', '.join(known)}, not {claim.collective}.")
-    backwards = claim.collective in COMBINING
+    backwards, lead = claim.collective in COMBINING, ""
     on = "(reverse net)" if backwards else "net"
-    spread = replace(claim, collective=COMBINING.get(claim.collective, claim.collective))
+    if backwards:
+        lead = "apply backwards_shows; [|"
+    spread = {**COMBINING, "allreduce": "broadcast"}.get(claim.collective, claim.collective)
     yield f"(* {claim.collective} on a network with edges_sha256 {network.edges_sha256} *)"
     yield "From Mpinet Require Import Machine Cuts Ways Reversal Formula."
     if kind == "lrat" and claim.items == 1:
@@ -75,7 +77,7 @@ def _theorem(found: Verified) -> Iterator[str]:
         yield from _proof(found, claim)
         by = f"replay_shows {on} _ _ away {str(network.links).lower()} proof"
     else:
-        cuts = cuts_of(found.document, spread, network)
+        cuts = cuts_of(found.document, replace(claim, collective=spread), network)
         yield from _network(network, backwards)
         yield from _cuts(cuts, claim, network)
         by = f"cuts_show {on} _ _ cuts sends accepts"
@@ -83,7 +85,9 @@ def _theorem(found: Verified) -> Iterator[str]:
             yield from _ways(found.document["parts"], network)
             needed = f"(fun i => i / {claim.items} mod hosts net)"
             by = f"ways_show net _ _ cuts sends accepts away {needed}"
-    yield from _claim(claim, by)
+        if claim.collective == "allreduce":
+            lead = f"apply (allreduce_shows net _ {cuts.sets[0][0].index(0)}); [reflexivity|"
+    yield from _claim(claim, lead, by)
 
 
 def _cuts(cuts: Cuts, claim: Claim, network: Network) -> Iterator[str]:
@@ -119,10 +123,8 @@ def cuts_of(document: dict[str, Any], claim: Claim, network: Network) -> Cuts:
     writer = {"cut": _of_cut, "cuts": _of_weights, "distance": _of_distance}.get(document["kind"])
     cuts = writer(document, claim, network) if writer and network.links else None
     if cuts is None:
-        raise CertificateError(
-            f"its kind ({document['kind']} of {claim.collective}) rests on no cuts over links "
-            "to export."
-        )
+        kind = f"{document['kind']} of {document['claim']['collective']}"
+        raise CertificateError(f"its kind ({kind}) rests on no cuts over links to export.")
     return cuts
 
 
@@ -163,17 +165,18 @@ def _network(network: Network, backwards: bool) -> Iterator[str]:
     yield f"Definition net := links {network.size} {network.hosts} [{'; '.join(ends)}]."
 
 
-def _claim(claim: Claim, by: str) -> Iterator[str]:
+def _claim(claim: Claim, lead: str, by: str) -> Iterator[str]:
     place = " net" if claim.root is None or claim.collective in ("scatter", "gather") else ""
     place += "" if claim.root is None else f" {claim.root}"
     many = "" if claim.collective in ("scatter", "gather") else f" {claim.items}"
-    task = f"({claim.collective}{place}{many})"
-    combining = claim.collective in COMBINING
-    words = "combining_takes_more_than" if combining else "takes_more_than"
-    yield f"Theorem bound : {words} net {claim.ports.title()} {task} {claim.more_than}%nat."
-    first = "apply backwards_shows; [|" if combining else ""
-    applied = f"{first}apply ({by}){']' if combining else ''}"
-    yield f"Proof. {applied}{';' if combining else '.'} vm_cast_no_check (eq_refl true). Qed."
+    words, task = "takes_more_than", f" ({claim.collective}{place}{many})"
+    if claim.collective == "allreduce":
+        words, task = f"allreduce_{words}", many
+    elif lead:
+        words = f"combining_{words}"
+    applied = f"{lead}apply ({by}){'];' if lead else '.'}"
+    yield f"Theorem bound : {words} net {claim.ports.title()}{task} {claim.more_than}%nat."
+    yield f"Proof. {applied} vm_cast_no_check (eq_refl true). Qed."
     yield "Print Assumptions bound."
 
 

@@ -84,7 +84,7 @@ def certify(
         DIMACS, with the proof beside it (``.lrat``), as cake_lpr reads it; ``.lp``, the linear
         program of one of kind ``class-lp``, in whole numbers; ``.opb``, the constraints of one by
         cuts about broadcast, gossip, scatter or gather, with the proof beside it (``.pbp``), as
-        VeriPB reads them; ``.v``, a theorem for Coq, not of allreduce.
+        VeriPB reads them; ``.v``, a theorem for Coq.
     seed : int
         Changes nothing.
 

@@ -100,6 +100,16 @@ Definition combines (n : network) (p : ports) (a : task) (steps : list step) : P
   (forall v i, v < hosts n -> i < items a -> needs a v i = true ->
     fold_left merged steps contributed (owner a i) i v = true).
 
+(* In an allreduce everybody ends with what all have contributed to each item. *)
+
+Definition combines_for_all (n : network) (p : ports) (many : N) (steps : list step) : Prop :=
+  Forall (keeps n p) steps /\
+  (forall v i w, v < hosts n -> i < many -> w < hosts n ->
+    fold_left merged steps contributed v i w = true).
+
+Definition allreduce_takes_more_than (n : network) (p : ports) (many : N) (most : nat) : Prop :=
+  forall steps, combines_for_all n p many steps -> (most < length steps)%nat.
+
 Definition combining_takes_more_than (n : network) (p : ports) (a : task) (most : nat) : Prop :=
   forall steps, combines n p a steps -> (most < length steps)%nat.
 

@@ -132,3 +132,59 @@ Proof.
   intros w bound steps h. rewrite <- (backwards_length a steps).
   apply bound. apply backwards_does; assumption.
 Qed.
+
+(* An allreduce spreads what any one processor contributes: those messages that bring something of it
+   are a broadcast from there, on any network. *)
+
+Section Allreduce.
+Variables (n : network) (p : ports) (root : node) (many : N).
+
+Definition brings (k : combined) (m : message) : bool :=
+  k (from (over m)) (what m) root && (what m <? many).
+
+Fixpoint brought (k : combined) (steps : list step) : list step :=
+  match steps with
+  | [] => []
+  | s :: others => filter (brings k) s :: brought (merged k s) others
+  end.
+
+Lemma brought_length steps : forall k, length (brought k steps) = length steps.
+Proof. induction steps as [|s steps IH]; intros k; simpl; [|rewrite IH]; reflexivity. Qed.
+
+Lemma brought_spreads steps : forall k known, Forall (keeps n p) steps ->
+  (forall v i, i < many -> known v i = k v i root) ->
+  lawful n p known (brought k steps) /\
+  (forall v i, i < many -> after known (brought k steps) v i = fold_left merged steps k v i root).
+Proof.
+  induction steps as [|s steps IH]; intros k known law same; simpl; [auto|].
+  inversion law as [|? ? [rules [rooms one]] law']. subst.
+  destruct (IH (merged k s) (told known (filter (brings k) s)) law') as [L A].
+  - intros v i hi. unfold told, merged. rewrite same by assumption. f_equal.
+    clear - hi. induction s as [|m s IH]; simpl; [reflexivity|]. unfold brings at 1.
+    destruct (N.eqb_spec (what m) i) as [e|no].
+    + rewrite e. apply N.ltb_lt in hi. rewrite hi, andb_true_r.
+      destruct (k (from (over m)) i root); simpl; rewrite ?e, ?N.eqb_refl, IH; simpl.
+      * rewrite andb_true_r. reflexivity.
+      * rewrite andb_false_r. reflexivity.
+    + apply N.eqb_neq in no. destruct (_ && _); simpl; rewrite ?no, IH; reflexivity.
+  - split; [|exact A]. split; [|exact L].
+    assert (forall f, counted f (filter (brings k) s) <= counted f s) as fewer.
+    { intros f. unfold counted. pose proof (filter_filter_le f (brings k) s). lia. }
+    split; [|split].
+    + intros m h. apply filter_In in h. destruct h as [h b]. destruct (rules m h).
+      unfold brings in b. apply andb_prop in b. destruct b as [b small]. apply N.ltb_lt in small.
+      rewrite same by assumption. auto.
+    + intros c. eapply N.le_trans; [apply fewer|apply rooms].
+    + intros port v. destruct (one port v). split; eapply N.le_trans; eauto.
+Qed.
+
+Theorem allreduce_shows most : root < hosts n ->
+  takes_more_than n p (broadcast root many) most -> allreduce_takes_more_than n p many most.
+Proof.
+  intros hr bound steps [law all]. rewrite <- (brought_length steps contributed). apply bound.
+  destruct (brought_spreads steps contributed (start (broadcast root many)) law) as [L A].
+  - intros v i hi. unfold start. simpl. apply N.ltb_lt in hi. rewrite hi. reflexivity.
+  - split; [exact L|]. intros v i hv hi _. rewrite A by exact hi. apply all; assumption.
+Qed.
+
+End Allreduce.

@@ -29,6 +29,7 @@ BOUNDS = {
     "turned": ("roadrunner:3,2,3", {"collective": "reduce"}, 10),
     "summed": ("mesh:3x3", {"collective": "reduce", "items": 7, "root": 4, "ports": "all"}, 4),
     "entered": ("mesh:2x3", {"collective": "exchange", "ports": "all"}, 3),
+    "everyone": ("fattree:2,2", {"collective": "allreduce", "items": 4, "ports": "all"}, 6),
     "gated": ("fattree:2,2", {"collective": "exchange"}, 9),
     "many": ("mesh:5", {"collective": "exchange", "items": 2}, 23),
 }
@@ -113,7 +114,7 @@ if COQC:
     @pytest.mark.parametrize(
         "names",
         [
-            ["pieces", "busses", "combined", "entered"],
+            ["pieces", "busses", "combined", "entered", "everyone"],
             pytest.param([*BOUNDS], marks=pytest.mark.long),
         ],
     )
@@ -170,7 +171,11 @@ if COQC:
 
 def test_a_certificate_without_a_theorem_is_not_exported(tmp_path, capsys):
     asked = {
-        "sums": ("ring:6", {"collective": "allreduce"}, "not allreduce"),
+        "sums": (
+            "ring:6",
+            {"collective": "allreduce", "items": 12},
+            "hops of allreduce. rests on no cuts",
+        ),
         "classes": ("debruijn:3", {}, "class-lp of broadcast. rests on no cuts"),
         "halves": ("petersen", {"collective": "bisection"}, "theorems are of steps"),
         "busses": ("lens:2,3,3", {"collective": "gossip"}, "cut of gossip. rests on no cuts"),
