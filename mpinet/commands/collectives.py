@@ -1,15 +1,14 @@
 """Commands of the collectives: gossip, scatter, gather, exchange, reductions, circulation.
 
-Each is a function, whose signature says what it takes, and a row of `COLLECTIVES`, which says how
-its program is run.
+Each is a function, whose signature says what it takes, and a row of `PROGRAMS`, which says how it
+is run.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import Annotated, ClassVar
 
 from mpinet.commands.ascend import Pairing
 from mpinet.commands.collective import Collective, Work
@@ -36,10 +35,7 @@ from mpinet.commands.signature import Typed, Unpack, command
 from mpinet.commands.together import GroupFound, Together
 from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
-
-if TYPE_CHECKING:
-    pass
-
+from mpinet.programs.kinds import PIPELINED, ROOTED
 
 One = Annotated[Place, Typed("Processor that has all items, or gets them: a number or an address.")]
 Spread = Annotated[
@@ -378,37 +374,16 @@ allgather, alltoall, reduce_scatter = gossip, exchange, reducescatter
 """Names of MPI for these."""
 
 
-@dataclass(frozen=True)
-class Programs:
-    """Programs of a collective.
-
-    Attributes
-    ----------
-    work : callable or None
-        ``work(options, topology, root)`` finds the algorithm, and refuses what cannot be; None:
-        there are pipelines alone.
-    rooted : bool
-        Whether it begins or ends at one processor.
-    many : bool
-        Whether many items can go in a pipeline.
-    """
-
-    work: Callable[[argparse.Namespace, Topology, int], Work] | None
-    rooted: bool = False
-    many: bool = False
-
-
 def prepare(options: argparse.Namespace) -> Job:
     """Find the root and the algorithm; many items make a pipeline."""
     topology, parts = parts_of(options)
     if len(parts) > 1:
         return Together(options, topology, parts)
-    row = COLLECTIVES[options.command]
-    root = topology.find(str(options.root)) if row.rooted else 0
-    if row.many and _is_pipeline(options, topology):
-        return Pipelined(options, topology, root if row.rooted else None)
-    assert row.work is not None
-    return Collective(options, topology, row.work(options, topology, root))
+    name = options.command
+    root = topology.find(str(options.root)) if name in ROOTED else 0
+    if name in PIPELINED and _is_pipeline(options, topology):
+        return Pipelined(options, topology, root if name in ROOTED else None)
+    return Collective(options, topology, PROGRAMS[name](options, topology, root))
 
 
 def _is_pipeline(options: argparse.Namespace, topology: Topology) -> bool:
@@ -420,7 +395,7 @@ def _is_pipeline(options: argparse.Namespace, topology: Topology) -> bool:
     from mpinet.networks.members import Members
     from mpinet.programs.pipelines.spreading import COPY, PATHS, RAREST, behavior, only_forwards
 
-    if options.items != 1 or COLLECTIVES[options.command].work is None:
+    if options.items != 1 or options.command not in PROGRAMS:
         return True
     through = topology.links and topology.size > topology.hosts
     if options.command == "gossip" and through and options.algorithm in (PATHS, RAREST):
@@ -499,14 +474,12 @@ def _circulate(options: argparse.Namespace, topology: Topology, root: int) -> Wo
     )
 
 
-COLLECTIVES = {
-    "gossip": Programs(_gossip, many=True),
-    "scatter": Programs(_from_or_to_one, rooted=True),
-    "gather": Programs(_from_or_to_one, rooted=True),
-    "exchange": Programs(_exchange, many=True),
-    "reduce": Programs(_reduce, rooted=True, many=True),
-    "allreduce": Programs(None, many=True),
-    "reducescatter": Programs(None, many=True),
-    "circulate": Programs(_circulate),
+PROGRAMS: dict[str, Callable[[argparse.Namespace, Topology, int], Work]] = {
+    "gossip": _gossip,
+    "scatter": _from_or_to_one,
+    "gather": _from_or_to_one,
+    "exchange": _exchange,
+    "reduce": _reduce,
+    "circulate": _circulate,
 }
-"""Programs of the collectives, by their commands."""
+"""What finds a command's algorithm and refuses what cannot be; without a row, all are pipelines."""

@@ -11,6 +11,7 @@ from mpinet.commands.proofs import ProvingJob, Upper
 from mpinet.errors import UsageError
 from mpinet.machine.model import PortModel
 from mpinet.networks.topology import Topology
+from mpinet.programs.kinds import ROOTED
 from mpinet.report.rows import Row
 from mpinet.report.tables import fields
 
@@ -30,8 +31,6 @@ SEARCHED = {
     ("exchange", "all"): ("farthest",),
 }
 """Algorithms that search for few steps, beside the network's own: the first that applies does."""
-
-ROOTED = ("scatter", "gather")
 
 MOST_ROUTED = 2**7
 """Processors on busses up to which a gossip is routed only to be compared."""

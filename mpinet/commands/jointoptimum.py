@@ -12,13 +12,12 @@ from mpinet.commands.together import demands_of, seats_of
 from mpinet.errors import UsageError
 from mpinet.machine.model import PortModel
 from mpinet.networks.topology import Topology
+from mpinet.programs.kinds import ROOTED
 from mpinet.report.rows import Row
 
 if TYPE_CHECKING:
     from mpinet.machine.transport import Local
     from mpinet.networks.members import Members
-
-ROOTED = ("broadcast", "reduce", "scatter", "gather")
 
 
 class JointOptimum(ProvingJob):

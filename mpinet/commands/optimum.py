@@ -27,7 +27,6 @@ from mpinet.commands.options import (
 )
 from mpinet.commands.perform import perform
 from mpinet.commands.pipelineoptimum import (
-    PIPELINED,
     PipelineOptimum,
     require_items,
     require_switches,
@@ -39,6 +38,7 @@ from mpinet.commands.widthoptimum import Way, WidthOptimum
 from mpinet.errors import UsageError
 from mpinet.machine.model import PortModel
 from mpinet.networks.topology import Topology
+from mpinet.programs.kinds import PIPELINED, ROOTLESS, SPREADING, TWO_HALVES, Collective
 from mpinet.report.rows import Row
 
 if TYPE_CHECKING:
@@ -47,28 +47,11 @@ if TYPE_CHECKING:
     from mpinet.networks.members import Members
     from mpinet.programs.schedules.timetable import Timetable
 
-SPREADING, ITEMS = ("broadcast", "reduce"), ("scatter", "gather", "gossip", "exchange")
-
 BISECTION = "bisection"
 """No collective, but the fewest channels between two halves: proved by certificates, too."""
 
-Sought = Literal[
-    "broadcast",
-    "reduce",
-    "scatter",
-    "gather",
-    "gossip",
-    "exchange",
-    "allreduce",
-    "reducescatter",
-    "bisection",
-]
+Sought = Literal[Collective, "bisection"]
 """Names of the collectives and the cut whose optimum is searched."""
-
-ROOTLESS = ("gossip", "exchange", "allreduce", "reducescatter")
-
-PIPELINES = ("allreduce", "reducescatter")
-"""Collectives that are pipelines of one item, too."""
 
 
 class Refusal(Fields):
@@ -207,7 +190,7 @@ def prepare(options: argparse.Namespace) -> Job:
         raise UsageError(
             "--by names the kind of certificate of a bisection width: it does not apply."
         )
-    pipelined = options.items != 1 or options.collective in PIPELINES
+    pipelined = options.items != 1 or options.collective in TWO_HALVES
     turned = options.collective != "exchange" and options.collective in PIPELINED
     behaves = behavior(options.collective, options.switches)
     pipelined |= turned and only_forwards(topology, behaves)
@@ -227,9 +210,9 @@ def prepare(options: argparse.Namespace) -> Job:
         return _width(options, topology)
     if pipelined:
         return PipelineOptimum(options, topology, root)
-    if options.collective in ITEMS:
-        return ItemsOptimum(options, topology, root)
-    return Optimum(options, topology, root)
+    if options.collective in SPREADING:
+        return Optimum(options, topology, root)
+    return ItemsOptimum(options, topology, root)
 
 
 def _at_once(options: argparse.Namespace, fabric: Topology, parts: list[Members]) -> Job:
@@ -237,7 +220,7 @@ def _at_once(options: argparse.Namespace, fabric: Topology, parts: list[Members]
     if options.collective == BISECTION or options.by is not None:
         raise UsageError("A bisection width is of one group alone.")
     for part in parts:
-        if options.items != 1 or options.collective in PIPELINES:
+        if options.items != 1 or options.collective in TWO_HALVES:
             require_items(options, part)
     if options.save is not None:
         require_certificate_file(Path(options.save))

@@ -19,7 +19,6 @@ from mpinet.commands.job import Job, Watch
 from mpinet.commands.opening import Network, routing_of, topology_of
 from mpinet.commands.options import Common, File, OnHosts, Place, Unsaved
 from mpinet.commands.perform import perform
-from mpinet.commands.pipelineoptimum import COMBINING
 from mpinet.commands.plot import ENDINGS
 from mpinet.commands.proofs import write_certificate
 from mpinet.commands.result import ListResult
@@ -28,6 +27,7 @@ from mpinet.commands.timing import Time, Timed
 from mpinet.commands.tune import draw_times, sizes_of
 from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
+from mpinet.programs.kinds import ROOTED, SUMS, Collective
 from mpinet.report.drawing.figure import library
 from mpinet.report.files import require_file
 from mpinet.report.rows import Row
@@ -37,12 +37,6 @@ if TYPE_CHECKING:
     from mpinet.machine.timed.program import Program
     from mpinet.machine.transport import Local
     from mpinet.programs.schedules.timetable import Timetable
-
-Sought = Literal[
-    "broadcast", "reduce", "scatter", "gather", "gossip", "exchange", "allreduce", "reducescatter"
-]
-
-ROOTED = ("broadcast", "reduce", "scatter", "gather")
 
 TEXTBOOKS = {"gossip": "allgather", "exchange": "alltoall", "reducescatter": "reduce-scatter"}
 """Names of collectives among the textbooks' algorithms, where they are others."""
@@ -93,7 +87,7 @@ class ParetoResult(ListResult[ParetoRow]):
 
 @command(Unsaved, Common)
 def pareto(
-    collective: Sought,
+    collective: Collective,
     topology: Network,
     *,
     root: Place = 0,
@@ -180,7 +174,7 @@ def prepare(options: argparse.Namespace) -> Job:
         raise UsageError(f"--root does not apply: {options.collective} has none.")
     if not topology.links or topology.hosts < 2:
         raise UsageError(f"pareto is for links between processors: {topology.name} has none.")
-    if topology.hosts < topology.size and options.collective in COMBINING:
+    if topology.hosts < topology.size and options.collective in SUMS:
         raise UsageError(
             f"{topology.name} has switches, and what is combined is searched without them: take "
             "optimum, or the allgather."

@@ -55,9 +55,9 @@ class Pipelined(Collective):
     ):
         from mpinet.programs import needs
         from mpinet.programs.collective import require_processor
+        from mpinet.programs.kinds import OF_EACH
         from mpinet.programs.pipelines.bounds import EXCHANGE
         from mpinet.programs.pipelines.spreading import DIMENSIONS, behavior, require_spread
-        from mpinet.programs.schedules.chunks import OF_EACH
 
         if root is not None:
             require_processor(network, root)
@@ -110,7 +110,7 @@ class Pipelined(Collective):
 
     def show(self, result: Any) -> str:
         """Format the counts, the rate in words."""
-        from mpinet.programs.schedules.chunks import OF_EACH
+        from mpinet.programs.kinds import OF_EACH
 
         told = {name: value for name, value in result.items() if name != "bandwidth"}
         if result["bandwidth"] is not None:

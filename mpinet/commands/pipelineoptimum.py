@@ -11,6 +11,7 @@ from mpinet.commands.proofs import ProvingJob, Upper
 from mpinet.errors import UsageError
 from mpinet.machine.model import PortModel
 from mpinet.networks.topology import Topology
+from mpinet.programs.kinds import OF_EACH, PIPELINED, ROOTED, SUMS
 from mpinet.report.rows import Row
 
 if TYPE_CHECKING:
@@ -18,18 +19,10 @@ if TYPE_CHECKING:
     from mpinet.measure.optimum.pipelined import Pipelined
     from mpinet.programs.pipelines.collectives import Plan
 
-ROOTED = ("broadcast", "reduce")
-
-COMBINING = ("reduce", "allreduce", "reducescatter")
-"""Collectives in which switches may combine."""
-
-PIPELINED = (*ROOTED, "gossip", "exchange", "allreduce", "reducescatter")
-"""Collectives of many items."""
-
 
 def require_switches(options: argparse.Namespace) -> None:
     """Raise `UsageError` where switches are to do what nobody wants of them."""
-    named = {"combine": COMBINING, "copy": (options.collective,), "forward": PIPELINED}
+    named = {"combine": SUMS, "copy": (options.collective,), "forward": PIPELINED}
     if options.collective not in named[options.switches]:
         raise UsageError(
             f"--switches does not apply to {options.collective}: they {options.switches} in "
@@ -48,7 +41,6 @@ def require_items(options: argparse.Namespace, topology: Topology) -> None:
     from mpinet.programs.pipelines.bounds import EXCHANGE
     from mpinet.programs.pipelines.collectives import require_exchange
     from mpinet.programs.pipelines.spreading import behavior, require_spread
-    from mpinet.programs.schedules.chunks import OF_EACH
 
     collective = options.collective
     if collective not in PIPELINED:

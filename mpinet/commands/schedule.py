@@ -31,6 +31,7 @@ from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, Unpack, command
 from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
+from mpinet.programs.kinds import PIPELINED, Collective
 from mpinet.report.rows import Row
 from mpinet.report.tables import fields
 
@@ -40,19 +41,14 @@ if TYPE_CHECKING:
     from mpinet.programs.schedules.files.schedulefile import ScheduleFile as Schedule
     from mpinet.programs.schedules.timetable import Timetable
 
-PIPELINED = ("broadcast", "gossip", "reduce", "allreduce", "reducescatter")
-"""Collectives of many items."""
+EXPORTED = tuple(name for name in PIPELINED if name != "exchange")
+"""Collectives of many items whose pipelines are exported."""
 
 BYTES_A_ROW, BITS_A_PAIR = 500, 3
 """Bytes that an export holds per row at least, and bits per pair of processors in a reduction."""
 
 NAMES = {"gossip": "allgather", "exchange": "alltoall", "reducescatter": "reduce-scatter"}
 """Names of the collectives in other tools, for the heading of their files."""
-
-Read = Literal[
-    "broadcast", "gossip", "scatter", "gather", "exchange", "reduce", "allreduce", "reducescatter"
-]
-"""Collectives that a schedule may be for."""
 
 
 class Reading(TypedDict, total=False):
@@ -62,7 +58,7 @@ class Reading(TypedDict, total=False):
         bool, Typed("Whether rows go over several hops, by the network's routing.", default=False)
     ]
     collective: Annotated[
-        Read | None, Typed("Collective of the schedule, if no header tells.", default=None)
+        Collective | None, Typed("Collective of the schedule, if no header tells.", default=None)
     ]
     chunks: Annotated[int | None, Typed("Chunks per unit, likewise.", default=None)]
     root: Annotated[Place | None, Typed("Root of the collective, likewise.", default=None)]
@@ -186,7 +182,7 @@ def check(file: ScheduleFile, on: Where, **options: Unpack[Running]) -> Schedule
 
 @command(Shown)
 def export(
-    collective: Read,
+    collective: Collective,
     topology: Network,
     *,
     out: Annotated[File, Typed(dest="file")],
@@ -382,10 +378,10 @@ def _prepare_export(options: argparse.Namespace, topology: Topology) -> Job:
     if size > MOST_AMOUNT:
         raise UsageError(f"--bytes: a chunk has 1..2^48 bytes, not {size}.")
     require_switches(options)
-    if options.items != 1 and options.collective not in PIPELINED:
+    if options.items != 1 and options.collective not in EXPORTED:
         raise UsageError(
             f"--items does not apply to {options.collective}: pipelines are for "
-            f"{', '.join(PIPELINED)}."
+            f"{', '.join(EXPORTED)}."
         )
     return ExportSchedule(options, topology, root, format, size)
 

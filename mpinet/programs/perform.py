@@ -22,10 +22,10 @@ from mpinet.networks.topology import Topology
 from mpinet.programs import bounds
 from mpinet.programs.arrivals import Arrivals
 from mpinet.programs.bounds import Bound
+from mpinet.programs.kinds import SUMS
 from mpinet.programs.pipelines.bounds import steps_and_rate
 from mpinet.programs.reduce import OPERATORS
 from mpinet.programs.schedules.chunks import (
-    SUMS,
     UNSTATED,
     contents,
     count_chunks,

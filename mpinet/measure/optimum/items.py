@@ -13,9 +13,6 @@ from mpinet.programs.bounds import Bound
 from mpinet.programs.cuts import best_cut
 from mpinet.programs.flow import minimum_cut
 
-ROOTED = ("scatter", "gather")
-"""Collectives whose items alike flow between one processor and all others."""
-
 DISTANCE = "distance"
 
 

@@ -19,10 +19,10 @@ from mpinet.certify.prices import pairs_of
 from mpinet.measure.optimum.rounds import RoundsBound
 from mpinet.measure.optimum.roundsearch import Wanted, schedule_of
 from mpinet.networks.topology import Topology
+from mpinet.programs.kinds import SUMS
 from mpinet.programs.pipelines.arcs import Arcs
 from mpinet.programs.pipelines.bounds import messages_of_item, most_messages
 from mpinet.programs.pipelines.rates import MOST_LOOKS, gossip_rate, looks_of_gossip
-from mpinet.programs.schedules.chunks import SUMS
 from mpinet.programs.schedules.timetable import Timetable
 
 BEYOND = 6

@@ -16,6 +16,7 @@ from mpinet.measure.optimum.search import Search
 from mpinet.measure.optimum.weights import weighted_cuts
 from mpinet.programs.bounds import growth_bound
 from mpinet.programs.cuts import best_cut
+from mpinet.programs.kinds import OF_EACH
 from mpinet.programs.passes import broadcast_timetable
 from mpinet.programs.pipelines.arcs import Arcs
 from mpinet.programs.pipelines.bounds import (
@@ -35,7 +36,6 @@ from mpinet.programs.pipelines.rates import (
     looks_of_gossip,
     looks_of_ways,
 )
-from mpinet.programs.schedules.chunks import OF_EACH
 
 MOST_ROOTS = 2**9
 """Most processors of a network whose distances are all looked at for a certificate."""

@@ -17,7 +17,7 @@ from mpinet.machine.beep import wired
 from mpinet.machine.timed.costs import Costs
 from mpinet.networks.adjacency import Adjacency, measure_distances
 from mpinet.networks.topology import Topology
-from mpinet.programs.messages.textbook import ROOTED
+from mpinet.programs.kinds import ROOTED
 
 MOST_PORTS = 1 << 20
 """Ports of the largest network whose links are looked at one by one."""

@@ -12,9 +12,10 @@ from mpinet.base.numerals import quoted
 from mpinet.errors import UsageError
 from mpinet.machine.timed.program import Program
 from mpinet.machine.timed.scripted import Scripted
+from mpinet.programs.kinds import ROOTED
 from mpinet.programs.messages.pattern import Written, written
 from mpinet.programs.messages.regular import dissemination, halo, shift
-from mpinet.programs.messages.textbook import ALGORITHMS, ROOTED
+from mpinet.programs.messages.textbook import ALGORITHMS
 
 FORM = "COLLECTIVE:ALGORITHM,BYTES[,processors=P][,segment=BYTES][,root=R]"
 

@@ -352,6 +352,3 @@ ALGORITHMS: dict[str, dict[str, Algorithm]] = {
     },
 }
 """Each collective's algorithms, by their names."""
-
-ROOTED = ("broadcast", "reduce")
-"""Collectives that have a root."""

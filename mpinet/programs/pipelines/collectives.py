@@ -20,6 +20,7 @@ from mpinet.programs.bounds import Bound, combining_gossip_bound
 from mpinet.programs.collective import CollectiveResult, require_processor
 from mpinet.programs.exchange import FARTHEST, require_algorithm
 from mpinet.programs.farthest import farthest_timetable
+from mpinet.programs.kinds import OF_EACH, SUMS
 from mpinet.programs.perform import play
 from mpinet.programs.pipelines import bounds
 from mpinet.programs.pipelines.arcs import Arcs
@@ -38,7 +39,6 @@ from mpinet.programs.pipelines.spreading import (
     require_spread,
     spread,
 )
-from mpinet.programs.schedules.chunks import OF_EACH, SUMS
 from mpinet.programs.schedules.timetable import Timetable, ports_of
 
 

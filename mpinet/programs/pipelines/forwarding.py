@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from mpinet.programs.bounds import Bound
+from mpinet.programs.kinds import OF_EACH
 from mpinet.programs.pipelines.arcs import Arcs
-from mpinet.programs.schedules.chunks import OF_EACH
 
 
 def forwarded_bound(arcs: Arcs, collective: str, items: int, one_port: bool, carried: int) -> Bound:

@@ -20,6 +20,7 @@ from mpinet.errors import TooLarge, UsageError
 from mpinet.machine.model import PortModel
 from mpinet.networks.topology import Topology
 from mpinet.programs.busgossip import rows_over_busses
+from mpinet.programs.kinds import SUMS
 from mpinet.programs.matchedgossip import matched_rows, needed_rows
 from mpinet.programs.pipelines import dimensions
 from mpinet.programs.pipelines.arcs import Arcs
@@ -28,7 +29,6 @@ from mpinet.programs.pipelines.paths import path_rows
 from mpinet.programs.pipelines.rates import looks_of_ways, ways_to_all
 from mpinet.programs.pipelines.trees import MOST_LOOKS, disjoint_trees, looks_of_trees, tree_rows
 from mpinet.programs.rarest import rarest_rows
-from mpinet.programs.schedules.chunks import SUMS
 
 RAREST, TREES, MATCHING, CYCLE, PATHS = "rarest", "trees", "matching", "cycle", "paths"
 

@@ -21,6 +21,7 @@ from mpinet.machine.placement import Placement
 from mpinet.machine.transport import Local
 from mpinet.networks.members import Members
 from mpinet.networks.topology import Topology
+from mpinet.programs.kinds import ROOTED, TWO_HALVES
 from mpinet.programs.perform import ChunkSets, lower_bound, take_in
 from mpinet.programs.pipelines.bounds import steps_and_rate
 from mpinet.programs.pipelines.collectives import plan
@@ -55,11 +56,11 @@ def scheduled(
     collective, items, root, algorithm, switches, parts
         As of `plan`; a root counts where the collective has one.
     """
-    planned = collective in ("allreduce", "reducescatter") or items != 1
+    planned = collective in TWO_HALVES or items != 1
     planned |= only_forwards(topology, behavior(collective, switches)) and collective in SPREAD
     if not planned:
         return taken(topology, collective, root, algorithm, model)
-    rooted = root if collective in ("broadcast", "reduce") else None
+    rooted = root if collective in ROOTED else None
     found = plan(
         Machine(topology, model, Local()),
         collective,

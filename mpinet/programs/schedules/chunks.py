@@ -6,22 +6,8 @@ import numpy as np
 
 from mpinet.base.arrays import Flags, Ints
 from mpinet.programs.collective import items
+from mpinet.programs.kinds import OWNED, SUMS
 from mpinet.programs.schedules.timetable import Timetable
-
-SUMS = ("reduce", "allreduce", "reducescatter")
-"""Collectives in which contributions are added, modulo 2^64."""
-
-ROOTED = ("broadcast", "reduce", "scatter", "gather")
-"""Collectives with a root."""
-
-OWNED = ("gossip", "scatter", "gather", "reducescatter")
-"""Collectives of k chunks for each processor: chunk owner*k + j."""
-
-OF_EACH = ("gossip", "reducescatter")
-"""Those of them in which an item of each processor goes to, or comes from, all others."""
-
-COLLECTIVES = ("broadcast", *OWNED, "exchange", "reduce", "allreduce")
-"""All that a schedule may be for."""
 
 UNSTATED = "unstated"
 """In place of a collective: nobody said what the messages carry."""

@@ -12,8 +12,9 @@ from mpi.machine.timedruns import played
 import mpinet
 from mpinet.errors import UsageError
 from mpinet.machine.timed.layout import RECV, SEND
+from mpinet.programs.kinds import ROOTED
 from mpinet.programs.messages.named import made, program_named
-from mpinet.programs.messages.textbook import ALGORITHMS, ROOTED
+from mpinet.programs.messages.textbook import ALGORITHMS
 from mpinet.programs.messages.writing import write_goal
 
 CASES = [(collective, name) for collective, known in ALGORITHMS.items() for name in known]

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mpinet.errors import UsageError
-from mpinet.programs.schedules.chunks import SUMS
+from mpinet.programs.kinds import SUMS
 from mpinet.programs.schedules.files.schedulefile import Contents, ReadingOptions
 from mpinet.programs.schedules.files.timing import Tasks, timed
 from mpinet.programs.schedules.timetable import Timetable

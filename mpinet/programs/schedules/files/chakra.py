@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from mpinet.base.files import MOST_BYTES, read_bytes
 from mpinet.base.numerals import quoted
 from mpinet.errors import FileError, UsageError
-from mpinet.programs.schedules.chunks import OF_EACH
+from mpinet.programs.kinds import OWNED, SPREADING
 from mpinet.programs.schedules.files.buffers import (
     MOST_COUNT,
     NAMES,
@@ -30,7 +30,7 @@ from mpinet.programs.schedules.files.schedulefile import (
     require_purpose,
     rows_of,
 )
-from mpinet.programs.schedules.files.timing import STATED, unfollowed
+from mpinet.programs.schedules.files.timing import unfollowed
 from mpinet.programs.schedules.files.wire import (
     fields_of,
     messages_of,
@@ -107,7 +107,7 @@ def read_chakra(_: bytes, reading: ReadingOptions) -> Contents:
         _tasks(program, rank, each, purpose, tacos)
     program.meet("with tag")
     if purpose is None or not known:
-        stated = purpose if purpose is not None and purpose[0] in STATED else None
+        stated = purpose if purpose is not None and purpose[0] in SPREADING else None
         return unfollowed(program.tasks, reading, len(nodes), stated)
     return followed(program, reading, purpose, True)
 
@@ -211,7 +211,7 @@ def _purpose(
     if name == "exchange" and known:
         raise UsageError("header: it does not say to whom the chunks of an alltoall go.")
     total = max((node.chunk + node.chunks for node in moved), default=1) if known else 1
-    per = -(-total // gpus) if name in (*OF_EACH, "scatter", "gather") else total
+    per = -(-total // gpus) if name in OWNED else total
     root = reading.root if reading.root is not None else told.get("root")
     return require_purpose(name, gpus, reading.chunks or max(per, 1), root)
 

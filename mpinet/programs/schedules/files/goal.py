@@ -12,6 +12,7 @@ from typing import Any
 from mpinet.errors import UsageError
 from mpinet.machine.timed.layout import ANY, ANY_TAG, CALC, RECV, SEND
 from mpinet.machine.timed.program import Program
+from mpinet.programs.kinds import SPREADING
 from mpinet.programs.messages.goal import program_of
 from mpinet.programs.schedules.files.schedulefile import (
     MOST_PROCESSORS,
@@ -20,7 +21,7 @@ from mpinet.programs.schedules.files.schedulefile import (
     require_purpose,
     rows_of,
 )
-from mpinet.programs.schedules.files.timing import STATED, Tasks, unfollowed
+from mpinet.programs.schedules.files.timing import Tasks, unfollowed
 from mpinet.programs.schedules.timetable import Timetable
 
 AT = re.compile(rb"\s*\w*_at_(\d{1,9})\s*:")
@@ -56,7 +57,7 @@ def read_goal(data: bytes, reading: ReadingOptions) -> Contents:
             )
     purpose = None
     if reading.collective is not None:
-        if reading.collective not in STATED or (reading.chunks or 1) != 1:
+        if reading.collective not in SPREADING or (reading.chunks or 1) != 1:
             raise UsageError(
                 "a GOAL file does not say which chunk a message carries: of a broadcast or reduce "
                 f"of one chunk it is known, of a {reading.collective} it is not."

@@ -11,7 +11,8 @@ from typing import NamedTuple
 from mpinet.base.markup import Element, parse_xml
 from mpinet.base.numerals import quoted
 from mpinet.errors import UsageError
-from mpinet.programs.schedules.chunks import OWNED, count_chunks
+from mpinet.programs.kinds import OWNED
+from mpinet.programs.schedules.chunks import count_chunks
 from mpinet.programs.schedules.files.buffers import (
     MOST_COUNT,
     NAMES,

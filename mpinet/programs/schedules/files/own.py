@@ -15,7 +15,8 @@ from mpinet.base.arrays import Ints
 from mpinet.base.files import MOST_BYTES
 from mpinet.base.numerals import quoted
 from mpinet.errors import UsageError
-from mpinet.programs.schedules.chunks import SUMS, count_chunks
+from mpinet.programs.kinds import SUMS
+from mpinet.programs.schedules.chunks import count_chunks
 from mpinet.programs.schedules.files.schedulefile import (
     MOST_ROWS,
     MOST_STEPS,

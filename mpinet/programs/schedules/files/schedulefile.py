@@ -16,7 +16,7 @@ from mpinet.base.numerals import quoted
 from mpinet.errors import UsageError
 from mpinet.networks.adjacency import parallel_links
 from mpinet.networks.topology import Topology
-from mpinet.programs.schedules.chunks import COLLECTIVES, ROOTED
+from mpinet.programs.kinds import KINDS, ROOTED
 from mpinet.programs.schedules.timetable import Timetable
 
 MOST_ROWS = 2**23
@@ -140,10 +140,10 @@ def require_purpose(
     UsageError
         There is none; the sentence begins with where it says so.
     """
-    if collective not in COLLECTIVES:
+    if collective not in KINDS:
         raise UsageError(
             f"header: there is no collective {quoted(str(collective))}: give one of "
-            f"{', '.join(COLLECTIVES)}."
+            f"{', '.join(KINDS)}."
         )
     _require_number("processors", processors, 1, MOST_PROCESSORS)
     _require_number("chunks", chunks, 1, MOST_ROWS)

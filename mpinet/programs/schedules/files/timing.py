@@ -17,9 +17,6 @@ from mpinet.programs.schedules.files.schedulefile import (
 )
 from mpinet.programs.schedules.timetable import Timetable
 
-STATED = ("broadcast", "reduce")
-"""Collectives with one chunk: with them it is known what a message carries."""
-
 
 @dataclass
 class Tasks:
@@ -156,7 +153,7 @@ def unfollowed(
     processors: int,
     purpose: tuple[str, int, int, int | None] | None,
 ) -> Contents:
-    """Time messages of unknown chunks; of one chunk where they are for one of `STATED`."""
+    """Time messages of unknown chunks: of one chunk in a broadcast or a reduction."""
     steps, _ = timed(tasks, reading)
     sends = [task for task, sender in enumerate(tasks.sender) if sender >= 0]
     step, sender, receiver = (

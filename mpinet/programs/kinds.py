@@ -1,0 +1,67 @@
+"""Kinds of collectives, one row each: the one place that says which have a root, or add.
+
+Everything else that is said of several collectives follows from these three properties.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, TypeAlias
+
+Collective: TypeAlias = Literal[
+    "broadcast", "reduce", "scatter", "gather", "gossip", "exchange", "allreduce", "reducescatter"
+]
+"""Names of the collectives that schedules and bounds are for."""
+
+
+class Kind(NamedTuple):
+    """Properties of a collective.
+
+    Attributes
+    ----------
+    rooted : bool
+        Whether it begins or ends at one processor.
+    adds : bool
+        Whether contributions are added, modulo 2^64.
+    owned : bool
+        Whether there are k chunks for each processor: chunk owner*k + j.
+    """
+
+    rooted: bool = False
+    adds: bool = False
+    owned: bool = False
+
+
+KINDS: dict[str, Kind] = {
+    "broadcast": Kind(rooted=True),
+    "reduce": Kind(rooted=True, adds=True),
+    "scatter": Kind(rooted=True, owned=True),
+    "gather": Kind(rooted=True, owned=True),
+    "gossip": Kind(owned=True),
+    "exchange": Kind(),
+    "allreduce": Kind(adds=True),
+    "reducescatter": Kind(adds=True, owned=True),
+}
+
+ROOTED = tuple(name for name, kind in KINDS.items() if kind.rooted)
+"""Collectives that begin or end at one processor."""
+
+SPREADING = tuple(name for name in ROOTED if not KINDS[name].owned)
+"""Those of them that move the same item everywhere, or one sum."""
+
+SUMS = tuple(name for name, kind in KINDS.items() if kind.adds)
+"""Collectives in which contributions are added: switches may combine them."""
+
+OWNED = tuple(name for name, kind in KINDS.items() if kind.owned)
+"""Collectives with chunks for each processor."""
+
+OF_EACH = tuple(name for name in OWNED if name not in ROOTED)
+"""Those of them in which an item of each processor goes to, or comes from, all others."""
+
+ROOTLESS = tuple(name for name in KINDS if name not in ROOTED)
+"""Collectives in which all processors do the same."""
+
+TWO_HALVES = tuple(name for name in SUMS if name not in ROOTED)
+"""Sums that all processors get, whole or in parts: pipelines of one item, too."""
+
+PIPELINED = tuple(name for name in KINDS if name not in ROOTED or name in SPREADING)
+"""Collectives of many items."""
