@@ -73,10 +73,8 @@ def generate(begin, end, routes, rules, sources, state, books, scratch, ledger):
         sources.trace, sources.target, sources.params, routes.start
     )  # fmt: skip
     params, dead = routes.params, routes.dead
-    t, hosts, generating, bursty = ledger.now, rules.hosts, rules.generating, rules.bursty
-    vcs, network_lanes = rules.vcs, rules.ports * rules.vcs
-    traced, faulty, seed = rules.traced, dead.size > 0, rules.seed
-    header, batch = scratch.header, rules.batch
+    t, hosts, vcs, network_lanes = ledger.now, rules.hosts, rules.vcs, rules.ports * rules.vcs
+    traced, faulty, header = rules.traced, dead.size > 0, scratch.header
     replying, outstanding = rules.replying, rules.outstanding
     if ledger.closed >= 0:
         return
@@ -93,29 +91,8 @@ def generate(begin, end, routes, rules, sources, state, books, scratch, ledger):
                 book_birth(trace[node.next_born, 2], rules, ledger)
                 node.next_born += 1
                 births += 1
-        else:
-            if bursty:
-                on = node.on != 0
-                node.on = turned(on, seed, node.number, t, rules.on_below, rules.off_below)
-            if (
-                (not bursty or node.on != 0)
-                and (batch == 0 or node.made < batch)
-                and comes(np.int64(node.dice), t, generating)
-            ):
-                length = length_of(node, t, rules)
-                book_birth(length, rules, ledger)
-                births = 1
-                node.made += batch > 0
-                if DETAILED and rules.priority:
-                    urgent = is_urgent(seed, node.number, t, rules.urgent_below)
-                    if rules.warmup <= t < rules.window_end:
-                        books.shares[1 - urgent, 0] += length
-                    if urgent:
-                        if node.urgent == 0:
-                            node.urgent_born = t
-                        node.urgent += 1
-                        node.waiting += 1
-                        births = 0
+        elif is_born(node, t, rules):
+            births = book_drawn(node, t, rules, books, ledger)
         if births:
             if node.queued == 0:
                 node.first_born = t
@@ -163,6 +140,38 @@ def generate(begin, end, routes, rules, sources, state, books, scratch, ledger):
                 lane.incoming, lane.sent, lane.out = m, 0, UNDECIDED
                 lane.came = t + rules.router_delay
     ledger.source_queue_max = queue_max
+
+
+@part
+def is_born(node, t, rules):
+    """Tell if a source without a trace generates a message in step `t`; move on its bursts."""
+    if rules.bursty:
+        on = node.on != 0
+        node.on = turned(on, rules.seed, node.number, t, rules.on_below, rules.off_below)
+    return (
+        (not rules.bursty or node.on != 0)
+        and (rules.batch == 0 or node.made < rules.batch)
+        and comes(np.int64(node.dice), t, rules.generating)
+    )
+
+
+@part
+def book_drawn(node, t, rules, books, ledger):
+    """Book the message that a source generates; return 1, or 0 if it waits among the urgent."""
+    length, births = length_of(node, t, rules), 1
+    book_birth(length, rules, ledger)
+    node.made += rules.batch > 0
+    if DETAILED and rules.priority:
+        urgent = is_urgent(rules.seed, node.number, t, rules.urgent_below)
+        if rules.warmup <= t < rules.window_end:
+            books.shares[1 - urgent, 0] += length
+        if urgent:
+            if node.urgent == 0:
+                node.urgent_born = t
+            node.urgent += 1
+            node.waiting += 1
+            births = 0
+    return births
 
 
 @part

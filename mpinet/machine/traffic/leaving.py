@@ -65,9 +65,7 @@ def leave(rules, state, wires, bidding, books, crossing, scratch, ledger):
         moved += 1
         if at < network_lanes:
             gone += 1
-            node.flits -= 1
-            lane.filled -= 1
-            lane.first = lane.first + 1 if lane.first + 1 < rules.buffer else 0
+            take_flit(node, lane, rules)
             port = port_of[at]
             behind, place = links[slot * ports + port], at - port * vcs
             if DETAILED:
@@ -89,17 +87,12 @@ def leave(rules, state, wires, bidding, books, crossing, scratch, ledger):
         if rules.keeps and (out < ports or rules.one_eject):
             outputs[slot * (ports + 1) + out].keeper = NONE if tail else at
         if out < ports:
-            channel, link = channels[base + out * vcs + v], links[slot * ports + out]
-            channel.credit -= 1
-            # Held: the message has the channel from its head to its tail, so that flits
-            # of two messages never mix in a lane, and a body flit needs no name.
-            channel.holder = NONE if tail else at
+            link = links[slot * ports + out]
+            use_channel(channels[base + out * vcs + v], at, tail)
             message.hops += head
             if DETAILED:
-                # Of a queue that a flit leaves in every step, all that counts is when it is empty.
                 side = sides[slot * (ports + 1) + out]
-                goes = max(t, np.int64(side.busy))
-                side.busy = goes + 1
+                goes = queue_behind(side, t)
                 measuring = rules.warmup <= goes < rules.window_end
                 flight = goes - t + side.flight
                 row = (t + flight) % rules.delay
@@ -121,15 +114,9 @@ def leave(rules, state, wires, bidding, books, crossing, scratch, ledger):
             if rules.programmed:
                 note_tail(slot, at >= network_lanes, out == ports, message, lane, noted, ledger)
             lane.out, lane.sent = UNDECIDED, 0
-            # Beyond the last lane on this rank nobody here needs the message's record.
-            if out == ports:
-                kept = False
-                if rules.replying:
-                    kept = answer(m, node, lane.group == DRAINED, rules, messages, ledger)
-                if not kept:
-                    give_back(m, free, ledger)
-            elif links[slot * ports + out].owner != rules.rank:
-                give_back(m, free, ledger)
+            stays = out < ports and links[slot * ports + out].owner == rules.rank
+            if not stays:
+                end_record(m, out == ports, node, lane, rules, messages, free, ledger)
         else:
             lane.vc = v
     if not DETAILED:
@@ -138,6 +125,46 @@ def leave(rules, state, wires, bidding, books, crossing, scratch, ledger):
     ledger.inside -= gone
     if moved and not UNLIMITED:
         ledger.last_move = t
+
+
+@part
+def take_flit(node, lane, rules):
+    """Take the first flit out of a lane's buffer."""
+    node.flits -= 1
+    lane.filled -= 1
+    lane.first = lane.first + 1 if lane.first + 1 < rules.buffer else 0
+
+
+@part
+def use_channel(channel, at, tail):
+    """Spend a credit of a channel for a flit of lane `at`.
+
+    The message has the channel from its head to its tail, so that flits of two messages never mix
+    in a lane, and a body flit needs no name.
+    """
+    channel.credit -= 1
+    channel.holder = NONE if tail else at
+
+
+@part
+def queue_behind(side, t):
+    """Let a flit join the queue behind an output; return the step in which it leaves it.
+
+    A flit leaves the queue in every step, so all that counts is when it is empty.
+    """
+    goes = max(t, np.int64(side.busy))
+    side.busy = goes + 1
+    return goes
+
+
+@part
+def end_record(m, arrives, node, lane, rules, messages, free, ledger):
+    """Give back the record of a message that has left the rank's last lane, unless it replies."""
+    kept = False
+    if arrives and rules.replying:
+        kept = answer(m, node, lane.group == DRAINED, rules, messages, ledger)
+    if not kept:
+        give_back(m, free, ledger)
 
 
 @part

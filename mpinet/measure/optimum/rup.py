@@ -139,6 +139,63 @@ def propagated(begin, literals, value, reason, trail, head, follow, gone, place,
     return known, -1
 
 
+@inlined
+def assumed_negation(clause, begin, literals, value, reason, lemma_of, trail, known):
+    """Make a lemma's literals false; the trail's length, and the clause that this contradicts."""
+    for at in range(begin[clause], begin[clause + 1]):
+        lemma_of[literals[at] >> 1] = clause
+    for at in range(begin[clause], begin[clause + 1]):
+        literal = literals[at]
+        if value[literal] == 1 and reason[literal >> 1] >= 0:
+            return known, reason[literal >> 1]
+        if value[literal] == 0:
+            value[literal ^ 1], value[literal] = 1, -1
+            reason[literal >> 1] = -1
+            trail[known] = literal ^ 1
+            known += 1
+    return known, -1
+
+
+@inlined
+def explained(
+    conflict, clause, final, begin, literals, reason, lemma_of, seen, trail, known, hints, written
+):
+    """Write what led to a conflict, in the order of the propagation; how many hints there are."""
+    for at in range(begin[conflict], begin[conflict + 1]):
+        seen[literals[at] >> 1] = clause
+    first = written
+    hints[written] = conflict
+    written += 1
+    for at in range(known - 1, -1, -1):
+        variable = trail[at] >> 1
+        assumed = not final and lemma_of[variable] == clause
+        if seen[variable] != clause or assumed or reason[variable] < 0:
+            continue
+        hints[written] = reason[variable]
+        written += 1
+        for place in range(begin[reason[variable]], begin[reason[variable] + 1]):
+            seen[literals[place] >> 1] = clause
+    hints[first:written] = hints[first:written][::-1].copy()
+    return written
+
+
+@inlined
+def watched(clause, begin, literals, value, head, follow):
+    """Let a clause watch two literals that are not false; how many of these it has."""
+    free = begin[clause]
+    for at in range(begin[clause], begin[clause + 1]):
+        if value[literals[at]] >= 0 and free < begin[clause] + 2:
+            literals[free], literals[at] = literals[at], literals[free]
+            free += 1
+    if begin[clause + 1] - begin[clause] > 1:
+        for turn in range(2):
+            node = 2 * clause + turn
+            literal = literals[begin[clause] + turn]
+            follow[node] = head[literal]
+            head[literal] = node
+    return free - begin[clause]
+
+
 @kernel
 def find_hints(
     formula: int,
@@ -166,84 +223,41 @@ def find_hints(
     gone = np.zeros(count, np.bool_)
     settled, read, written, removal = 0, 0, 0, 0  # of the trail: what is settled, what propagated
     conflict = -1
-    clause = 0
-    while clause <= count:
-        lemma = clause - formula
-        if lemma >= 0 and conflict < 0 and clause < count:
-            while removal < removals.size and removals[removal] <= lemma:
+    for number in range(count + 1):
+        # Where the clauses contradict each other, what comes next is the empty clause.
+        lemma, final = number - formula, number == count or (conflict >= 0 and number >= formula)
+        clause = count if final else number
+        if lemma >= 0:
+            while not final and removal < removals.size and removals[removal] <= lemma:
                 gone[which[removal]] = True
                 removal += 1
-        known = settled
-        if lemma >= 0:
-            ends[lemma] = written
-            # The lemma's negation.
-            if conflict < 0:
-                if clause == count:
-                    return WRONG
-                for at in range(begin[clause], begin[clause + 1]):
-                    lemma_of[literals[at] >> 1] = clause
-                for at in range(begin[clause], begin[clause + 1]):
-                    literal = literals[at]
-                    if value[literal] == 1 and reason[literal >> 1] >= 0:
-                        conflict = reason[literal >> 1]
-                        break
-                    if value[literal] == 0:
-                        value[literal ^ 1], value[literal] = 1, -1
-                        reason[literal >> 1] = -1
-                        trail[known] = literal ^ 1
-                        known += 1
-            else:
-                clause = count  # the empty clause
-        final = clause == count
-        if lemma >= 0 and conflict < 0:
-            known, conflict = propagated(
-                begin, literals, value, reason, trail, head, follow, gone, settled, known
-            )
-        if lemma >= 0:
+            ends[lemma], known = written, settled
+            if not final:
+                known, conflict = assumed_negation(
+                    clause, begin, literals, value, reason, lemma_of, trail, known
+                )
+            if conflict < 0 and not final:
+                known, conflict = propagated(
+                    begin, literals, value, reason, trail, head, follow, gone, settled, known
+                )
             if conflict < 0:
                 return WRONG
-            # What led to the conflict, in the order of the propagation.
-            for at in range(begin[conflict], begin[conflict + 1]):
-                seen[literals[at] >> 1] = clause
-            from_here = written
             if written + known + 1 > hints.size:
                 return FULL
-            hints[written] = conflict
-            written += 1
-            for at in range(known - 1, -1, -1):
-                variable = trail[at] >> 1
-                assumed = not final and lemma_of[variable] == clause
-                if seen[variable] != clause or assumed or reason[variable] < 0:
-                    continue
-                hints[written] = reason[variable]
-                written += 1
-                for place in range(begin[reason[variable]], begin[reason[variable] + 1]):
-                    seen[literals[place] >> 1] = clause
-            hints[from_here:written] = hints[from_here:written][::-1].copy()
+            written = explained(
+                conflict, clause, final, begin, literals, reason, lemma_of, seen, trail, known,
+                hints, written,
+            )  # fmt: skip
             if final:
                 ends[lemma + 1] = written
                 return lemma + 1
             for at in range(settled, known):
                 value[trail[at]], value[trail[at] ^ 1] = 0, 0
-            known = settled
             conflict = -1
-        if clause == count:
-            return WRONG
-        # Add the clause: watch two literals that are not false, or settle the one that is left.
-        free = begin[clause]
-        for at in range(begin[clause], begin[clause + 1]):
-            if value[literals[at]] >= 0 and free < begin[clause] + 2:
-                literals[free], literals[at] = literals[at], literals[free]
-                free += 1
-        if begin[clause + 1] - begin[clause] > 1:
-            for turn in range(2):
-                node = 2 * clause + turn
-                literal = literals[begin[clause] + turn]
-                follow[node] = head[literal]
-                head[literal] = node
-        if free == begin[clause]:
+        free = watched(clause, begin, literals, value, head, follow)
+        if free == 0:
             conflict = clause
-        elif free == begin[clause] + 1 and value[literals[begin[clause]]] == 0:
+        elif free == 1 and value[literals[begin[clause]]] == 0:
             literal = literals[begin[clause]]
             value[literal], value[literal ^ 1] = 1, -1
             reason[literal >> 1] = clause
@@ -254,5 +268,4 @@ def find_hints(
                 begin, literals, value, reason, trail, head, follow, gone, read, settled
             )
             read = settled
-        clause += 1
     return WRONG
