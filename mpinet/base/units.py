@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from typing import Literal, TypeAlias
 
 from mpinet.base.numerals import quoted
 from mpinet.errors import UsageError
+
+Unit: TypeAlias = Literal["s", "ms", "us", "ns", "ps", "fs"]
+"""Names of the units of time."""
 
 SECONDS = {
     "s": Fraction(1),

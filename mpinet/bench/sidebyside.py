@@ -84,8 +84,8 @@ WORKLOADS = {
         pattern="adversarial", peer=DRAGONFLY.format("ugal"),
     ),
 }  # fmt: skip
-"""By the names of their rows; BookSim's dragonfly has links of 10 and 100 cycles, and needs buffers
-for them."""
+"""Networks by the names of their rows; BookSim's dragonfly has links of 10 and 100 cycles, and
+needs buffers for them."""
 
 AGAIN = [(f"mesh-{name}", row) for name in ("light", "heavy") for row in ("-saturation", "-begin")]
 """Rows that would be those of another load again."""

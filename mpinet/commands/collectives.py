@@ -482,4 +482,4 @@ PROGRAMS: dict[str, Callable[[argparse.Namespace, Topology, int], Work]] = {
     "reduce": _reduce,
     "circulate": _circulate,
 }
-"""What finds a command's algorithm and refuses what cannot be; without a row, all are pipelines."""
+"""Finders of the commands' algorithms, which refuse what cannot be; the others are pipelines."""

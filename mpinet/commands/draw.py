@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from mpinet.commands.fields import Count, Fields, When
 from mpinet.commands.job import Job, Watch
@@ -16,12 +16,12 @@ from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, command, is_typed
 from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
+from mpinet.report.drawing.scene import Label, Scene
 from mpinet.report.rows import Row
 from mpinet.report.tables import fields
 
 if TYPE_CHECKING:
     from mpinet.machine.transport import Local
-    from mpinet.report.drawing.scene import Scene
 
 WIDTHS = (0.5, 50.0)
 """Least and largest width of a picture, in inches."""
@@ -54,7 +54,7 @@ def draw(
     routes: Annotated[str | None, Typed(metavar="PATTERN")] = None,
     loads: Annotated[str | None, Typed(metavar="PATTERN")] = None,
     routing: RoutingName = None,
-    label: Literal["none", "number", "address"] = "none",
+    label: Label = "none",
     size: Annotated[float, Typed(metavar="INCHES")] = 6.0,
     seed: Seed = 0,
 ) -> DrawResult:

@@ -58,6 +58,7 @@ from mpinet.commands.signature import Typed, Unpack, command
 from mpinet.errors import UsageError
 from mpinet.experiments.plan import key_of
 from mpinet.machine.timed.program import Program
+from mpinet.machine.traffic.layout import Policy, Switching
 from mpinet.networks.topology import Topology
 from mpinet.report.drawing.figure import library
 from mpinet.report.files import require_file
@@ -98,12 +99,10 @@ def load(
     priority: bool = False,
     rate: Rates = "0.02..0.2/10",
     flits: Annotated[str | int | Sequence[int | str], Typed(read=str, metavar="FLITS")] = "1",
-    switching: Literal["saf", "vct", "wormhole"] = "wormhole",
+    switching: Switching = "wormhole",
     buffers: Numbers = 4,
     vcs: Numbers | None = None,
-    policy: Literal[
-        "rotating", "oldest", "fifo", "inputfirst", "outputfirst", "islip", "wavefront"
-    ] = "rotating",
+    policy: Policy = "rotating",
     iterations: int = 1,
     classes: Literal["none", "dateline", "wrap", "hops", "ordered", "bubble", "own"] | None = None,
     routing: Routings = None,
@@ -150,7 +149,7 @@ def load(
     flits : int, str or sequence of them
         Flits per message: ``F``, or ``F1:p1,F2:p2``, two lengths with their shares; ``F,G,..``: a
         curve for each.
-    switching : {'wormhole', 'vct', 'saf'}
+    switching : {'saf', 'vct', 'wormhole'}
         Switching of messages: flit by flit, cut through, or stored and forwarded (saf).
     buffers : int or sequence of int
         Flits that the buffer of a virtual channel holds; 0: without limit; ``A,B,..``: a curve for
@@ -158,7 +157,7 @@ def load(
     vcs : int or sequence of int, optional
         Virtual channels per link, ``A,B,..``: a curve for each; default: 2, or as many as there are
         classes, if more.
-    policy : {'rotating', 'oldest', 'fifo', 'inputfirst', 'outputfirst', 'islip', 'wavefront'}
+    policy : {'oldest', 'fifo', 'rotating', 'inputfirst', 'outputfirst', 'islip', 'wavefront'}
         Message that is granted an output first, or how inputs and outputs are matched.
     iterations : int
         Rounds in which inputs and outputs are matched, with inputfirst, outputfirst and islip.

@@ -10,6 +10,7 @@ from mpinet.base import numerals
 from mpinet.base.memory import bytes_of
 from mpinet.base.numerals import is_whole, quoted, whole
 from mpinet.commands.signature import MOST_SEED, Typed
+from mpinet.programs.kinds import Behavior
 
 
 def folder(text: str) -> Path:
@@ -73,7 +74,7 @@ PORTS = "Ports that a processor uses per step."
 
 Ports = Annotated[Literal["one", "all"], Typed(PORTS)]
 Switches = Annotated[
-    Literal["forward", "copy", "combine"],
+    Behavior,
     Typed(
         "Work of switches: send on each message once (forward), as often as is wanted in what is "
         "spread (copy), or make one of several in a reduction, too (combine)."

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
 from mpinet.base.files import require_folder, write_text
-from mpinet.base.units import byte_time, duration
+from mpinet.base.units import Unit, byte_time, duration
 from mpinet.commands.fields import Count, Fields, Positive, When
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.opening import Network, routing_of, topology_of
@@ -97,7 +97,7 @@ def pareto(
     limit: Annotated[float, Typed(metavar="SECONDS")] = 10.0,
     alpha: Annotated[Time | None, Typed(metavar="TIME")] = None,
     beta: Annotated[Time | None, Typed(metavar="TIME")] = None,
-    unit: Literal["s", "ms", "us", "ns", "ps", "fs"] = "ps",
+    unit: Unit = "ps",
     bytes: Annotated[str | int, Typed(metavar="BYTES[,BYTES..|..BYTES]")] = SIZES,
     plot: File | None = None,
     save: Annotated[str | Path | None, Typed(metavar="FOLDER")] = None,

@@ -24,7 +24,7 @@ SHOWN_LINES = 10
 """Lines of the path that a card shows, those with most of the time."""
 
 LESS, FASTER = (9, 10), (10, 11)
-"""By what a time is multiplied: 10 % less latency, 10 % more bandwidth."""
+"""Factors of a time: 10 % less latency, 10 % more bandwidth."""
 
 WHY = When("with ``--why``")
 

@@ -6,13 +6,14 @@ import argparse
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
-from mpinet.base.units import byte_time, duration
+from mpinet.base.units import Unit, byte_time, duration
 from mpinet.commands.fields import Count, Fields
 from mpinet.commands.machines import fill_in
 from mpinet.commands.opening import Network, routing_of, topology_of
 from mpinet.commands.options import OnHosts, Placed, RoutingName
 from mpinet.commands.signature import Typed
 from mpinet.errors import UsageError
+from mpinet.machine.timed.layout import Mode
 from mpinet.networks import open as open_topology
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row
@@ -64,7 +65,7 @@ class InTime(OnHosts, total=False):
     ]
     routing: Annotated[RoutingName, Typed("Routing of messages.", None)]
     mode: Annotated[
-        Literal["cut", "store", "ideal"],
+        Mode,
         Typed(
             "How messages go over several links: cut-through, store and forward, or cut-through on "
             "links that are always free.",
@@ -132,7 +133,7 @@ class InTime(OnHosts, total=False):
         ),
     ]
     unit: Annotated[
-        Literal["s", "ms", "us", "ns", "ps", "fs"] | None,
+        Unit | None,
         Typed(
             "Unit of time of plain numbers, of the program and of the result; default: ns, or the "
             "machine's.",

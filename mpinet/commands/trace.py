@@ -19,10 +19,14 @@ if TYPE_CHECKING:
     from mpinet.machine.transport import Local
 
 
+Kind = Literal["perfetto", "paje", "csv"]
+"""Kinds of trace files."""
+
+
 class TraceResult(Result):
     """Result of ``trace``."""
 
-    format: Literal["perfetto", "paje", "csv"]
+    format: Kind
     command: Any
     steps: Count
     movements: Count
@@ -33,7 +37,7 @@ class TraceResult(Result):
 def trace(
     recording: Recording,
     *,
-    kind: Annotated[Literal["perfetto", "paje", "csv"], Typed(words=("--as",))] = "perfetto",
+    kind: Annotated[Kind, Typed(words=("--as",))] = "perfetto",
     output: Annotated[File, Typed("Trace file to write.", words=("-o",), metavar="OUT")],
 ) -> TraceResult:
     """Write a recording as a trace of Perfetto, Paje or CSV (collective).

@@ -21,7 +21,7 @@ from mpinet.networks.catalogue import FAMILIES, family_class, open_topology
 MAKES_KERNELS = re.compile(r"@kernel|\.bind\(")
 
 FAMILY = "family"
-"""Beside modules: where the rules of a family's example are to be found."""
+"""Further places, beside modules, of the rules of a family's example."""
 
 OF_A_FILE = "graph"
 """Family of networks that files list: its example is no file that there is."""

@@ -46,7 +46,7 @@ def refusing(name: str) -> Callable[..., NoReturn]:
 
 
 def refusing_member(name: str, real: Any) -> Any:
-    """In place of a member of a real class one that says that it cannot be used.
+    """Return a stand-in for a member of a real class: it says that it cannot be used.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ class Bound(int):
     by: str
 
     def __new__(cls, steps: int, by: str) -> Bound:
-        """So many steps, shown by this."""
+        """Make a bound of so many steps, with what shows it."""
         bound = super().__new__(cls, steps)
         bound.by = by
         return bound

@@ -37,7 +37,7 @@ MOST_LOOKS = 2**28
 """Looks at nodes and arcs that may be taken for nodes to be left out beyond the first."""
 
 OUTSIDE = -1
-"""In place of a part: a node that is in none."""
+"""Stand-in for a part: the node is in none."""
 
 NOBODY = np.zeros(0, np.int64)
 

@@ -19,7 +19,7 @@ from mpinet.networks.topology import Topology
 from mpinet.programs.waves import SOURCES, adjacency, shared_out
 
 MANY = 64
-"""So much longer than other walks may the floods from all nodes take."""
+"""Factor by which the floods from all nodes may take longer than other walks."""
 
 ROOMS, BYTES_A_PORT = 3, 4
 """Times that a flood holds a node's bits, and bytes of a wired port."""

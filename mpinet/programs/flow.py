@@ -40,7 +40,7 @@ NODES_AND_GATES = 3
 """Places a node: itself, what it sends through, and what it accepts through."""
 
 NEVER = 2**30
-"""In place of a distance from where the root cannot be reached."""
+"""Stand-in for a distance from where the root cannot be reached."""
 
 
 def gather_timetable(topology: Topology, root: int, model: PortModel, bound: int) -> Timetable:

@@ -268,7 +268,7 @@ def _by_timetable(machine: Machine, own: Ints, take: Take, timetable: Timetable)
 
 
 def _take_rarest(machine: Machine, own: Ints, take: Take, bound: int) -> Preparation:
-    """By the timetable of all ports."""
+    """Gossip by the timetable of all ports."""
     network = machine.topology
     if not network.links:
         return _by_timetable(machine, own, take, bus_gossip_timetable(network, False, bound))
@@ -276,7 +276,7 @@ def _take_rarest(machine: Machine, own: Ints, take: Take, bound: int) -> Prepara
 
 
 def _take_matched(machine: Machine, own: Ints, take: Take, bound: int) -> Preparation:
-    """By the timetable of one port."""
+    """Gossip by the timetable of one port."""
     network = machine.topology
     if not network.links:
         return _by_timetable(machine, own, take, bus_gossip_timetable(network, True, bound))

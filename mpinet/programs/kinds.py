@@ -13,6 +13,11 @@ Collective: TypeAlias = Literal[
 """Names of the collectives that schedules and bounds are for."""
 
 
+Behavior: TypeAlias = Literal["forward", "copy", "combine"]
+"""Behaviors of switches: they send on each message that comes, once; or, in what is spread, as
+often as is wanted; or make one of several, too, in a reduction."""
+
+
 class Kind(NamedTuple):
     """Properties of a collective.
 

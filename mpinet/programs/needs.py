@@ -97,7 +97,7 @@ class Share:
 
 
 def diameter_of(network: Topology) -> float:
-    """Its stated diameter; else the least that its degree allows, about."""
+    """Return the stated diameter; else the least that the degree allows, about."""
     stated = network.stated.get("diameter")
     if isinstance(stated, int | float) and stated > 0:
         return float(stated)
@@ -206,7 +206,7 @@ SAMPLED_PARENTS = 128
 """Nodes that are asked for their parent in a tree."""
 
 AT_ROOT = {"scatter": (77, 100), "gather": (97, 75)}
-"""On the root's rank, bytes a processor while items go, and an item: their queue, or what came."""
+"""Bytes, on the root's rank, a processor while items go, and an item: their queue, or what came."""
 
 
 def from_or_to_one(share: Share, algorithm: str, command: str, root: int) -> int:

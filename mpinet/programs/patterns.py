@@ -45,7 +45,7 @@ NAMES = (
 
 @dataclass(frozen=True, eq=False)
 class Pattern:
-    """Whom messages go to.
+    """Pattern of the targets that messages go to.
 
     Attributes
     ----------

@@ -27,7 +27,7 @@ class Latency:
 
     @classmethod
     def of(cls, histogram: Ints) -> Latency:
-        """From the numbers of messages delivered after 0, 1, 2, .. steps."""
+        """Make the latencies of the numbers of messages delivered after 0, 1, 2, .. steps."""
         messages = int(histogram.sum())
         if messages == 0:
             return cls(None, None, None, None)

@@ -11,13 +11,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO, Any, BinaryIO, NoReturn
+from typing import IO, Any, BinaryIO, NoReturn, get_args
 
 import numpy as np
 
 from mpinet.base.arrays import Ints
 from mpinet.base.files import seekable, whole_file
 from mpinet.base.memory import require_memory
+from mpinet.base.units import Unit
 from mpinet.errors import FileError, MpinetError, OutputError
 from mpinet.machine.trace import CALL, Records, Trace, merged
 from mpinet.machine.transport import Local
@@ -44,7 +45,7 @@ CALLS = {
 FIXED = (1980, 1, 1, 0, 0, 0)
 """Time stamp of all parts of an archive: equal recordings are equal files."""
 
-UNITS = ("s", "ms", "us", "ns", "ps", "fs")
+UNITS = get_args(Unit)
 """Units of time of a run in time."""
 
 MOST_SLOTS = 1000

@@ -6,7 +6,7 @@ their way. Both are rows of arrays, and stand in heaps and lists by the numbers 
 bus. Time is in whole units; what they are only people know.
 """
 
-from typing import Annotated, NamedTuple
+from typing import Annotated, Literal, NamedTuple, TypeAlias, get_args
 
 from mpinet.base.arguments import DecideRule, PortRule, StartRule
 from mpinet.base.arrays import Array, Ints, Shorts, Table
@@ -39,8 +39,9 @@ ANY_SOURCES, ANY_TAGS = 2, 1
 PATTERNS = 4
 """Kinds of receives, by what they leave open: a number below 4, made of these two bits."""
 
+Mode: TypeAlias = Literal["cut", "store", "ideal"]
+MODES = get_args(Mode)
 CUT, STORE, IDEAL = range(3)
-MODES = ("cut", "store", "ideal")
 
 FULL, HALF, BUS = range(3)
 """Kinds of servers: a direction of a link, a link, a bus."""

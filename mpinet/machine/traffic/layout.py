@@ -11,7 +11,7 @@ A field's annotation says whether a checkpoint keeps it, and how: ``Same`` on al
 or ``Largest`` over the ranks, or `KEPT` at its processor. Fields without one are computed again.
 """
 
-from typing import Annotated, NamedTuple
+from typing import Annotated, Literal, NamedTuple, TypeAlias, get_args
 
 from mpinet.base.arguments import (
     CandidatesRule,
@@ -33,11 +33,15 @@ UNDECIDED = -2
 FIXED = -2
 """`Lane.vc` of a head that has one way on, and is not asked about it again."""
 
+Switching: TypeAlias = Literal["saf", "vct", "wormhole"]
+SWITCHINGS = get_args(Switching)
 SAF, VCT, WORMHOLE = range(3)
-SWITCHINGS = ("saf", "vct", "wormhole")
 
+Policy: TypeAlias = Literal[
+    "oldest", "fifo", "rotating", "inputfirst", "outputfirst", "islip", "wavefront"
+]
+POLICIES = get_args(Policy)
 OLDEST, FIFO, ROTATING, INPUT_FIRST, OUTPUT_FIRST, ISLIP, WAVEFRONT = range(7)
-POLICIES = ("oldest", "fifo", "rotating", "inputfirst", "outputfirst", "islip", "wavefront")
 
 UNWIRED_PORT, ENDLESS, NO_CLASS, ELSEWHERE, NOT_OFFERED = range(1, 6)
 """Errors of a rule, as `Ledger.wrong` holds them; 0 is none."""

@@ -338,7 +338,7 @@ def _mark_occupied(state: State, rows: Ints, count: int) -> None:
 
 
 def _following(rules: Rules, state: State, first: Ints, last: Ints, parts: int) -> Ints:
-    """For each part, the index of the part at the head of its chain on this rank.
+    """Return, for each part, the index of the part at the head of its chain on this rank.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ MOST_CLASSES = 400
 MOST_COLUMNS = 20_000
 
 SCALES = (1, 12, 720, 5040, 10**4, 10**6, 10**9)
-"""By what multipliers are multiplied before they are rounded, until they prove it."""
+"""Factors of the multipliers before they are rounded; one after the other, until they prove it."""
 
 
 def classes_of(arcs: Arcs, rounds: int) -> list[int]:

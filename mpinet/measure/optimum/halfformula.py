@@ -45,7 +45,7 @@ class HalfFormula(ClauseBook):
 
     @staticmethod
     def _channels(cuts: Cuts, order: list[int]) -> list[list[int]]:
-        """Their members, in the order in which the nodes come; first what is complete first."""
+        """List the channels' members in the order of the nodes, first what is complete first."""
         place = {node: number for number, node in enumerate(order)}
         found = [
             [order[at] for at in sorted(place[node] for node in members.tolist())]
@@ -64,7 +64,7 @@ class HalfFormula(ClauseBook):
         return parted
 
     def _count(self, counted: list[int], fewest: int | None, most: int) -> None:
-        """At least so many are true, and at most so many."""
+        """Make clauses that hold where at least, and at most, so many are true."""
         row: list[Literal] = [True]
         for left, variable in zip(range(len(counted) - 1, -1, -1), counted, strict=True):
             surely = 0 if fewest is None else max(0, fewest - left)

@@ -142,7 +142,7 @@ class MachineTree:
 
     @property
     def children(self) -> Sequence[int]:
-        """Whom it is the first to inform."""
+        """Return the members that it is the first to inform."""
         return [self._members.rank_of(member) for member in self._tree.children(self._slot)]
 
     @property

@@ -143,7 +143,7 @@ class Op(REAL.Op):  # type: ignore[misc]
 
     @property
     def title(self) -> str:
-        """Its name, for people."""
+        """Name of the operator, for people."""
         return "a function" if self._own is not None else f"MPI.{_names[self.handle]}"
 
     def Reduce_local(self, inbuf: Any, inoutbuf: Any) -> None:

@@ -173,7 +173,7 @@ class CartesianCalls(Endpoint):
         return self._grid.coords(rank)
 
     def Shift(self, direction: int, disp: int) -> tuple[int, int]:
-        """Whom to receive from, and whom to send to, in a shift along a dimension.
+        """Return the ranks to receive from, and to send to, in a shift along a dimension.
 
         Parameters
         ----------

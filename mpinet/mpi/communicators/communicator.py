@@ -144,7 +144,7 @@ class Comm(
         return serialized(self, CONSTANTS.get(constant_of(self._name_of_context), ""))
 
     def Get_name(self) -> str:
-        """Its name."""
+        """Return the communicator's name."""
         return super().Get_name() if self else "MPI_COMM_NULL"
 
     # ---- from it

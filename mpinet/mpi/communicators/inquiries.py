@@ -23,7 +23,7 @@ class Labels(Endpoint):
     __slots__ = ()
 
     def Get_name(self) -> str:
-        """Its name."""
+        """Return the name."""
         raise NotImplementedError
 
     def Set_name(self, name: str) -> None:
@@ -32,7 +32,7 @@ class Labels(Endpoint):
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """Return the name."""
         return self.Get_name()
 
     @name.setter
@@ -129,7 +129,7 @@ class Inquiries(Labels):
     # ---- name
 
     def Get_name(self) -> str:
-        """Its name."""
+        """Return the name."""
         return self._state.name or NAMES.get(constant_of(self._name_of_context), "")
 
     @property

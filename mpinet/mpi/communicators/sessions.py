@@ -148,5 +148,5 @@ class Session(Buffered, ErrorHandling, Numbered, REAL.Session):  # type: ignore[
 
     @property
     def _place(self) -> int:
-        """In place of a context under which memory is attached."""
+        """Return what stands in place of a context under which memory is attached."""
         return SESSIONS - self._number if self._state else 0

@@ -23,7 +23,7 @@ Where = Callable[[Opened, Buffer], Finding]
 
 
 def at(offset: int) -> Where:
-    """At a position that is given.
+    """Begin at a position that is given.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def shared(opened: Opened, buffer: Buffer) -> Finding:
 
 
 def together(where: Where, verb: str) -> Where:
-    """At the place that another rule says, when all have called."""
+    """Begin at the place that another rule says, when all have called."""
 
     def together(opened: Opened, buffer: Buffer) -> Finding:
         found, meet = where(opened, buffer), opened.meeting(verb)
@@ -73,7 +73,7 @@ def together(where: Where, verb: str) -> Where:
 
 
 def ordered(verb: str) -> Where:
-    """At the position of all, one behind the other by rank, when all have called."""
+    """Begin at the position of all, one behind the other by rank, when all have called."""
 
     def where(opened: Opened, buffer: Buffer) -> Finding:
         elements, meet, rank = opened.elements(buffer), opened.meeting(verb), opened.rank

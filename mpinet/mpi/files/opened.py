@@ -165,7 +165,7 @@ class Opened:
         return size
 
     def elements(self, buffer: Buffer) -> int:
-        """By how much an access to all of a buffer moves a position."""
+        """Count the elements by which an access to all of a buffer moves a position."""
         return -(-buffer.nbytes // self.view.unit)
 
     def read(self, position: int, buffer: Buffer) -> int:

@@ -17,7 +17,7 @@ from mpinet.mpi.world.endpoint import Endpoint
 from mpinet.mpi.world.events import HAPPENED
 
 WHOLE = -1
-"""In place of a context: attached for all communicators."""
+"""Stand-in for a context: the buffer is attached for all communicators."""
 
 SESSIONS = -1
 """Less a session's number it stands in place of a context, too."""
@@ -147,7 +147,7 @@ class AttachedBuffers(Buffered, Endpoint):
 
     @property
     def _place(self) -> int:
-        """Its own context."""
+        """Return the communicator's own context."""
         return self._context
 
 

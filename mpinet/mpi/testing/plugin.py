@@ -211,7 +211,7 @@ class Everything(Host):
         return self._usual
 
     def _order_of(self, item: pytest.Item) -> tuple[bool, Place]:
-        """By which tests are sorted: those at the usual place come first."""
+        """Return the key that tests are sorted by: those at the usual place come first."""
         place = self._place_of(item)
         return place != self._usual, place
 

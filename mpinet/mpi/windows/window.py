@@ -260,7 +260,7 @@ class Win(Labels, Attributes, ErrorHandling, Synchronization, Numbered, np.ndarr
     # ---- what it tells
 
     def Get_name(self) -> str:
-        """Its name."""
+        """Return the window's name."""
         return self._state.name if self else "MPI_WIN_NULL"
 
     def Get_group(self) -> Group:

@@ -146,7 +146,7 @@ def _peers(contexts: Contexts, processor: Processor) -> Iterator[int]:
 
 
 def _next(contexts: Contexts, processor: Processor, stuck: np.ndarray) -> int:
-    """Whom a processor waits for: the first who waits, too, otherwise the first."""
+    """Return the processor that one waits for: the first who waits, too, otherwise the first."""
     waiting = next((peer for peer in _peers(contexts, processor) if stuck[peer]), None)
     return next(_peers(contexts, processor), NOBODY) if waiting is None else waiting
 

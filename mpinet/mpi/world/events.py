@@ -234,7 +234,7 @@ class Completion(Event):
 
     @property
     def peer(self) -> int:
-        """Whom the fiber waits for."""
+        """Processor that the fiber waits for."""
         return PROC_NULL if self._awaited is None else self._awaited.peer
 
     @property

@@ -17,7 +17,7 @@ COMPILER = ("llvmlite", "numba")
 """Those of them that are imported late."""
 
 ABSENT: Any = object()
-"""In place of a package that is not there."""
+"""Stand-in for a package that is not there."""
 
 
 class Foundation:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from mpinet.mpi.world.contexts import ONE_SIDED, Contexts
 
 Holders = dict[int, tuple[bool, str]]
-"""By rank who holds a lock: whether alone, and since which line."""
+"""Holders of a lock, by rank: whether alone, and since which line."""
 
 
 class Conflict(NamedTuple):

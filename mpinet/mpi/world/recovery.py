@@ -168,7 +168,7 @@ class Recovery:
         self._turns.break_off(self._reason)
 
     def _watch(self) -> None:
-        """From now on ask before processors wait, send and receive."""
+        """Ask, from now on, before processors wait, send and receive."""
         self._turns.doubts = self._doubt
         self._mail.require = self._require
 

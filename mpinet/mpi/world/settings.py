@@ -51,12 +51,12 @@ class Variable:
 
     @staticmethod
     def get(name: str) -> str | None:
-        """Its value."""
+        """Return the variable's value."""
         return os.environ.get(name)
 
     @staticmethod
     def put(name: str, value: str | None) -> None:
-        """Set it, or take it away."""
+        """Set the variable, or take it away."""
         if value is not None:
             SET_VARIABLE(os.environ, name, value)
         elif name in os.environ:
@@ -68,12 +68,12 @@ class Folder:
 
     @staticmethod
     def get(name: str) -> str:
-        """Return the place of the file."""
+        """Return the folder's path."""
         return os.getcwd()
 
     @staticmethod
     def put(name: str, value: str) -> None:
-        """Go there, if it is still there."""
+        """Change into the folder, if it is still there."""
         with suppress(OSError):
             CHANGE_FOLDER(value)
 
@@ -83,7 +83,7 @@ class ModuleVariable:
 
     @staticmethod
     def get(name: tuple[str, str]) -> Any:
-        """Its value."""
+        """Return the variable's value."""
         module, variable = name
         return vars(sys.modules[module])[variable]
 
@@ -191,7 +191,7 @@ class Variables:
 
     @staticmethod
     def get(module: ModuleType) -> Names:
-        """Their values, by name."""
+        """Return the variables' values, by name."""
         return Names(vars(module))
 
     @staticmethod

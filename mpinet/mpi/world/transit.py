@@ -251,7 +251,7 @@ class Transit:
         return missing == 1
 
     def _packets(self, message: Message) -> int:
-        """In how many packets a message sets out."""
+        """Count the packets in which a message sets out."""
         assert self._packet is not None
         return max(1, -(-len(message[BODY]) // self._packet))
 

@@ -35,7 +35,7 @@ An exchange takes half of the steps; but each message costs the host some micros
 
 
 class Pattern(Enum):
-    """Whom collectives' messages go to.
+    """Targets of collectives' messages.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class Tree:
         return int(self.parents[slot])
 
     def children(self, slot: int) -> list[int]:
-        """Whom the processor in a slot informs, in this order."""
+        """Return the slots that the processor in a slot informs, in this order."""
         return list(self.informed[self.begin[slot] : self.begin[slot + 1]].tolist())
 
     def weights(self, slot: int) -> list[int]:

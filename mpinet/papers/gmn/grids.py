@@ -92,13 +92,13 @@ TO_20 = points("all m <= 20", lambda: listed(3, 20)).quick(is_small)
 
 
 def each_m(last: int, quick: int) -> Grid:
-    """For m = 3..last; the quick budget takes those up to `quick`."""
+    """Grid of m = 3..last; the quick budget takes those up to `quick`."""
     listed = points(f"m in 3..{last}", lambda: [{"m": m} for m in range(3, last + 1)])
     return listed.quick(lambda m: m <= quick)
 
 
 def largest_of_each(first: int, last: int) -> Grid:
-    """For every m the largest G(m,N)."""
+    """Grid of the largest G(m,N) of every m."""
     return points(
         f"m in {first}..{last}, the largest N",
         lambda: [{"topology": name(m, largest_size(m))} for m in range(first, last + 1)],

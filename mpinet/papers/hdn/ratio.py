@@ -55,7 +55,7 @@ def cells(topology: str, *columns: str) -> dict[str, Any]:
     cost=lambda topology, w1: 2 ** int(topology.partition(":")[2]) / 800,
 )
 def cost_ratio_of_cube(topology: str, w1: str) -> float:
-    """From measured nodes, degree and diameter."""
+    """Take the ratio from measured nodes, degree and diameter."""
     found = cells(topology)
     return cost_ratio(found["n"], found["d"], found["D"], float(w1))
 
@@ -159,7 +159,7 @@ def monotone_below_base(s: tuple[int, ...], larger: tuple[int, ...]) -> bool:
     ),
 )
 def monotone(s: tuple[int, ...], larger: tuple[int, ...]) -> Measured:
-    """From measured nodes and diameters of both."""
+    """Compare ratios from measured nodes and diameters of both."""
     diameters = {str(sizes): diameter(sized(sizes)).value for sizes in (s, larger)}
     return Measured(ratio_of(sized(s)), {"diameters": diameters})
 
@@ -174,7 +174,7 @@ def monotone(s: tuple[int, ...], larger: tuple[int, ...]) -> Measured:
     cost=lambda: 3000,
 )
 def smallest_ratio() -> Measured:
-    """From measured nodes and diameters."""
+    """Take the ratio from measured nodes and diameters."""
     ratios = {row.sizes: ratio_of(sized(row.sizes)) for row in ROWS}
     best = min(ratios, key=lambda sizes: ratios[sizes])
     return Measured(round(ratios[best], 2), {"S": best})

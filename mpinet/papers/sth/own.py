@@ -55,7 +55,7 @@ LOOP_BROADCAST = claim(
     cost=of(lambda n: 1 + 2**n / 4000),
 )
 def cube_broadcast(topology: str) -> Measured:
-    """From all sources, or from 16."""
+    """Broadcast from all sources, or from 16."""
     cube = cube_named(topology)
     return worst_broadcast(cube, "dimensions", 128 if cube.size <= 128 else SOURCES)
 

@@ -220,7 +220,7 @@ def sth_example() -> dict[str, object]:
 
 
 def sources_of(size: int, count: int) -> list[int]:
-    """So many nodes of a network, spread by a fixed stride; all if there are no more."""
+    """Choose so many nodes of a network, spread by a fixed stride; all if there are no more."""
     if size <= count:
         return list(range(size))
     return [(7 + 2654435761 * i) % size for i in range(count)]

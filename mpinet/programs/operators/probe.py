@@ -21,7 +21,7 @@ SIDE = 32
 """Most rows, and most pairs in a row, that an operator is given in a trial."""
 
 SLACK = 2**16
-"""So many units in the last place may floating-point results differ that should be the same."""
+"""Units in the last place by which floating-point results may differ that should be the same."""
 
 
 def require_pairwise(

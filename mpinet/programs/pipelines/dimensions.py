@@ -175,7 +175,7 @@ def _through(arcs: Arcs, number: Ints, one_port: bool) -> Exchanged | None:
 
 
 Line = tuple[list[int], dict[int, list[Arc]]]
-"""Its processors, and the arcs out of each."""
+"""Processors of the network, and the arcs out of each."""
 
 Pattern = Callable[[int], list[Arc]]
 """Function that gives those who may send in the k-th step of a line, k = 0, 1, .."""
@@ -214,7 +214,7 @@ def _pattern(line: list[int], out: dict[int, list[Arc]], one_port: bool) -> Patt
 
 
 def _doubling(line: list[int], out: dict[int, list[Arc]]) -> Pattern:
-    """In a complete graph: the next is told so far away as sums reach."""
+    """Take turns in a complete graph: the next is told so far away as sums reach."""
     size, place = len(line), {node: at for at, node in enumerate(line)}
     ahead = {(node, place[arc[1]]): arc for node in line for arc in out[node]}
     reaches, held = [], 0
@@ -231,7 +231,7 @@ def _doubling(line: list[int], out: dict[int, list[Arc]]) -> Pattern:
 
 
 def _alternating(line: list[int], out: dict[int, list[Arc]]) -> Pattern:
-    """On a path or an even ring: every other link in turn; round an odd ring: all the next one."""
+    """Take every other link in turn on a path or even ring, all the next one round an odd ring."""
     ends = [node for node in line if len(out[node]) == 1]
     order, before = [ends[0] if ends else line[0]], -1
     while len(order) < len(line):

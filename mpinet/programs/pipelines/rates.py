@@ -21,7 +21,7 @@ MOST_LOOKS = 2**31
 """Looks at arcs that may be taken for the rate of a network."""
 
 NEVER = 2**40
-"""In place of steps that cannot be."""
+"""Stand-in for steps that cannot be."""
 
 
 def ways_to_all(arcs: Arcs, root: int) -> Ints:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import get_args
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from mpinet.errors import TooLarge, UsageError
 from mpinet.machine.model import PortModel
 from mpinet.networks.topology import Topology
 from mpinet.programs.busgossip import rows_over_busses
-from mpinet.programs.kinds import SUMS
+from mpinet.programs.kinds import SUMS, Behavior
 from mpinet.programs.matchedgossip import matched_rows, needed_rows
 from mpinet.programs.pipelines import dimensions
 from mpinet.programs.pipelines.arcs import Arcs
@@ -35,9 +36,7 @@ RAREST, TREES, MATCHING, CYCLE, PATHS = "rarest", "trees", "matching", "cycle", 
 DIMENSIONS = "dimensions"
 """Way of an allreduce that does not spread: `mpinet.programs.pipelines.dimensions`."""
 
-FORWARD, COPY, COMBINE = "forward", "copy", "combine"
-"""Behaviours of switches: they send on each message that comes, once; or, in what is spread, as
-often as is wanted; or make one of several, too, in a reduction."""
+FORWARD, COPY, COMBINE = get_args(Behavior)
 
 MOST_ITEMS = 2**20
 """Most items of a collective."""
@@ -258,7 +257,7 @@ def _over_busses(
 
 
 def _paths(arcs: Arcs, sources: Ints, bound: int, one_port: bool, alone: bool) -> Spread | None:
-    """From processor to processor."""
+    """Find rows from processor to processor."""
     found = path_rows(arcs, sources, bound, one_port, alone)
     return None if found is None else Spread(PATHS, *found)
 

@@ -10,7 +10,7 @@ from mpinet.programs.kinds import OWNED, SUMS
 from mpinet.programs.schedules.timetable import Timetable
 
 UNSTATED = "unstated"
-"""In place of a collective: nobody said what the messages carry."""
+"""Stand-in for a collective: nobody said what the messages carry."""
 
 SPREAD = np.uint64(0x9E3779B97F4A7C15)
 """An odd factor: it spreads 62 random bits over 64, each number to another one."""
@@ -61,7 +61,7 @@ def needs(table: Timetable, nodes: Ints) -> tuple[Ints, Ints]:
 
 
 def _each(nodes: Ints, first: Ints | int, count: int) -> tuple[Ints, Ints]:
-    """For every processor as many chunks, from its first one on."""
+    """Pair every processor with as many chunks, from its first one on."""
     begin = np.broadcast_to(np.asarray(first, np.int64), nodes.shape)
     return np.repeat(nodes, count), (begin[:, None] + np.arange(count)).ravel()
 

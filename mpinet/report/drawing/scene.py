@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,8 @@ MOST_LINKS = 100_000
 MOST_ROUTES = 200
 """Most routes of a picture."""
 
-LABELS = ("none", "number", "address")
+Label: TypeAlias = Literal["none", "number", "address"]
+"""Texts at the nodes of a picture."""
 
 Floats = NDArray[np.float64]
 
@@ -168,8 +169,8 @@ def require_scene(network: Topology, routes: str | None, label: str, seed: int =
             f"{network.name} has {network.size:,} nodes of {network.ports:,} ports: a picture "
             f"shows {MOST_LINKS:,} links at most."
         )
-    if label not in LABELS:
-        raise UsageError(f"Labels are {', '.join(LABELS)}, not {label!r}.")
+    if label not in get_args(Label):
+        raise UsageError(f"Labels are {', '.join(get_args(Label))}, not {label!r}.")
     total = traffic(network, routes, seed).total if routes is not None else 0
     if total > MOST_ROUTES:
         raise UsageError(

@@ -95,7 +95,7 @@ def _read_block(program: Program, gpu: int, block: Element, gpus: int) -> None:
 def _read_step(
     program: Program, gpu: int, peers: list[int], channel: int, step: Element
 ) -> tuple[int, int]:
-    """Its first and last task."""
+    """Read a step; return its first and last task."""
     given, kind = step.attributes, step.attributes.get("type", "")
     count = number_of(given, "cnt", 1)
     if kind not in KINDS or not 0 <= count <= MOST_COUNT:

@@ -22,7 +22,7 @@ HEADER = ["SrcID", "DestID"]
 """First columns of the line above the links."""
 
 NOTHING = "None"
-"""In place of chunks, of a link that is not used."""
+"""Stand-in for the chunks of a link that is not used."""
 
 
 def read_tacos(data: bytes, reading: ReadingOptions) -> Contents:
