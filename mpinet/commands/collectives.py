@@ -35,7 +35,7 @@ from mpinet.commands.signature import Typed, Unpack, command
 from mpinet.commands.together import GroupFound, Together
 from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
-from mpinet.programs.kinds import PIPELINED, ROOTED
+from mpinet.programs.kinds import KINDS, PIPELINED, ROOTED
 
 One = Annotated[Place, Typed("Processor that has all items, or gets them: a number or an address.")]
 Spread = Annotated[
@@ -377,9 +377,11 @@ allgather, alltoall, reduce_scatter = gossip, exchange, reducescatter
 def prepare(options: argparse.Namespace) -> Job:
     """Find the root and the algorithm; many items make a pipeline."""
     topology, parts = parts_of(options)
+    name = options.command
+    if len(parts) > 1 and name not in KINDS:
+        raise UsageError(f"--group: {name} is done by one group at a time.")
     if len(parts) > 1:
         return Together(options, topology, parts)
-    name = options.command
     root = topology.find(str(options.root)) if name in ROOTED else 0
     if name in PIPELINED and _is_pipeline(options, topology):
         return Pipelined(options, topology, root if name in ROOTED else None)

@@ -301,6 +301,7 @@ def test_the_joint_cut_is_a_cut_of_networkx():
         ("optimum scatter ring:8 --group 4x1 --items 2", "--items does not apply to scatter"),
         ("broadcast ring:8 --group 4x1 --root 4", "is a switch"),
         ("broadcast ring:8 --group 4x1 --schedule", "--schedule does not apply"),
+        ("circulate torus:4x4 --group 0-3/4-7", "circulate is done by one group at a time"),
         ("allreduce ring:8 --group 2x4 --algorithm dimensions", "has no pipeline 'dimensions'"),
     ],
 )
