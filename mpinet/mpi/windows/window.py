@@ -320,7 +320,7 @@ class Win(Labels, Attributes, ErrorHandling, Synchronization, Numbered, np.ndarr
     @property
     def handle(self) -> int:
         """A number that stands for it on this processor; 0 for the null window."""
-        return handle_of("window", Kept(self._member, self._scope)) if self else 0
+        return handle_of("window", Identity(self._member, self._scope)) if self else 0
 
     @classmethod
     def fromhandle(cls, handle: int) -> Win:
@@ -339,7 +339,7 @@ class Win(Labels, Attributes, ErrorHandling, Synchronization, Numbered, np.ndarr
         return cls._of(kept.member, kept.scope)
 
 
-class Kept:
+class Identity:
     """Meaning of a window's number; equal for all faces of the window.
 
     Parameters
@@ -354,7 +354,7 @@ class Kept:
         self.member, self.scope = member, scope
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Kept) and self.member is other.member
+        return isinstance(other, Identity) and self.member is other.member
 
     def __hash__(self) -> int:
         return hash(self.member)

@@ -16,11 +16,11 @@ from mpinet.certify.certificate import certify
 from mpinet.certify.joint import require_joint_cut
 from mpinet.certify.network import Network
 from mpinet.cli.session import Session
-from mpinet.commands.collectives import COLLECTIVES
 from mpinet.errors import CertificateError, ModelViolation
 from mpinet.machine import PortModel
 from mpinet.networks.graph import from_networkx
 from mpinet.networks.members import Members
+from mpinet.programs.kinds import KINDS
 from mpinet.programs.perform import perform
 from mpinet.programs.pipelines.collectives import plan
 from mpinet.programs.pipelines.crossings import Demand, joint_cut
@@ -234,7 +234,7 @@ def test_the_optimum_of_groups_at_once_has_a_certificate_that_names_them(tmp_pat
 
 
 @pytest.mark.costly
-@pytest.mark.parametrize("collective", sorted({"broadcast", *COLLECTIVES} - {"circulate"}))
+@pytest.mark.parametrize("collective", sorted(KINDS))
 @pytest.mark.parametrize("name", ["torus:4x4", "fattree:2,3", "clens:3,3", "dgx1", "hypercube:3"])
 def test_groups_at_once_have_what_they_need_and_take_no_less_than_the_bound(name, collective):
     network = mpinet.open(name)
