@@ -7,10 +7,11 @@ Here many are asked for at once, and the waits are over together. Nothing depend
 
 import numpy as np
 
-from mpinet.compiled import phase, prefetch
+from mpinet.compiled import phase, prefetch, routine
 from mpinet.machine.timed.calendar import REQUEST_MASK
-from mpinet.machine.timed.layout import NONE, REQUEST_BITS
+from mpinet.machine.timed.layout import KIND_BITS, NONE, RECV, REQUEST_BITS
 from mpinet.machine.timed.matching import place_of_hash
+from mpinet.machine.timed.processor import peer_of
 
 AHEAD = 16
 """Processors or servers whose rows are asked for before they are read."""
@@ -37,6 +38,7 @@ def fetch_processors(head, state, rules):
     count, slot = 0, head
     while slot != NONE and count < AHEAD:
         processor = processors[slot]
+        prefetch(processors, np.int64(processor.further))
         prefetch(cpus, slot * rules.cpus)
         prefetch(messages, np.int64(processor.coming))
         prefetch(messages, np.int64(processor.ended))
@@ -57,9 +59,38 @@ def fetch_processors(head, state, rules):
                     ended = np.int64(messages[processor.ended].index)
                     prefetch(state.operations, processor.first + ended % rules.span)
                 cpu = cpus[slot * rules.cpus]
+                if cpu.running != NONE:
+                    fetch_followers(slot, np.int64(cpu.running), state)
                 prefetch(state.operations, processor.first + cpu.running % rules.span)
                 prefetch(state.operations, np.int64(cpu.send))
             slot = np.int64(processor.next)
+
+
+@routine
+def fetch_lists(slot, state, rules):
+    """Ask for the lists of the receives that a processor posts first, which require nothing."""
+    script = np.int64(state.processors[slot].script)
+    for number in range(min(np.int64(state.processors[slot].count), rules.span)):
+        said, behind = state.statements[script + number], state.statements[script + number + 1]
+        if said.needs == behind.needs:
+            fetch_list(slot, said, state)
+
+
+@routine
+def fetch_followers(slot, number, state):
+    """Ask for the lists of the receives that wait for an operation of a processor."""
+    at = state.processors[slot].script + number
+    for place in range(state.statements[at].followers, state.statements[at + 1].followers):
+        follower = np.int64(state.followers[place]) >> 1
+        fetch_list(slot, state.statements[at - number + follower], state)
+
+
+@phase
+def fetch_list(slot, said, state):
+    """Ask for the list of a statement, if it is a receive."""
+    if said.what & KIND_BITS == RECV:
+        source, tag = peer_of(slot, said, state), np.int64(said.tag)
+        prefetch(state.entries, place_of_hash(slot, source, tag, state.entries.size - 1))
 
 
 @phase

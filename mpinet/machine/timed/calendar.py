@@ -22,6 +22,7 @@ from mpinet.machine.timed.layout import (
     NEVER,
     NONE,
     PROCESSORS,
+    RECENT,
     REQUEST_BITS,
     REQUESTS,
 )
@@ -79,6 +80,10 @@ def enter_processor(slot, window, state, ledger):
     if head != NONE:
         state.processors[head].before = slot
     state.heads[PROCESSORS, bucket] = slot
+    recent = state.recent[bucket]
+    recent[0] += 1
+    place = 1 + (recent[0] & RECENT - 1)
+    processor.further, recent[place] = recent[place], slot
     state.least[PROCESSORS, bucket] = min(state.least[PROCESSORS, bucket], window)
 
 

@@ -46,6 +46,9 @@ CUT, STORE, IDEAL = range(3)
 FULL, HALF, BUS = range(3)
 """Kinds of servers: a direction of a link, a link, a bus."""
 
+RECENT = 8
+"""Processors that a bucket remembers of those that it got last."""
+
 DIGIT_BITS, DIGITS = 8, 256
 """Bits of a digit of a window's number in a calendar, and how many digits there are."""
 
@@ -204,6 +207,7 @@ class Processor(Record):
     bucket: Short  # of the calendar; `NONE`: it has no alarm
     next: Short
     before: Short
+    further: Short  # one further on in its bucket's list, as it was: to be asked for early
 
 
 class Cpu(Record):
@@ -316,7 +320,7 @@ class State(NamedTuple):
     `marks` has a bit for each server, whether a request in this window was found: apart from the
     servers, for it is looked for in no order. `active` has the first request of each. `heads` has
     for each bucket of the two calendars the first processor, and where in `cells` the last request
-    stands.
+    stands; `recent` the processors that each bucket got last, in turn, behind their count.
     """
 
     statements: Statements
@@ -337,6 +341,7 @@ class State(NamedTuple):
     active: Ints
     heads: Table
     least: Table
+    recent: Table
     cells: Ints
     rows: Table
     owners: Shorts

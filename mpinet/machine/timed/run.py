@@ -233,6 +233,7 @@ class TimedRun:
             np.zeros(servers // layout.MARKS + 1, np.int64), np.zeros(0, np.int64),
             np.full((2, layout.BUCKETS), layout.NONE, np.int64),
             np.full((2, layout.BUCKETS), layout.NEVER, np.int64),
+            np.zeros((layout.BUCKETS, 1 + layout.RECENT), np.int64),
             np.zeros(0, np.int64),
             np.zeros((0, 0), np.int64), np.zeros(0, np.int32),
             np.zeros((0, len(layout.NOTE)), np.int64),

@@ -10,7 +10,7 @@ import numpy as np
 from mpinet.base.arrays import Table
 from mpinet.compiled import kernel, phase, routine
 from mpinet.machine.hop import position_of
-from mpinet.machine.timed.ahead import AHEAD, fetch_processors
+from mpinet.machine.timed.ahead import AHEAD, fetch_lists, fetch_processors
 from mpinet.machine.timed.calendar import forget, go_to, next_window, set_alarm
 from mpinet.machine.timed.layout import (
     ANSWER,
@@ -116,6 +116,7 @@ def all_begun(routes, hosting, rules, state, ledger):
         if not has_room(state, rules, ledger):
             return False
         slot = ledger.begun
+        fetch_lists(slot, state, rules)
         release_all(slot, routes, hosting, state, rules, ledger)
         ledger.begun += 1
     return True
