@@ -4,22 +4,30 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
+from mpinet.base.files import require_folder, whole_file
 from mpinet.base.numerals import quoted
-from mpinet.commands.fields import Count, Fields
+from mpinet.commands.fields import Count, Fields, Hash, When
 from mpinet.commands.job import Job, Watch
-from mpinet.commands.options import Common, Seed, joined
+from mpinet.commands.options import Common, Seed, folder, joined
 from mpinet.commands.perform import perform
 from mpinet.commands.result import ListResult
 from mpinet.commands.signature import Typed, command
-from mpinet.errors import UsageError
+from mpinet.errors import FileError, UsageError
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row
 from mpinet.report.tables import table
 
 if TYPE_CHECKING:
+    from mpinet.experiments.journal import Journal
     from mpinet.machine.transport import Local
+
+T = TypeVar("T")
+
+Searched = Annotated[T, When("with ``--search``")]
+Folder = Annotated[Path | str | None, Typed(read=folder, metavar="FOLDER")]
 
 
 class NetworkRow(Fields):
@@ -34,6 +42,9 @@ class NetworkRow(Fields):
     moore: Count | None
     average_distance: float | None
     cost: Count | None
+    least_average: Annotated[Searched[float], "no network of this degree has less"]
+    symmetry: Annotated[Searched[str], "base nodes, and the group that lifts them"]
+    edges_sha256: Searched[Hash]
 
 
 class FindResult(ListResult[NetworkRow]):
@@ -50,6 +61,10 @@ def find(
     ] = "diameter,average",
     families: Annotated[str | Sequence[str] | None, Typed(read=str, metavar="NAME,..")] = None,
     best: int = 10,
+    search: bool = False,
+    moves: Annotated[int, Typed(metavar="NUMBER")] = 20_000,
+    save: Folder = None,
+    journal: Folder = None,
     seed: Seed = 0,
 ) -> FindResult:
     """Find the best networks of the whole catalogue, measured (collective).
@@ -67,12 +82,29 @@ def find(
         Families to search, joined by commas; default: all.
     best : int
         Number of networks to list.
+    search : bool
+        Whether to search beyond the catalogue: circulants, Cayley graphs and other lifts by a group
+        of symmetries, changed link by link, for the least diameter and then the least mean
+        distance.
+    moves : int
+        Networks that ``--search`` tries, each by a flood.
+    save : path, optional
+        Folder for the links of the networks that ``--search`` lists, ``search-1.edges`` and on,
+        which ``graph:FILE`` reads; is made.
+    journal : path, optional
+        Folder in which ``--search`` writes down each round of a chain, and goes on from there.
+
+    Returns
+    -------
+    Result
+        With ``--search``, ``topology`` is a circulant by its name, ``graph:search-1.edges`` with
+        ``--save``, and otherwise empty.
 
     Examples
     --------
     ``mpinet find --processors 60..64 --degree ..4``
 
-    ``mpinet find --processors 512..512 --degree ..6``
+    ``mpinet find --processors 256 --degree 16 --search``
 
     >>> import mpinet
     >>> mpinet.find(processors=16, families=["ring", "hypercube"], best=1)[0].topology
@@ -91,6 +123,13 @@ def prepare(options: argparse.Namespace) -> Job:
     low, high = range_of(options.processors)
     minimise = measures_of(options.minimise)
     degree = most_degree(str(options.degree)) if options.degree is not None else None
+    if not 1 <= options.best <= 1000:
+        raise UsageError(f"find tells 1..1000 networks, not {options.best}.")
+    if options.search:
+        return _search(options, low, high, degree)
+    for option in ("moves", "save", "journal"):
+        if getattr(options, option) not in (None, 20_000):
+            raise UsageError(f"--{option} does not apply without --search.")
     known = listed_families()
     names = options.families.split(",") if options.families is not None else None
     for name in names or ():
@@ -98,12 +137,27 @@ def prepare(options: argparse.Namespace) -> Job:
             raise UsageError(
                 f"The family {quoted(name)} is not searched; these are: {', '.join(known)}."
             )
-    if not 1 <= options.best <= 1000:
-        raise UsageError(f"find tells 1..1000 networks, not {options.best}.")
     found = candidates(low, high, names)
     if not found:
         raise UsageError(f"No network of these families has {low}..{high} processors.")
     return Find(found, minimise, degree, options.best)
+
+
+def _search(options: argparse.Namespace, low: int, high: int, degree: int | None) -> Job:
+    """Check what a search needs."""
+    from mpinet.experiments.search import require_search
+
+    if options.families is not None or options.minimise != "diameter,average":
+        other = "families" if options.families is not None else "minimise"
+        raise UsageError(f"--{other} does not apply with --search.")
+    if low != high or degree is None:
+        raise UsageError("--search needs one number of processors and a --degree.")
+    require_search(low, degree, options.moves)
+    for name in ("save", "journal"):
+        if getattr(options, name) is not None:
+            setattr(options, name, Path(getattr(options, name)))
+            require_folder(getattr(options, name), f"--{name}")
+    return Search(options, low, degree)
 
 
 def as_range(given: str | int | Sequence[int]) -> str:
@@ -139,12 +193,84 @@ class Find(Job):
         """Format one line per network."""
         if not result:
             return f"none of {len(self._found)} networks has a degree of at most {self._degree}"
-        switched = any(row["switches"] for row in result)
-        names = [name for name in result[0] if name != "switches" or switched]
-        rows = [
-            [f"{row[n]:.2f}" if isinstance(row[n], float) else row[n] for n in names]
-            for row in result
-        ]
-        heading = [name.replace("_", " ") for name in names]
         said = f"the best of {len(self._found)} networks by {', '.join(self._minimise)}"
-        return f"{said}\n{table(rows, heading)}"
+        return f"{said}\n{_listed(result)}"
+
+
+class Search(Job):
+    """Networks that are made, chain by chain."""
+
+    unit = "networks"
+
+    def __init__(self, options: argparse.Namespace, size: int, degree: int):
+        super().__init__()
+        self._options = options
+        self._size, self._degree = size, degree
+
+    def run(self, transport: Local, watch: Watch) -> list[Row]:
+        """Search, and measure the best by floods from all of their nodes."""
+        from mpinet.experiments.search import measured, search
+
+        options = self._options
+        found = search(
+            self._size,
+            self._degree,
+            options.moves,
+            options.seed,
+            transport,
+            self._journal(transport),
+            watch,
+        )
+        if transport.rank != 0:
+            return []
+        rows = []
+        for place, one in enumerate(found[: options.best], 1):
+            network, row = measured(one, self._degree)
+            name = f"search-{place}.edges"
+            path = options.save / name if options.save is not None else None
+            row["edges_sha256"] = _written(network, path)
+            if path is not None and not row["topology"]:
+                row["topology"] = f"graph:{name}"
+            rows.append(row)
+        return rows
+
+    def _journal(self, transport: Local) -> Journal | None:
+        """This rank's file in the folder."""
+        from mpinet.experiments.journal import Journal, version_of
+
+        if self._options.journal is None:
+            return None
+        name = f"rank-{transport.rank}"
+        return Journal(self._options.journal, name, version_of(), "--journal", alone=False)
+
+    def show(self, result: list[Row]) -> str:
+        """Format one line per network."""
+        return f"the best of {self._options.moves} networks that were tried\n{_listed(result)}"
+
+
+def _written(network: Topology, path: Path | None) -> str:
+    """Write a network's links, if there is a file for them; their hash."""
+    from mpinet.machine.transport import Local
+    from mpinet.report.graphfiles import written_edges
+
+    if path is None:
+        return written_edges(network, Local(), None, None)
+    try:
+        path.parent.mkdir(exist_ok=True)
+    except OSError as error:
+        raise FileError(f"--save {path.parent}: {error.strerror}.") from None
+    with whole_file(path) as file:
+        return written_edges(network, Local(), path, file)
+
+
+def _listed(result: list[Row]) -> str:
+    """A line per network."""
+    switched = any(row["switches"] for row in result)
+    left_out = {"edges_sha256"} if switched else {"edges_sha256", "switches"}
+    names = [name for name in result[0] if name not in left_out]
+    digits = 4 if "symmetry" in result[0] else 2
+    rows = [
+        [f"{row[n]:.{digits}f}" if isinstance(row[n], float) else row[n] for n in names]
+        for row in result
+    ]
+    return table(rows, [name.replace("_", " ") for name in names])

@@ -151,11 +151,12 @@ def best(
         subject = Subject(found[at], 0.0)
         key = (*(MEASURES[name](subject) for name in minimise), at)
         if len(kept) < most or key < kept[-1][0]:
-            kept = sorted([*kept, (key, _row(subject))], key=lambda pair: pair[0])[:most]
+            kept = sorted([*kept, (key, row_of(subject))], key=lambda pair: pair[0])[:most]
     return [row for _, row in kept]
 
 
-def _row(subject: Subject) -> dict[str, Any]:
+def row_of(subject: Subject) -> dict[str, Any]:
+    """Return what is told of a network, measured (collective)."""
     network = subject.network
     return {
         "topology": network.name,

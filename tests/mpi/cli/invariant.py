@@ -138,6 +138,7 @@ UNMAPPED = [
     "compare torus:4x4 fattree:2,3 --only degree,diameter,average_distance,broadcast,gossip",
     "compare torus:4x4 torus:16x16 --only connectivity,exchange --effort 0.03",
     "find --processors 12..16 --families torus,debruijn,doubleloop --best 5",
+    "find --search --processors 20 --degree 5 --moves 300 --seed 2 --best 3",
     "measure debruijn:4 diameter",
     "reproduce lens figure-2 --budget quick",
 ]

@@ -75,6 +75,8 @@ FOLDERS = {
     ("sweep", "--out"): "sweep plan.json --out",
     ("pareto", "--save"): "pareto allgather ring:4 --chunks 2 --save",
     ("reproduce", "--out"): "reproduce lens figure-2 --out",
+    ("find", "--save"): "find --search --processors 8 --degree 3 --moves 4 --save",
+    ("find", "--journal"): "find --search --processors 8 --degree 3 --moves 4 --journal",
     ("verify", "--journal"): "verify GBSN-S2-bsn-size --journal",
     ("demo", "--results"): "demo -n 1 --page none --results",
 }
