@@ -28,8 +28,7 @@ from mpinet.machine.traffic.queues import without_first
 def leave(rules, state, wires, bidding, books, crossing, scratch, ledger):
     """Phase 3: move each granted flit from its lane onto a wire, or eject it.
 
-    Each flit that leaves a buffer returns a credit to the channel behind that buffer. Flits and
-    credits for nodes of other ranks become words in `crossing`.
+    A flit leaving a buffer returns a credit; what is for other ranks becomes words in `crossing`.
     """
     nodes, lanes, queues, channels, outputs, links, messages, free = (
         state.nodes, state.lanes, state.queues, state.channels, state.outputs, state.links,
@@ -114,8 +113,7 @@ def leave(rules, state, wires, bidding, books, crossing, scratch, ledger):
             if rules.programmed:
                 note_tail(slot, at >= network_lanes, out == ports, message, lane, noted, ledger)
             lane.out, lane.sent = UNDECIDED, 0
-            stays = out < ports and links[slot * ports + out].owner == rules.rank
-            if not stays:
+            if out == ports or links[slot * ports + out].owner != rules.rank:
                 end_record(m, out == ports, node, lane, rules, messages, free, ledger)
         else:
             lane.vc = v
@@ -137,21 +135,14 @@ def take_flit(node, lane, rules):
 
 @part
 def use_channel(channel, at, tail):
-    """Spend a credit of a channel for a flit of lane `at`.
-
-    The message has the channel from its head to its tail, so that flits of two messages never mix
-    in a lane, and a body flit needs no name.
-    """
+    """Spend a credit; a message has the channel from head to tail, so that flits never mix."""
     channel.credit -= 1
     channel.holder = NONE if tail else at
 
 
 @part
 def queue_behind(side, t):
-    """Let a flit join the queue behind an output; return the step in which it leaves it.
-
-    A flit leaves the queue in every step, so all that counts is when it is empty.
-    """
+    """Let a flit join the queue behind an output, which one leaves a step; return its step."""
     goes = max(t, np.int64(side.busy))
     side.busy = goes + 1
     return goes
