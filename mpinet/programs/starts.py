@@ -18,7 +18,8 @@ def best_rows(take: Callable[[int], int], rows: Table, starts: int, bound: int) 
     Parameters
     ----------
     take : callable(seed)
-        Writes into `rows`, by step, which each has in front; returns how many there are.
+        Writes into `rows`, by step, which each has in front; returns how many there are, 0 where
+        nothing was found.
     rows : ndarray of int64, shape (most, columns)
         Room for the rows of a start.
     starts : int
@@ -36,9 +37,9 @@ def best_rows(take: Callable[[int], int], rows: Table, starts: int, bound: int) 
     best = rows[:0]
     for seed in range(starts):
         count = take(seed)
-        if not len(best) or rows[count - 1, 0] < best[-1, 0]:
+        if count and (not len(best) or rows[count - 1, 0] < best[-1, 0]):
             best = rows[:count].copy()
-        if best[-1, 0] <= bound:
+        if len(best) and best[-1, 0] <= bound:
             break
     return best
 

@@ -38,6 +38,16 @@ def test_what_leaves_a_switch_is_what_came_a_step_before(name, ports):
         assert everywhere.correct and everywhere.lower_bound <= everywhere.steps
 
 
+@pytest.mark.parametrize("name", ["karytree:2,5", "fattree:2,5"])
+def test_deep_trees_of_switches_are_searched_by_longer_paths(name):
+    """Between their farthest processors there are ten hops, more than are looked at first."""
+    topology = mpinet.open(name)
+    hops = networkx.single_source_shortest_path_length(mpinet.to_networkx(topology), 0)
+    assert hops[topology.hosts - 1] == 10 > paths.NEAR
+    found = move_items(Machine(topology, "one"), "allreduce", 1, operator="sum")
+    assert found.correct and 10 <= found.lower_bound <= found.steps <= 40
+
+
 def fewest_through_one_switch(hosts, root, everywhere, one_port):
     """Brute force: hosts hold sets of contributions, the switch messages that it sends on once."""
     full = 2**hosts - 1
