@@ -57,8 +57,12 @@ class Costs:
             "eager": (1 if self.eager is None else self.eager, 0),
             "flat": (self.flat, 0),
         }
-        named |= {f"latency {i}": (latency, 1) for i, latency in enumerate(self.latencies)}
-        named |= {f"time-byte {i}": (time, 0) for i, time in enumerate(self.byte_times)}
+        named |= {
+            f"The latency of class {i}": (latency, 1) for i, latency in enumerate(self.latencies)
+        }
+        named |= {
+            f"The time per byte of class {i}": (time, 0) for i, time in enumerate(self.byte_times)
+        }
         for name, (value, least) in named.items():
             if not least <= value <= MOST_COST:
                 raise UsageError(f"{name} is {least}..2^40 units, not {value}.")
