@@ -222,7 +222,9 @@ class Dice:
     """Whole numbers drawn by a key, the same on every machine."""
 
     def __init__(self, key: str):
-        self._philox = np.random.Philox(key=int.from_bytes(sha256(key.encode()).digest()[:16]))
+        self._philox = np.random.Philox(
+            key=int.from_bytes(sha256(key.encode()).digest()[:16], "big")
+        )
         self._words: list[int] = []
 
     def __call__(self, count: int) -> int:
