@@ -100,7 +100,7 @@ def test_no_bound_of_many_items_is_refused_by_its_own_check():
             assert known.selfcheck.refused == []
             assert known.certificate and known.lower == max(known.bounds.values())
             checked += 1
-    assert checked > 400
+    assert checked > len(some(range(2000), 5))
 
 
 @pytest.mark.parametrize("number", [2, 5])
