@@ -100,7 +100,7 @@ def distance_estimate(
     --------
     >>> found = distance_estimate("torus:40x40")
     >>> found.diameter_upper, found.average_upper, found.floods, found.exact
-    (40, 20.01250781738587, 1, ['diameter', 'average'])
+    (40, 20.012507817385867, 1, ['diameter', 'average'])
     """
     return estimated(Floods(open_topology(topology)), sources, confidence, most, seed)
 

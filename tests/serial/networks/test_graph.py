@@ -107,7 +107,11 @@ def test_graphs_that_are_no_networks_are_refused(graph, sentence):
     ("file", "text", "sentence"),
     [
         ("a.edges", "0 1\n1 2 3\n", "line 2 has 3 words"),
-        ("a.edges", "0 1\n1 2 capacty=2\n", "line 2: capacty is none of capacity, class, latency,"),
+        (
+            "a.edges",
+            "0 1\n1 2 capacty=2\n",
+            "line 2: capacty is none of bandwidth, capacity, class,",
+        ),
         ("a.edges", "0 1 capacity=0\n", "capacity of the link between 0 and 1 is .* not '0'"),
         ("a.edges", "0 1 capacity=600000\n1 2 capacity=600000\n", "are 1200000 links"),
         ("a.edges", "0 1\n1 1\n", "link to itself"),
