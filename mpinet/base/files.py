@@ -14,6 +14,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from fcntl import F_GETFL, fcntl
+from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO
@@ -57,6 +58,15 @@ def read_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
             if count > most:
                 raise OSError(errno.EFBIG, f"it has more than {most:,} bytes")
     return b"".join(parts)
+
+
+def hash_of_file(path: Path) -> str:
+    """Return the sha256 of a file of any size; `OSError` if it cannot be read."""
+    found = sha256()
+    with path.open("rb", buffering=0) as file:
+        while part := file.read(AT_ONCE):
+            found.update(part)
+    return found.hexdigest()
 
 
 def read_text(path: Path, most: int = MOST_BYTES) -> str:
@@ -109,6 +119,14 @@ def require_folder(folder: Path, option: str = "--out") -> None:
         elif not folder.is_dir():
             raise FileError(f"{option} {folder}: this is no folder.")
     except OSError as error:  # its name is too long
+        raise FileError(f"{option} {folder}: {error.strerror}.") from None
+
+
+def make_folder(folder: Path, option: str = "--out") -> None:
+    """Make a folder that is not there yet, in one that is; raise `FileError` if that fails."""
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
         raise FileError(f"{option} {folder}: {error.strerror}.") from None
 
 

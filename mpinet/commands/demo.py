@@ -8,11 +8,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
-from mpinet.base.files import require_writable, write_text
+from mpinet.base.files import make_folder, require_writable, write_text
 from mpinet.commands.demopage import is_demo_page, write_demo_page
 from mpinet.commands.signature import Typed, command
 from mpinet.compiled import numba
-from mpinet.errors import FileError, UsageError
+from mpinet.errors import UsageError
 from mpinet.launching.demo import HEADING, JOBS, documents
 from mpinet.launching.launcher import find_launcher
 from mpinet.report.drawing.figure import library
@@ -54,10 +54,7 @@ def demo(
     ranks, folder = _ranks(ranks), results
     if folder is not None:
         require_writable(folder / "route.json" if os.path.isdir(folder) else folder)
-        try:
-            folder.mkdir(exist_ok=True)
-        except OSError as error:
-            raise FileError(f"--results {folder}: {error.strerror}.") from None
+        make_folder(folder, "--results")
     pictures = _page(page, folder)
     output, rows = Output(sys.stdout, "the standard output"), []
     on = "1 rank" if ranks == 1 else f"{ranks} ranks"

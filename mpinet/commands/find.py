@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
-from mpinet.base.files import require_folder, whole_file
+from mpinet.base.files import make_folder, require_folder, whole_file
 from mpinet.base.numerals import quoted
 from mpinet.commands.fields import Count, Fields, Hash, When
 from mpinet.commands.job import Job, Watch
@@ -15,7 +15,7 @@ from mpinet.commands.options import Common, Seed, folder, joined
 from mpinet.commands.perform import perform
 from mpinet.commands.result import ListResult
 from mpinet.commands.signature import Typed, command
-from mpinet.errors import FileError, UsageError
+from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row
 from mpinet.report.tables import table
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from mpinet.machine.transport import Local
 
 T = TypeVar("T")
+
+MOVES = 20_000
+"""Networks that a search tries where nobody says how many."""
 
 Searched = Annotated[T, When("with ``--search``")]
 Folder = Annotated[Path | str | None, Typed(read=folder, metavar="FOLDER")]
@@ -62,7 +65,7 @@ def find(
     families: Annotated[str | Sequence[str] | None, Typed(read=str, metavar="NAME,..")] = None,
     best: int = 10,
     search: bool = False,
-    moves: Annotated[int, Typed(metavar="NUMBER")] = 20_000,
+    moves: Annotated[int, Typed(metavar="NUMBER")] = MOVES,
     save: Folder = None,
     journal: Folder = None,
     seed: Seed = 0,
@@ -128,7 +131,7 @@ def prepare(options: argparse.Namespace) -> Job:
     if options.search:
         return _search(options, low, high, degree)
     for option in ("moves", "save", "journal"):
-        if getattr(options, option) not in (None, 20_000):
+        if getattr(options, option) not in (None, MOVES):
             raise UsageError(f"--{option} does not apply without --search.")
     known = listed_families()
     names = options.families.split(",") if options.families is not None else None
@@ -245,7 +248,8 @@ class Search(Job):
 
     def show(self, result: list[Row]) -> str:
         """Format one line per network."""
-        return f"the best of {self._options.moves} networks that were tried\n{_listed(result)}"
+        tried = f"of {self._options.moves} networks that were tried"
+        return f"the best {tried}\n{_listed(result)}" if result else f"none {tried} is in one piece"
 
 
 def _written(network: Topology, path: Path | None) -> str:
@@ -255,10 +259,7 @@ def _written(network: Topology, path: Path | None) -> str:
 
     if path is None:
         return written_edges(network, Local(), None, None)
-    try:
-        path.parent.mkdir(exist_ok=True)
-    except OSError as error:
-        raise FileError(f"--save {path.parent}: {error.strerror}.") from None
+    make_folder(path.parent, "--save")
     with whole_file(path) as file:
         return written_edges(network, Local(), path, file)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
-from mpinet.base.files import require_folder, write_text
+from mpinet.base.files import make_folder, require_folder, write_text
 from mpinet.base.units import Unit, byte_time, duration
 from mpinet.commands.fields import Count, Fields, Positive, When
 from mpinet.commands.job import Job, Watch
@@ -329,7 +329,7 @@ class Pareto(Job):
         if self._options.save is None:
             return
         folder = Path(self._options.save)
-        folder.mkdir(exist_ok=True)
+        make_folder(folder, "--save")
         name = f"{point.chunks}-{point.steps}-{point.rounds}"
         table = with_ports(self._network, point.table)
         edges = Seen.of(self._network).edges_sha256

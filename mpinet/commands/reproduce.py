@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from mpinet.base.files import require_folder, whole_file, write_text
+from mpinet.base.files import make_folder, require_folder, whole_file, write_text
 from mpinet.base.meant import hint
 from mpinet.base.plain import plain
 from mpinet.commands.fields import Fields
@@ -17,7 +17,7 @@ from mpinet.commands.options import Saved, Shown
 from mpinet.commands.perform import perform
 from mpinet.commands.result import ListResult
 from mpinet.commands.signature import Typed, command
-from mpinet.errors import FileError, UsageError
+from mpinet.errors import UsageError
 from mpinet.report.files import as_csv
 from mpinet.report.rows import Row
 
@@ -153,10 +153,7 @@ class Reproduce(Job):
             return
         from mpinet.report.ledger.reproduced import report
 
-        try:
-            self._folder.mkdir(exist_ok=True)
-        except OSError as error:
-            raise FileError(f"--out {self._folder}: {error.strerror}.") from None
+        make_folder(self._folder)
         for item in self._items:
             self._write(item)
         for paper in {item.paper.room: item.paper for item in self._items}.values():

@@ -10,7 +10,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
 
-from mpinet.base.files import is_aside, read_text, require_folder_above, write_text
+from mpinet.base.files import is_aside, make_folder, read_text, require_folder_above, write_text
 from mpinet.base.launched import launched_ranks
 from mpinet.base.numerals import is_whole, quoted
 from mpinet.base.version import __version__
@@ -253,10 +253,7 @@ class Sweep(Job):
         if self._folder is None:
             return None
         if transport.rank == 0:
-            try:
-                self._folder.mkdir(exist_ok=True)
-            except OSError as error:
-                raise FileError(f"--out {self._folder}: {error.strerror}.") from None
+            make_folder(self._folder)
             if not (self._folder / MARK).exists():
                 write_text(self._folder / MARK, as_json(FORM))
         transport.share(b"")

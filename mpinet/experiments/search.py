@@ -89,8 +89,8 @@ def search(
     Returns
     -------
     list of dict
-        The best network of each chain, the best chain first: base, m, n, k, mates, voltages,
-        missing (pairs that are not joined), diameter, total.
+        The best network of each chain that has found one in one piece, the best chain first: base,
+        m, n, k, mates, voltages, missing (pairs that are not joined: 0), diameter, total.
 
     Raises
     ------
@@ -103,19 +103,24 @@ def search(
     chains = every[:: -(-len(every) // MOST_CHAINS)]
     found: dict[int, dict[str, Any]] = {}
     alive = [*range(len(chains))]
+
+    def place_of(chain: int) -> tuple[int, int, float, int]:
+        """Return the key that chains are sorted by: unjoined pairs, diameter, mean distance."""
+        each = found[chain]
+        return each["missing"], each["diameter"], each["total"] / each["base"], chain
+
     for turn in range(ROUNDS):
         each = max(1, moves // ROUNDS // len(alive))
         names = {f"{size} {degree} {seed} {moves} {turn} {chain}": chain for chain in alive}
-
         work = partial(_worked, chains, degree, each, names, found)
         dealt = deal([[name] for name in names], work, transport, journal, strict=True)
         said = {chain: dealt.found.get(name) for name, chain in names.items()}
         told = json.loads(transport.share(json.dumps([*said.items()]).encode()))
         found |= dict(told)
         watch(moves * (turn + 1) // ROUNDS, moves)
-        alive = sorted(alive, key=lambda chain: (_order(found[chain]), chain))
-        alive = alive[: max(FEWEST, -(-len(alive) // 2))]
-    return [found[chain] for chain in sorted(found, key=lambda at: (_order(found[at]), at))]
+        alive = sorted(alive, key=place_of)[: max(FEWEST, -(-len(alive) // 2))]
+    best = [found[chain] for chain in sorted(found, key=place_of)]
+    return [each for each in best if not each["missing"]]
 
 
 def _worked(
@@ -207,8 +212,3 @@ def _energy(cost: tuple[int, int, int], size: int) -> int:
     """Sum of distances, in which a pair that is not joined is as far apart as can be."""
     missing, _, total = cost
     return total + missing * size
-
-
-def _order(found: dict[str, Any]) -> tuple[int, int, float]:
-    """Order of chains: pairs that are not joined, diameter, mean distance from a node."""
-    return found["missing"], found["diameter"], found["total"] / found["base"]

@@ -9,6 +9,7 @@ from serial.cli.test_toolarge import refusal
 
 import mpinet
 from mpinet import measure
+from mpinet.cli.session import Session
 from mpinet.errors import WiringError
 from mpinet.experiments import search as searching
 from mpinet.experiments.journal import Journal
@@ -103,6 +104,17 @@ def test_a_wrong_cost_is_found_out(monkeypatch):
     monkeypatch.setattr(Lift, "cost", lambda lift: (*right(lift)[:2], right(lift)[2] - 1))
     with pytest.raises(WiringError, match="was taken for one of diameter"):
         mpinet.find(processors=12, degree=3, search=True, moves=40)
+
+
+def test_networks_in_pieces_are_left_out(monkeypatch, capsys):
+    chains = len(shapes(60, 2))
+    found = mpinet.find(processors=60, degree=2, search=True, moves=4, best=chains)
+    assert 0 < len(found) < chains
+    assert {row.diameter for row in found} == {30}
+    right = Lift.cost
+    monkeypatch.setattr(Lift, "cost", lambda lift: (1, *right(lift)[1:]))
+    assert Session("find --processors 60 --degree 2 --search --moves 4".split()).run() == 0
+    assert "none of 4 networks that were tried is in one piece" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
