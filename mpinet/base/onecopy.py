@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import os
-import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from hashlib import sha256
@@ -17,8 +16,10 @@ from pathlib import Path
 import numpy as np
 
 from mpinet.base.arrays import Ints
+from mpinet.base.files import whole_file
 from mpinet.base.locks import alone
 from mpinet.base.ownership import alone_writes
+from mpinet.errors import OutputError
 
 FILES = 8
 """Most arrays in the folder; those that have not been used for longest are deleted."""
@@ -66,7 +67,7 @@ def _folder() -> Path | None:
     try:
         above = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
         folder = above / "mpinet" / "networks"
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(0o700, parents=True, exist_ok=True)  # as secret as the files may be
     except (OSError, RuntimeError):  # there is no home
         return None
     return folder if alone_writes(str(folder)) else None
@@ -88,19 +89,19 @@ def _mapped(path: Path) -> Ints | None:
 
 def _written(path: Path, array: Ints) -> bool:
     """Write an array and its hash; return whether there was room for them."""
-    aside = None
     try:
-        descriptor, aside = tempfile.mkstemp(dir=path.parent)
-        with os.fdopen(descriptor, "wb") as file:
+        with whole_file(path) as file:
             np.save(file, array, allow_pickle=False)
             file.write(sha256(array.data).digest())
-        os.replace(aside, path)
-        others = sorted(path.parent.glob("*.npy"), key=lambda each: -each.stat().st_mtime_ns)
-        for old in others[FILES:]:
-            old.unlink()
-    except OSError:
-        if aside is not None:
-            with suppress(OSError):
-                os.unlink(aside)
-        return path.exists() and aside is not None and not os.path.exists(aside)
+    except OutputError:
+        return False
+    with suppress(OSError):  # another process may be tidying up, too
+        _forget_oldest(path.parent)
     return True
+
+
+def _forget_oldest(folder: Path) -> None:
+    """Delete the arrays that have not been used for longest, but for `FILES`."""
+    kept = sorted(folder.glob("*.npy"), key=lambda each: each.stat().st_mtime_ns)
+    for old in kept[:-FILES]:
+        old.unlink()

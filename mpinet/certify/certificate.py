@@ -14,7 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from mpinet.base.files import read_bytes
+from mpinet.base.files import hash_of_file, read_bytes
 from mpinet.certify.claims import SPREADING, Claim, WidthClaim, is_of_width, read_claim
 from mpinet.certify.clauses import Clauses, formula, formula_sha256, sized
 from mpinet.certify.counting import require_contradiction
@@ -410,11 +410,7 @@ def _lines(file: Path, expected: object, most: float) -> Iterator[bytes]:
     try:
         if not file.is_file():
             raise CertificateError(f"{file.name} cannot be read: there is no such file.")
-        with file.open("rb") as packed:
-            text = sha256()
-            while part := packed.read(2**20):
-                text.update(part)
-        if text.hexdigest() != expected:
+        if hash_of_file(file) != expected:
             raise CertificateError(
                 f"{file.name} is not the proof that belongs here (proof_sha256)."
             )

@@ -20,7 +20,7 @@ from typing import IO, Any
 import numpy as np
 
 from mpinet.base.arrays import Array
-from mpinet.base.files import read_bytes, read_text
+from mpinet.base.files import hash_of_file, read_bytes, read_text
 from mpinet.base.launched import batch_run
 from mpinet.base.locks import is_at, lock, locked
 from mpinet.errors import FileError
@@ -74,17 +74,13 @@ def files_of(parts: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 def wrong_with(path: Path, file: Mapping[str, Any]) -> str:
     """Return what is wrong with a file of a checkpoint, or an empty text."""
-    digest = sha256()
     try:
-        size = path.stat().st_size
-        with path.open("rb", buffering=0) as stream:
-            while piece := stream.read(AT_ONCE):
-                digest.update(piece)
+        size, digest = path.stat().st_size, hash_of_file(path)
     except OSError as error:
         return f"{path.name}: {error.strerror}"
     if size != file["bytes"]:
         return f"{path.name} has {size} bytes instead of {file['bytes']}"
-    return "" if digest.hexdigest() == file["sha256"] else f"{path.name} is damaged"
+    return "" if digest == file["sha256"] else f"{path.name} is damaged"
 
 
 class FolderLock:

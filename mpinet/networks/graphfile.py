@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
 
 from mpinet.base.arrays import Ints
-from mpinet.base.files import AT_ONCE
+from mpinet.base.files import hash_of_file
 from mpinet.base.onecopy import one_copy
 from mpinet.networks.graph import OFFSETS, Graph
 from mpinet.networks.graphfiles.bandwidths import split_wish, with_capacities
@@ -75,10 +74,7 @@ def shared_wiring(path: str) -> Ints | None:
     try:
         if not os.path.isfile(path) or os.path.getsize(path) < LARGE:
             return None
-        content = sha256()
-        with open(path, "rb") as file:
-            while part := file.read(AT_ONCE):
-                content.update(part)
+        content = hash_of_file(Path(path))
     except OSError:
         return None  # whoever reads it says why it cannot be read
-    return one_copy(f"{FORM} {Path(path).suffix} {content.hexdigest()}", wired)
+    return one_copy(f"{FORM} {Path(path).suffix} {content}", wired)

@@ -81,6 +81,7 @@ def test_what_is_read_of_a_large_list_is_shared(ring, monkeypatch):
     path, folder = ring
     first = told(path)
     (kept,) = folder.iterdir()
+    assert folder.stat().st_mode & 0o077 == 0  # what is read may be secret
     with monkeypatch.context() as patch:
         patch.setattr(graphfile, "read_graph", None)  # nobody reads it again
         assert told(path) == first
