@@ -24,18 +24,18 @@ def read_numbers(data: bytes) -> Table | None:
         where the file says anything else: attributes, other labels, numbers with leading zeros.
     """
     text = np.array(np.frombuffer(data, np.uint8))  # compiled code takes what can be written
-    links = count_links(text)
-    if links < 1:
-        return None
-    ends = np.empty((links, 2), np.int64)
-    take_links(text, ends)
-    return ends
+    ends = np.empty((data.count(b"\n") + data.count(b"\r") + 1, 2), np.int64)
+    links = take_links(text, ends)
+    return ends[:links] if links > 0 else None
 
 
 @kernel
-def count_links(text: Bytes) -> int:
-    """Count the links of an edge list of numbers; -1 if it says anything else."""
-    links, words, digits, leading, comment = 0, 0, 0, False, False
+def take_links(text: Bytes, ends: Table) -> int:
+    """Write both labels of every link of an edge list of numbers; return how many there are.
+
+    Returns -1 if the list says anything else. There is a row of `ends` for each line.
+    """
+    links, words, number, digits, comment = 0, 0, 0, 0, False
     for place in range(text.size + 1):
         sign = text[place] if place < text.size else LINE_FEED
         ends_line = sign in (LINE_FEED, RETURN)
@@ -44,37 +44,20 @@ def count_links(text: Bytes) -> int:
                 return -1  # it may end the line, or be no text
             continue
         if ZERO <= sign <= NINE:
-            if digits == MOST_DIGITS or leading:
+            if digits == MOST_DIGITS or (digits > 0 and number == 0):
                 return -1
-            leading = digits == 0 and sign == ZERO
-            words += digits == 0
-            digits += 1
+            number, digits = 10 * number + (sign - ZERO), digits + 1
             continue
-        digits, leading = 0, False
+        if digits > 0:
+            if words == 2:
+                return -1
+            ends[links, words] = number
+            words, number, digits = words + 1, 0, 0
         comment = sign == COMMENT
         if ends_line:
-            if words not in (0, 2):
+            if words == 1:
                 return -1
-            links += words == 2
-            words = 0
+            links, words = links + (words == 2), 0
         elif not (comment or sign in (SPACE, TAB, COMMA)):
             return -1
     return links
-
-
-@kernel
-def take_links(text: Bytes, ends: Table) -> None:
-    """Write both labels of every link of a list that `count_links` has counted."""
-    link, side, number, digits, comment = 0, 0, 0, 0, False
-    for place in range(text.size + 1):
-        sign = text[place] if place < text.size else LINE_FEED
-        if comment:
-            comment = sign not in (LINE_FEED, RETURN)
-        elif ZERO <= sign <= NINE:
-            number, digits = 10 * number + (sign - ZERO), digits + 1
-        else:
-            comment = sign == COMMENT
-            if digits > 0:
-                ends[link, side] = number
-                link, side = link + side, 1 - side
-            number, digits = 0, 0
