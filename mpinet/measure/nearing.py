@@ -20,7 +20,7 @@ from mpinet.base.memory import require_memory
 from mpinet.compiled import kernel
 from mpinet.errors import Disconnected, TooLarge, WiringError
 from mpinet.machine.state import Numbered, State
-from mpinet.programs.waves import SOURCES, SOURCES_PER_WORD, Floods, count_word
+from mpinet.programs.waves import SOURCES, SOURCES_PER_WORD, Floods, lowest_bit
 
 UNKNOWN = 2**30
 """Upper bound of an eccentricity of which nothing is known."""
@@ -272,6 +272,5 @@ def write_distances(fresh: WordRows, distance: int, begin: int, rows: HalfRows) 
             word = fresh[u, w]
             # From one set bit to the next: in most waves few bits of a word are set.
             while word:
-                lowest = word & (~word + np.uint64(1))
-                rows[u, begin + 64 * w + count_word(lowest - np.uint64(1))] = distance
-                word ^= lowest
+                rows[u, begin + 64 * w + lowest_bit(word)] = distance
+                word &= word - np.uint64(1)

@@ -16,6 +16,7 @@ from mpinet.networks.topology import Topology
 from mpinet.programs.matching import match
 from mpinet.programs.schedules.timetable import Timetable
 from mpinet.programs.starts import FEW, best_rows, first_word
+from mpinet.programs.waves import lowest_bit
 
 STARTS = 2**10
 """Starts of a small network, with the seeds 0, 1, ..; the best of them counts."""
@@ -136,16 +137,14 @@ def take_matched(
                     break
                 word = (began + further) % words
                 wanted = held[sender, word] & ~held[node, word]
-                item = word << 6
                 while wanted:
-                    if wanted & np.uint64(1):
-                        noise = draw32(int(seed), int(node * items + item), int(step), 11) & 0xFFFF
-                        key = holders[item] << 16 | noise
-                        looked += 1
-                        if rarest < 0 or key < fewest:
-                            rarest, fewest = item, key
-                    wanted >>= np.uint64(1)
-                    item += 1
+                    item = (word << 6) + lowest_bit(wanted)
+                    wanted &= wanted - np.uint64(1)
+                    noise = draw32(int(seed), int(node * items + item), int(step), 11) & 0xFFFF
+                    key = holders[item] << 16 | noise
+                    looked += 1
+                    if rarest < 0 or key < fewest:
+                        rarest, fewest = item, key
             came_by[node] = rarest
             holders[rarest] += node < hosts
         for node in range(size):

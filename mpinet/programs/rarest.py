@@ -16,6 +16,7 @@ from mpinet.networks.adjacency import Adjacency
 from mpinet.networks.topology import Topology
 from mpinet.programs.schedules.timetable import Timetable
 from mpinet.programs.starts import FEW, best_rows, first_word
+from mpinet.programs.waves import lowest_bit
 
 STARTS = 8
 """Starts of a small network, with the seeds 0, 1, ..; the best of them counts."""
@@ -133,16 +134,14 @@ def take_rarest(
                     if brings[at] == FREE:
                         wanted |= held[others[at], word]
                 wanted &= ~held[node, word]
-                item = word << 6
                 while wanted:
-                    if wanted & np.uint64(1):
-                        # Among items that equally few have, each start tries another order.
-                        noise = draw32(int(seed), int(node * items + item), int(step), 8) & 0xFFFF
-                        keys[missing] = holders[item] << 16 | noise
-                        lacking[missing] = item
-                        missing += 1
-                    wanted >>= np.uint64(1)
-                    item += 1
+                    item = (word << 6) + lowest_bit(wanted)
+                    wanted &= wanted - np.uint64(1)
+                    # Among items that equally few have, each start tries another order.
+                    noise = draw32(int(seed), int(node * items + item), int(step), 8) & 0xFFFF
+                    keys[missing] = holders[item] << 16 | noise
+                    lacking[missing] = item
+                    missing += 1
             order = np.argsort(keys[:missing])
             free = 0
             for at in range(first, last):

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from mpinet.base.arrays import Counts, Flags, Ints, WordRows, Words, WordTables
-from mpinet.compiled import idiom, kernel
+from mpinet.compiled import idiom, inlined, kernel
 from mpinet.machine import Machine
 from mpinet.machine.local_broadcast import LocalBroadcast
 from mpinet.machine.transport import Local
@@ -215,6 +215,12 @@ def count_word(word):
     word = (word & pairs) + ((word >> np.uint64(2)) & pairs)
     word = (word + (word >> np.uint64(4))) & halves
     return (int(word) * 0x0101010101010101 >> 56) & 0xFF
+
+
+@inlined
+def lowest_bit(word):
+    """Place of the lowest one bit of an unsigned 64-bit word that is not 0."""
+    return count_word((word & (~word + np.uint64(1))) - np.uint64(1))
 
 
 @kernel
