@@ -123,15 +123,23 @@ def permuted(node, inverse, params):
 
 
 PERMUTATION = 0x7065726D
-"""Upper word of the key, which separates these draws from others of the same seed."""
+"""Stream of the draws of a permutation."""
+
+
+def philox(stream: int, seed: int) -> np.random.Philox:
+    """Return the generator Philox (4x64, 10 rounds; Salmon et al. 2011) of a stream and a seed.
+
+    Streams and seeds, of 64 bits each, have draws that are independent of each other's, and the
+    same on every machine.
+    """
+    return np.random.Philox(key=(stream << 64) | (seed % 2**64))
 
 
 def uniform_permutation(size: int, seed: int) -> Ints:
     """Draw a permutation of 0..size-1, all equally likely: the order of random keys.
 
-    Number i has the key that the generator Philox (4x64, 10 rounds; Salmon et al. 2011) gives as
-    its i-th for the key (seed, what for); the rare numbers of equal keys are put in order by second
-    ones. Philox's streams of different seeds are independent, and the same on every machine.
+    Number i has the key that the generator (`philox`) gives as its i-th; the rare numbers of equal
+    keys are put in order by second ones.
 
     Parameters
     ----------
@@ -145,10 +153,10 @@ def uniform_permutation(size: int, seed: int) -> Ints:
     ndarray of int64, shape (size,)
         The number that each number is mapped to.
     """
-    philox = np.random.Philox(key=(PERMUTATION << 64) | (seed % 2**64))
-    keys = philox.random_raw(size)
+    generator = philox(PERMUTATION, seed)
+    keys = generator.random_raw(size)
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
     if (keys[1:] == keys[:-1]).any():
-        order = order[np.lexsort((philox.random_raw(size), keys))]
+        order = order[np.lexsort((generator.random_raw(size), keys))]
     return order

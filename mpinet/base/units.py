@@ -63,15 +63,13 @@ def byte_time(text: str | int, unit: str) -> int:
     >>> byte_time("25GB/s", "ps")
     40
     """
-    number, word = _parts(text, "a time per byte is whole units, a time, or a rate such as 25GB/s")
+    _, word = _parts(text, "a time per byte is whole units, a time, or a rate such as 25GB/s")
     if word not in RATES:
         return duration(text, unit)
-    if number == 0:
-        raise UsageError(f"{quoted(str(text))}: a rate is more than 0.")
-    return _whole(1 / (number * RATES[word]) / SECONDS[unit], text, unit)
+    return _whole(1 / rate(text) / SECONDS[unit], text, unit)
 
 
-def rate(text: str) -> Fraction:
+def rate(text: str | int) -> Fraction:
     """Read bytes a second, such as ``25GB/s``, or a plain number of them.
 
     Raises
@@ -86,9 +84,9 @@ def rate(text: str) -> Fraction:
     """
     number, word = _parts(text, "a rate is bytes a second, or a number with a unit such as GB/s")
     if word and word not in RATES:
-        raise UsageError(f"{quoted(text)}: {quoted(word)} is no unit of rates.")
+        raise UsageError(f"{quoted(str(text))}: {quoted(word)} is no unit of rates.")
     if number == 0:
-        raise UsageError(f"{quoted(text)}: a rate is more than 0.")
+        raise UsageError(f"{quoted(str(text))}: a rate is more than 0.")
     return number * RATES[word or "B/s"]
 
 

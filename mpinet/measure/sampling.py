@@ -16,6 +16,7 @@ import numpy as np
 
 from mpinet.base.arrays import Ints
 from mpinet.base.effort import LOOKS, require_walk
+from mpinet.draws import philox
 from mpinet.errors import UsageError
 from mpinet.measure.distance import Floods, extent_of
 from mpinet.measure.nearing import Nearing
@@ -27,8 +28,8 @@ from mpinet.programs.waves import SOURCES_PER_WORD
 CONFIDENCE = 0.99
 """Probability that an interval holds, unless another one is asked for."""
 
-FOR_SAMPLES = 0x73616D70
-"""Upper word of the key, which separates these draws from others of the same seed."""
+SAMPLES = 0x73616D70
+"""Stream of the draws of nodes."""
 
 
 @dataclass(frozen=True)
@@ -208,8 +209,7 @@ def _sums(nearing: Nearing, size: int, sources: int, seed: int) -> list[int]:
     if sources >= size:
         drawn = np.arange(size)
     else:
-        philox = np.random.Philox(key=(FOR_SAMPLES << 64) | (seed % 2**64))
-        drawn = (philox.random_raw(sources) % np.uint64(size)).astype(np.int64)
+        drawn = (philox(SAMPLES, seed).random_raw(sources) % np.uint64(size)).astype(np.int64)
     nodes, places = np.unique(drawn, return_inverse=True)
     sums: list[Ints] = [
         nearing.narrow(nodes[begin : begin + SOURCES_PER_WORD]).sums
