@@ -4,7 +4,7 @@ One run checks both: to read the package takes nearly all of its time. What mypy
 the user's cache folder, for all checkouts, as compiled kernels are.
 """
 
-import fcntl
+import math
 import os
 import re
 import subprocess
@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pytest
 from serial.test_public_names import ROOMS
+
+from mpinet.base.locks import alone
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 
@@ -60,8 +62,7 @@ def cache() -> Iterator[Path]:
     """What mypy knows of the package; one run at a time reads and writes it."""
     folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "mpinet" / "mypy"
     folder.mkdir(parents=True, exist_ok=True)
-    with open(folder / "lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with alone(str(folder / "lock"), patience=math.inf):
         yield folder
 
 
