@@ -105,17 +105,17 @@ def require_writable(path: Path) -> None:
         raise FileError(f"Cannot write {path}: no permission.")
 
 
-def require_folder_above(folder: Path) -> None:
-    """Raise `FileError` if the option ``--out`` names a new folder in one that is not there."""
+def require_folder_above(folder: Path, option: str = "--out") -> None:
+    """Raise `FileError` if an option names a new folder in one that is not there."""
     if not folder.absolute().parent.is_dir():
-        raise FileError(f"--out {folder}: the folder above it does not exist.")
+        raise FileError(f"{option} {folder}: the folder above it does not exist.")
 
 
 def require_folder(folder: Path, option: str = "--out") -> None:
     """Raise `FileError` unless files can be written here: a folder, or a name for a new one."""
     try:
         if not folder.exists():
-            require_folder_above(folder)
+            require_folder_above(folder, option)
         elif not folder.is_dir():
             raise FileError(f"{option} {folder}: this is no folder.")
     except OSError as error:  # its name is too long

@@ -127,6 +127,7 @@ def test_networks_in_pieces_are_left_out(monkeypatch, capsys):
         ("--processors 900000 --degree 4 --search", "ends of links"),
         ("--processors 9 --degree 4 --search --families ring", "--families does not apply"),
         ("--processors 9 --save there", "--save does not apply without --search"),
+        ("--processors 9 --degree 4 --search --save no/there", "--save no/there: the folder above"),
     ],
 )
 def test_wrong_options_are_told(options, said, capsys):
