@@ -70,10 +70,24 @@ UNSEEN = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 @cache
 def numba() -> ModuleType:
-    """Import Numba, at the first compiled call."""
-    import numba as module
+    """Import Numba, at the first compiled call.
 
+    Numba asks at its start if SciPy has a BLAS, for `numpy.cov`, and so takes a sixth of a short
+    command to import it. It is told no: what multiplies matrices asks again when it is compiled.
+    """
+    import numba as module
+    from numba.np import linalg
+
+    asks, linalg.ensure_blas = linalg.ensure_blas, _no_blas_yet
+    try:
+        import numba.np.arraymath
+    finally:
+        linalg.ensure_blas = asks
     return module
+
+
+def _no_blas_yet() -> None:
+    raise ImportError
 
 
 @contextmanager

@@ -24,3 +24,16 @@ def test_heavy_libraries_wait_until_they_are_used(module: str) -> None:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert HEAVY & set(done.stdout.split()) == set()
+
+
+def test_a_short_command_does_without_scipys_algebra_and_a_users_kernel_has_it() -> None:
+    program = (
+        "import sys, numpy\n"
+        "from mpinet.compiled import numba\n"
+        "square = numba().njit(lambda matrix: matrix @ matrix)\n"
+        "print('scipy.linalg' in sys.modules)\n"
+        "product = square(numpy.array([[1.0, 2.0], [3.0, 4.0]])).tolist()\n"
+        "print(product, 'scipy.linalg' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout.splitlines() == ["False", "[[7.0, 10.0], [15.0, 22.0]] True"], done.stderr
