@@ -14,6 +14,7 @@ from mpinet.claims.statement import (
     Measured,
     OutOfReach,
     claim,
+    section,
     unsettled,
 )
 
@@ -32,5 +33,6 @@ __all__ = [
     "once",
     "over",
     "points",
+    "section",
     "unsettled",
 ]

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypedDict, overload
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict, cast, overload
 
 from mpinet.claims.grid import Grid, Point, once
 from mpinet.claims.quotation import Quotation
@@ -21,7 +22,16 @@ from mpinet.errors import OutOfReach, UsageError
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = ["Claim", "Corrected", "Measured", "OutOfReach", "Predicate", "claim", "unsettled"]
+__all__ = [
+    "Claim",
+    "Corrected",
+    "Measured",
+    "OutOfReach",
+    "Predicate",
+    "claim",
+    "section",
+    "unsettled",
+]
 
 Predicate = Callable[..., bool]
 """Property of a point: a function of the point's arguments that returns a bool."""
@@ -287,6 +297,42 @@ def claim(
         return replace(made, corrected=corrected.instead_of(made)) if corrected else made
 
     return make if measured is None else make(measured)
+
+
+class Making(Protocol):
+    """Making of a claim, as by `claim`."""
+
+    @overload
+    def __call__(
+        self, id: str, *, statement: str, measured: Callable[..., Any], **said: Unpack[Said]
+    ) -> Claim: ...
+    @overload
+    def __call__(
+        self, id: str, *, statement: str, **said: Unpack[Said]
+    ) -> Callable[[Callable[..., Any]], Claim]: ...
+
+
+def section(**shared: Unpack[Said]) -> Making:
+    """Return a `claim` for the statements of a section of a paper, with what they share.
+
+    Parameters
+    ----------
+    **shared
+        Keywords of `claim`, such as the place; a statement's own go before them.
+
+    Examples
+    --------
+    >>> from mpinet.claims import over, section
+    >>> from mpinet.measure import connectivity, diameter
+    >>> claim_2_1 = section(place="2.1", claimed=2, grid=over(topology=("ring:4", "ring:5")))
+    >>> ROWS = (
+    ...     claim_2_1("RING-2", statement="the diameter is 2", measured=diameter),
+    ...     claim_2_1("RING-K", statement="one fault cuts no ring", measured=connectivity),
+    ... )
+    >>> ROWS[1].place, ROWS[1].claimed
+    ('2.1', 2)
+    """
+    return cast(Making, partial(claim, **shared))
 
 
 def _value(id: str, relation: str, claimed: Any) -> Any:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from mpinet.claims import claim
+from mpinet.claims import section
 from mpinet.papers.gbsn.grids import SEVERAL, SHIFTED, WHOLE_SECTIONS, blocks, ceil_lg, words
 from mpinet.papers.gbsn.measured import mean, route_lengths
 from mpinet.papers.measured import distances
@@ -73,28 +73,22 @@ def is_barely_shifted(topology: str) -> bool:
     return a == b == n - 1 >= 5
 
 
+claim_iii_c_1 = section(place="III.C, (1)", grid=SHIFTED, note=NOTES[1], claimed=average_of_bsn)
+
 FORMULA_1 = (
-    claim(
+    claim_iii_c_1(
         "GBSN-E1-graph",
-        place="III.C, (1)",
-        note=NOTES[1],
         statement="formula (1) gives the mean distance in BSN(a,b), within 5%",
         relation="~",
-        claimed=average_of_bsn,
         tolerance=CLOSE,
-        grid=SHIFTED,
         measured=mean_distance,
         cause="average",
     ),
-    claim(
+    claim_iii_c_1(
         "GBSN-E1-twsr",
-        place="III.C, (1)",
-        note=NOTES[1],
         statement="formula (1) gives the mean number of hops of two-way shift routing, within 5%",
         relation="~",
-        claimed=average_of_bsn,
         tolerance=CLOSE,
-        grid=SHIFTED,
         measured=lambda topology: mean(route_lengths(topology, "twsr")),
         cause="average",
         fails_where=(
@@ -111,10 +105,8 @@ def mean_of_lockstep(topology: str) -> str:
     return str(formula_1(a, b, n) + (2 + Fraction(b, a)) / (2**n * (2**b - 1)))
 
 
-@claim(
+@claim_iii_c_1(
     "GBSN-E1-lockstep",
-    place="III.C, (1)",
-    note=NOTES[1],
     measures=False,
     statement="(2 + b/a)/(2^n (2^b - 1)) more than formula (1) is the mean over all destinations "
     "of lock-step TWSR: b/a for the lowest section alone, else (2 + b/a)(h + 1) up to section h",
@@ -132,25 +124,18 @@ def mean_lockstep(topology: str) -> str:
 
 
 FORMULA_1_AS_BOUND = (
-    claim(
+    claim_iii_c_1(
         "GBSN-E1-upper",
         corrects="GBSN-E1-graph",
-        place="III.C, (1)",
-        note=NOTES[1],
         statement="the mean distance in BSN(a,b) is at most formula (1)",
         relation="<=",
-        claimed=average_of_bsn,
-        grid=SHIFTED,
         measured=mean_distance,
     ),
-    claim(
+    claim_iii_c_1(
         "GBSN-E1-twsr-upper",
-        place="III.C, (1)",
-        note=NOTES[1],
         statement="the mean number of hops of two-way shift routing is at most formula (1), for b "
         "| n",
         relation="<=",
-        claimed=average_of_bsn,
         grid=WHOLE_SECTIONS,
         measured=lambda topology: mean(route_lengths(topology, "twsr")),
     ),
@@ -169,47 +154,38 @@ def upper_bound(topology: str) -> float:
     return float(formula_4(min(map(ceil_lg, of.m)), of.b, of.bits))
 
 
+claim_iii_c_4 = section(
+    place="III.C, (4)", grid=SEVERAL, note=NOTES[4], relation="<=", claimed=upper_bound
+)
+
+claim_iii_c_3 = section(
+    place="III.C, (3)",
+    grid=SEVERAL,
+    note=NOTES[3],
+    relation=">=",
+    cause="average",
+    claimed=lower_bound,
+)
+
 FORMULAS_3_AND_4 = (
-    claim(
+    claim_iii_c_3(
         "GBSN-E3-lower-graph",
-        place="III.C, (3)",
-        note=NOTES[3],
         statement="the mean distance in a GBSN is at least formula (3)",
-        relation=">=",
-        claimed=lower_bound,
-        grid=SEVERAL,
         measured=mean_distance,
-        cause="average",
     ),
-    claim(
+    claim_iii_c_3(
         "GBSN-E3-lower-route",
-        place="III.C, (3)",
-        note=NOTES[3],
         statement="the mean route of the GBSN routing is at least as long as formula (3)",
-        relation=">=",
-        claimed=lower_bound,
-        grid=SEVERAL,
         measured=lambda topology: mean(route_lengths(topology, "gbsn")),
-        cause="average",
     ),
-    claim(
+    claim_iii_c_4(
         "GBSN-E4-upper-graph",
-        place="III.C, (4)",
-        note=NOTES[4],
         statement="the mean distance in a GBSN is at most formula (4)",
-        relation="<=",
-        claimed=upper_bound,
-        grid=SEVERAL,
         measured=mean_distance,
     ),
-    claim(
+    claim_iii_c_4(
         "GBSN-E4-upper-route",
-        place="III.C, (4)",
-        note=NOTES[4],
         statement="the mean route of the GBSN routing is at most as long as formula (4)",
-        relation="<=",
-        claimed=upper_bound,
-        grid=SEVERAL,
         measured=lambda topology: mean(route_lengths(topology, "gbsn")),
     ),
 )

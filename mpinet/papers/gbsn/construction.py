@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mpinet.claims import BEYOND, Grid, Measured, claim, points
+from mpinet.claims import BEYOND, Grid, Measured, claim, points, section
 from mpinet.papers.gbsn.definition import is_needy, subsection_widths
 from mpinet.papers.gbsn.grids import (
     SEVERAL,
@@ -68,6 +68,10 @@ def never(**_: object) -> bool:
     return False
 
 
+claim_ii_step_3 = section(place="II, step 3", grid=SEVERAL, relation="all")
+
+claim_ii_step_4 = section(place="II, step 4", grid=F, relation="<=", claimed=2)
+
 SECTION_2 = (
     claim(
         "GBSN-S2-any-size",
@@ -93,22 +97,14 @@ SECTION_2 = (
             lambda topology: has_needy_blocks(blocks(topology)),
         ),
     ),
-    claim(
+    claim_ii_step_4(
         "GBSN-S2-max-two-shift",
-        place="II, step 4",
         statement="a node has at most two shift links",
-        relation="<=",
-        claimed=2,
-        grid=F,
         measured=lambda topology: most(shift_links(topology)),
     ),
-    claim(
+    claim_ii_step_4(
         "GBSN-S2-step4-vacuous",
-        place="II, step 4",
         statement="already before step 4, in the literal graph, a node has at most two shift links",
-        relation="<=",
-        claimed=2,
-        grid=F,
         degenerate=never,
         measured=lambda topology: most(shift_links(literal(topology))),
     ),
@@ -123,24 +119,18 @@ SECTION_2 = (
         cause="small-blocks",
         fails_where=ONE_PARTIAL_LINK,
     ),
-    claim(
+    claim_ii_step_3(
         "GBSN-S2-complementary-literal",
-        place="II, step 3",
         statement="in each block a node with rightmost bit 0 and one with rightmost bit 1 have a "
         "shift link each, in the literal graph",
-        relation="all",
-        grid=SEVERAL,
         degenerate=never,
         measured=lambda topology: complementary(literal(topology)),
         cause="word-for-word",
     ),
-    claim(
+    claim_ii_step_3(
         "GBSN-S2-complementary-canonical",
-        place="II, step 3",
         statement="in each block a node with rightmost bit 0 and one with rightmost bit 1 have a "
         "shift link each, with the completion",
-        relation="all",
-        grid=SEVERAL,
         measured=complementary,
         cause="small-blocks",
     ),

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from mpinet.claims import BEYOND, Corrected, Measured, claim, points
+from mpinet.claims import BEYOND, Corrected, Measured, claim, points, section
 from mpinet.papers.gbsn.construction import ONE_PARTIAL_LINK
 from mpinet.papers.gbsn.definition import subsection_widths
 from mpinet.papers.gbsn.grids import SEVERAL, SHIFTED, F, blocks, ceil_lg, few, regular, words
 from mpinet.papers.gbsn.measured import degree_of_each, least, most
 from mpinet.papers.measured import informed
 
-size = claim(
+claim_iii_a = section(place="III.A")
+
+size = claim_iii_a(
     "GBSN-S3-size",
-    place="III.A",
     statement="the GBSN has m_0 + .. + m_(k-1) nodes",
     claimed=lambda topology: sum(blocks(topology).m),
     grid=F,
@@ -47,9 +48,8 @@ def stated_degree(topology: str) -> int:
 
 
 DEGREES = (
-    claim(
+    claim_iii_a(
         "GBSN-S3-degree-bsn",
-        place="III.A",
         statement="the largest degree of BSN(a,b), b < n, is (2^a - 1) b/a + 2",
         claimed=stated_degree,
         grid=SHIFTED,
@@ -62,17 +62,15 @@ DEGREES = (
             relation="<=",
         ),
     ),
-    claim(
+    claim_iii_a(
         "GBSN-S3-degree-bsn-generic",
-        place="III.A",
         statement="the largest degree of BSN(a,b) is (2^a - 1) b/a + 2 where n is neither b nor 2b",
         claimed=stated_degree,
         grid=regular("a | b < n <= 8, n != 2b", 8, lambda of: of.n not in (of.b, 2 * of.b)),
         measured=largest_degree,
     ),
-    claim(
+    claim_iii_a(
         "GBSN-S3-degree-gbsn-max",
-        place="III.A",
         statement="no degree is above max((2^ceil(lg m_i) - 1) b/ceil(lg m_i) + 2)",
         relation="<=",
         claimed=stated_largest,
@@ -84,9 +82,8 @@ DEGREES = (
             lambda topology: partial_ports_and_two(topology) > stated_largest(topology),
         ),
     ),
-    claim(
+    claim_iii_a(
         "GBSN-S3-degree-gbsn-max-bw",
-        place="III.A",
         statement="no degree is above max((2^ceil(lg m_i) - 1) b/ceil(lg m_i) + 2) where b is the "
         "width of the largest block",
         relation="<=",
@@ -104,9 +101,8 @@ DEGREES = (
         grid=F,
         measured=largest_degree,
     ),
-    claim(
+    claim_iii_a(
         "GBSN-S3-degree-gbsn-min",
-        place="III.A",
         statement="the smallest degree is two",
         relation=">=",
         claimed=2,

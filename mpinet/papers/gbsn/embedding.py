@@ -11,7 +11,7 @@ from itertools import combinations, pairwise, permutations
 import numpy as np
 
 from mpinet import measure
-from mpinet.claims import Measured, claim, points
+from mpinet.claims import Measured, claim, points, section
 from mpinet.claims.remembered import remembered
 from mpinet.networks.shortest import neighbor_table
 from mpinet.papers.gbsn.definition import Link, shift_links
@@ -48,9 +48,11 @@ UNEQUAL = (
 )
 
 
-@claim(
+claim_prop_4_2 = section(place="Prop. 4.2", grid=HOSTS, relation="<=", cause="embedding")
+
+
+@claim_prop_4_2(
     "GBSN-P42-partial-existential",
-    place="Prop. 4.2",
     statement="the partial links of BSN(1,2) on 3 bits, two circles of four nodes, fit on links of "
     "every GBSN(2|m) of 8 nodes, a_i maximal",
     relation="exists",
@@ -58,7 +60,6 @@ UNEQUAL = (
         "N = 8, b = 2, all m with a block of 3 or more",
         [{"topology": name(2, m, largest_parts(m))} for m in vectors(8) if max(m) > 2],
     ),
-    cause="embedding",
     fails_where=UNEQUAL,
 )
 def two_circles(topology: str) -> bool:
@@ -78,16 +79,12 @@ def is_on_circle(nodes: set[int], found: frozenset[Link]) -> bool:
     return any(all((min(u, v), max(u, v)) in found for u, v in pairwise(way)) for way in ways)
 
 
-dilation_of_partial_links = claim(
+dilation_of_partial_links = claim_prop_4_2(
     "GBSN-P42-dil-partial",
-    place="Prop. 4.2",
     statement="in the canonical embedding partial links of BSN(a,b) have dilation at most a",
-    relation="<=",
     claimed=lambda topology, a: a,
-    grid=HOSTS,
     reading=EMBEDDING,
     measured=lambda topology, a: dilation(topology, ports(guest_of(topology, a)).partial),
-    cause="embedding",
     fails_where=UNEQUAL,
 )
 
@@ -103,17 +100,13 @@ def path_of_shift_links(topology: str, a: int) -> float:
     return sum(sorted(of.m, reverse=True)[:c]) / 2
 
 
-dilation_of_shift_links = claim(
+dilation_of_shift_links = claim_prop_4_2(
     "GBSN-P42-dil-shift",
-    place="Prop. 4.2",
     statement="in the canonical embedding shift links have dilation at most m'_1/2 + .. + m'_c/2, "
     "the c = max(1, ceil(Ham/b)) largest blocks",
-    relation="<=",
     claimed=path_of_shift_links,
-    grid=HOSTS,
     reading=EMBEDDING,
     measured=lambda topology, a: dilation(topology, ports(guest_of(topology, a)).shift),
-    cause="embedding",
 )
 
 
@@ -162,17 +155,13 @@ def cost(topology: str, a: int) -> dict[str, int]:
 
 
 CONGESTION = (
-    claim(
+    claim_prop_4_2(
         "GBSN-P42-congestion",
-        place="Prop. 4.2",
         statement="in the canonical embedding, with the GBSN's routes, no host link carries more "
         "than 2^a - 2 + m'_1/2 + .. + m'_c/2 guest links",
-        relation="<=",
         claimed=lambda topology, a: 2**a - 2 + path_of_shift_links(topology, a),
-        grid=HOSTS,
         reading=EMBEDDING,
         measured=congestion,
-        cause="embedding",
         fails_where=UNEQUAL,
     ),
     claim(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mpinet import measure
-from mpinet.claims import Measured, claim, once
+from mpinet.claims import Measured, claim, once, section
 from mpinet.papers.gbsn.grids import literal, name
 from mpinet.papers.gbsn.measured import in_blocks, links, network, reached, shift_links
 from mpinet.papers.measured import informed
@@ -30,21 +30,17 @@ def counts_of_a() -> dict[str, Any]:
     return {"nodes": informed(COMPLETE), "blocks": len(sizes), "nodes of the blocks": sizes}
 
 
+claim_ii = section(place="II", grid=once("n = 4"), relation="iso")
+
 BLOCKS = (
-    claim(
+    claim_ii(
         "GBSN-F1-a-circle",
-        place="II",
         statement="the nodes of a block of BSN(1,2) form a circle",
-        relation="iso",
-        grid=once("n = 4"),
         measured=lambda: blocks_are(CIRCLES, "ring:4"),
     ),
-    claim(
+    claim_ii(
         "GBSN-F1-a-complete",
-        place="II",
         statement="the nodes of a block of BSN(2,2) form a complete graph",
-        relation="iso",
-        grid=once("n = 4"),
         measured=lambda: blocks_are(COMPLETE, "complete:4"),
     ),
 )
@@ -58,10 +54,11 @@ def blocks_are(topology: str, shape: str) -> Measured | bool:
     return True
 
 
+claim_fig_1 = section(place="Fig. 1")
+
 SAME_GRAPHS = (
-    claim(
+    claim_fig_1(
         "GBSN-F1-same-a",
-        place="Fig. 1",
         statement="Fig. 1(a) is one graph by both its names, BSN(1,2) (caption) and BSN(2,2) "
         "(text)",
         claimed=True,
@@ -69,9 +66,8 @@ SAME_GRAPHS = (
         measured=lambda: one_graph(CIRCLES, COMPLETE),
         cause="figure-names",
     ),
-    claim(
+    claim_fig_1(
         "GBSN-F1-same-b",
-        place="Fig. 1",
         statement="Fig. 1(b) is one graph by both its names, GBSN(1|4,4,4,2) (caption) and "
         "GBSN(2|4,4,4,3) (text)",
         claimed=True,
@@ -91,9 +87,8 @@ def one_graph(first: str, second: str) -> Measured:
 
 
 NETWORKS_OF_B = (
-    claim(
+    claim_fig_1(
         "GBSN-F1-b-caption",
-        place="Fig. 1",
         statement="GBSN(1|4,4,4,2) with a = 1 is connected, has at most two shift links a node, "
         "and needs no completion",
         relation="all",

@@ -4,40 +4,36 @@ from __future__ import annotations
 
 import numpy as np
 
-from mpinet.claims import Corrected, Measured, claim, over
+from mpinet.claims import Corrected, Measured, over, section
 from mpinet.papers.gbsn.definition import Link, bsn_links, link, shift_links
 from mpinet.papers.gbsn.grids import SHIFTED, UP_TO_8, bsn, words
 from mpinet.papers.gbsn.measured import compare, least, links, most
 from mpinet.papers.gbsn.measured import shift_links as shift_links_of
 from mpinet.papers.measured import distances, informed
 
+claim_ii = section(place="II", grid=UP_TO_8)
+
 DEFINITION = (
-    claim(
+    claim_ii(
         "GBSN-S2-bsn-links",
-        place="II",
         statement="BSN(a,b) links each address to both its cyclic shifts by b bits, and to all "
         "patterns of each subsection of a bits among the rightmost b bits",
         relation="all",
-        grid=UP_TO_8,
         measured=lambda topology: compare(links(topology), bsn_links(*words(topology))),
     ),
-    claim(
+    claim_ii(
         "GBSN-S2-bsn-size",
-        place="II",
         statement="BSN(a,b) has 2^n nodes",
         claimed=lambda topology: 2 ** words(topology).n,
-        grid=UP_TO_8,
         measured=informed,
     ),
 )
 
 
-@claim(
+@claim_ii(
     "GBSN-S2-partial-one-step",
-    place="II",
     statement="one hop changes a subsection into any other pattern",
     relation="all",
-    grid=UP_TO_8,
 )
 def patterns_in_one_step(topology: str) -> Measured | bool:
     """Look at the distances of all words that differ in one subsection."""
@@ -51,9 +47,8 @@ def patterns_in_one_step(topology: str) -> Measured | bool:
     return Measured(False, {"source": source, "target": source ^ int(changed[which])})
 
 
-@claim(
+@claim_ii(
     "GBSN-S2-special-cases",
-    place="II",
     statement="partial connection with a = b sets all of the rightmost b bits in one step "
     "(concurrent), with a = 1 one of them (sequential)",
     relation="all",
@@ -82,9 +77,8 @@ def sequential_links(b: int, n: int) -> set[Link]:
     return {(u, u + 2**i) for u in range(2**n) for i in range(b) if not u & 2**i}
 
 
-@claim(
+@claim_ii(
     "GBSN-S2-two-shift-links",
-    place="II",
     statement="each node of BSN(a,b), b < n, has two shift links",
     claimed=2,
     grid=SHIFTED,

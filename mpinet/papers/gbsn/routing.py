@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mpinet import measure
-from mpinet.claims import Claim, Measured, claim, over
+from mpinet.claims import Claim, Measured, over, section
 from mpinet.papers.gbsn.definition import POPULAR, right_shifts, rotated_right
 from mpinet.papers.gbsn.grids import FIGURE_1B, UP_TO_6, F, blocks, bsn, few, words
 from mpinet.papers.gbsn.measured import (
@@ -30,12 +30,13 @@ def delivered(topology: str, routing: str, longest: int) -> Measured | bool:
     return True
 
 
-@claim(
+claim_iv = section(place="IV", relation="all")
+
+
+@claim_iv(
     "GBSN-S4-twsr-delivers",
-    place="IV",
     statement="two-way shift routing reaches every destination over links, in at most "
     "ceil(n/a) + 2 (ceil(n/b) - 1) hops",
-    relation="all",
     grid=UP_TO_6,
 )
 def twsr_delivers(topology: str) -> Measured | bool:
@@ -57,43 +58,35 @@ ONE_MORE = (
     "one: there section 2 of b = 1 adds 2 hops, and section 3 adds 4."
 )
 
+claim_iii_c = section(place="III.C", grid=SECTIONS, reading=ONE_MORE)
+
 CROSSINGS = (
-    claim(
+    claim_iii_c(
         "GBSN-S3-crossing-best",
-        place="III.C",
         statement="at best, with a = b, a message crosses a block in 3 hops",
-        reading=ONE_MORE,
         claimed=3,
-        grid=SECTIONS,
         measured=lambda b, k: crossing(b, b, k),
     ),
-    claim(
+    claim_iii_c(
         "GBSN-S3-crossing-worst",
-        place="III.C",
         statement="at worst, with a = 1, a message crosses a block in 2 + b hops",
-        reading=ONE_MORE,
         claimed=lambda b, k: 2 + b,
-        grid=SECTIONS,
         measured=lambda b, k: crossing(1, b, k),
     ),
 )
 
-gbsn_routing_on_bsn = claim(
+gbsn_routing_on_bsn = claim_iv(
     "GBSN-S4-gbsn-routing-on-bsn",
-    place="IV",
     statement="on BSN(a,b) the GBSN routing reaches every destination over links, on no longer "
     "ways than the diameter",
-    relation="all",
     grid=UP_TO_6,
     measured=lambda topology: delivered(topology, "gbsn", diameter(topology).value),
 )
 
 
-@claim(
+@claim_iv(
     "GBSN-S4-gbsn-routing-delivers",
-    place="IV",
     statement="the GBSN routing reaches every destination over links and comes to no node twice",
-    relation="all",
     grid=few(lambda of: of.size <= 80, " (N <= 10, and drawn), N <= 80"),
 )
 def gbsn_routing_delivers(topology: str) -> Measured | bool:
@@ -119,12 +112,10 @@ def by_right_shifts(topology: str) -> Measured | bool:
 
 
 RIGHT_SHIFTS = (
-    claim(
+    claim_iv(
         "GBSN-S4-right-shift-suffices",
-        place="IV",
         statement="right shifts alone, each bringing the block's number closer to the "
         "destination's, serve every pair of blocks",
-        relation="all",
         grid=F,
         measured=by_right_shifts,
         cause="right-shifts",
@@ -133,11 +124,9 @@ RIGHT_SHIFTS = (
             lambda topology: len(blocks(topology).m) > 1,
         ),
     ),
-    claim(
+    claim_iv(
         "GBSN-S4-right-shift-fig1",
-        place="IV",
         statement="right shifts alone serve every pair of blocks of both networks of Fig. 1(b)",
-        relation="all",
         grid=FIGURE_1B,
         measured=by_right_shifts,
     ),
@@ -178,12 +167,10 @@ def shifts_on_routes(topology: str) -> tuple[np.ndarray, np.ndarray]:
 
 def instance(popular: str, a: str, b: str) -> Claim:
     """The claim that a popular network is BSN(a,b); `a` and `b` are ``1`` or ``n``."""
-    return claim(
+    return claim_iv(
         f"GBSN-S4-{popular}",
-        place="IV",
         statement=f"the {popular} network of 2^n nodes is BSN({a},{b}) on n bits: same links, same "
         "numbers",
-        relation="all",
         grid=over("n <= 8", n=range(1, 9)),
         measured=lambda n: compare(
             links(bsn(n if a == "n" else 1, n if b == "n" else 1, n)), POPULAR[popular](n)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mpinet.base.arrays import Flags
-from mpinet.claims import Measured, claim, over
+from mpinet.claims import Measured, claim, over, section
 from mpinet.claims.remembered import remembered
 from mpinet.measure.libraries import library
 from mpinet.papers.gbsn.grids import blocks, guest_of, is_small, powers
@@ -76,29 +76,23 @@ def _is_mapped(own: Distances, there: Distances, allowed: Flags) -> bool:
     return bool(solver.solve(model) == cp_model.OPTIMAL)
 
 
+claim_prop_4_1 = section(place="Prop. 4.1", grid=HOSTS, relation="<=", cause="slowdown")
+
 PROPOSITION_4_1 = (
-    claim(
+    claim_prop_4_1(
         "GBSN-P41-slowdown",
-        place="Prop. 4.1",
         statement="some mapping emulates BSN(a,b) with slowdown min(a, a/x), x = lg of the "
         "smallest block: no lower bound on every mapping's slowdown is above it",
-        relation="<=",
         claimed=lambda topology, a: min(a, a / smallest_lg(topology)),
-        grid=HOSTS,
         cost=lambda topology, a: 10.0,
         measured=least_slowdown,
-        cause="slowdown",
     ),
-    claim(
+    claim_prop_4_1(
         "GBSN-P41-slowdown-max",
-        place="Prop. 4.1",
         statement="some mapping emulates BSN(a,b) with slowdown max(1, a/x), x = lg of the "
         "smallest block: no lower bound on every mapping's slowdown is above it",
-        relation="<=",
         claimed=lambda topology, a: max(1, a / smallest_lg(topology)),
-        grid=HOSTS,
         measured=least_slowdown,
-        cause="slowdown",
     ),
 )
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from mpinet import measure
 from mpinet.base.arrays import Ints
-from mpinet.claims import Measured, claim, points, unsettled
+from mpinet.claims import Measured, claim, points, section, unsettled
 from mpinet.claims.remembered import remembered
 from mpinet.machine import Machine
 from mpinet.networks.shortest import neighbor_table
@@ -32,9 +32,11 @@ MOST_ROUTED = 80
 """Most nodes of a network whose routes are all followed."""
 
 
-@claim(
+claim_iv = section(place="IV")
+
+
+@claim_iv(
     "GBSN-S4-deadlock",
-    place="IV",
     statement="virtual channels avoid deadlock: with a message on the next channel of a link after "
     "each shift link, no channel depends on itself by way of others",
     relation="all",
@@ -87,9 +89,8 @@ def has_cycle(arcs: Ints) -> bool:
 
 THREE = "the GBSN routes in three of the time steps that the BSN needs: "
 
-three_steps = claim(
+three_steps = claim_iv(
     "GBSN-S4-three-steps-same",
-    place="IV",
     statement=THREE + "a link of the BSN(a,b) of the same size takes at most three hops, node x "
     "standing at node x",
     relation="<=",
@@ -118,9 +119,8 @@ def mappings() -> Ints:
     return np.array(list(permutations(range(8))))
 
 
-@claim(
+@claim_iv(
     "GBSN-S4-three-steps-mapped",
-    place="IV",
     statement=THREE + "some mapping of the BSN(a,b) of the same size takes its links to at most "
     "three hops each",
     relation="<=",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mpinet.claims import Grid, Measured, claim, once, over
+from mpinet.claims import Grid, Measured, once, over, section
 from mpinet.measure.wiring import degrees
 from mpinet.networks import open as open_topology
 from mpinet.papers.gmn import floods
@@ -21,11 +21,12 @@ def numbers_below(bound: int) -> Grid:
     ).quick(lambda N: N <= 150)
 
 
-@claim(
+claim_8 = section(place="8", relation="<=")
+
+
+@claim_8(
     "GMN-C-exists",
-    place="8",
     statement="the construction works for almost all N: for at least 99.9% of 1..20000",
-    relation="<=",
     claimed=0.001,
     grid=once("N in 1..20000"),
     cost=lambda: 10**5,
@@ -36,11 +37,9 @@ def impossible() -> Measured:
     return Measured(len(lacking) / LAST, {"impossible N": lacking})
 
 
-@claim(
+@claim_8(
     "GMN-C-diam",
-    place="8",
     statement="the diameter for N nodes is at most that of the next G(m,N'), N' >= N",
-    relation="<=",
     claimed=0,
     grid=numbers_below(420),
     cost=lambda N: 10 * N,
@@ -60,11 +59,9 @@ def next_loops(N: int) -> str:
     return open_topology(next(topology for topology in sizes if exists(topology))).name
 
 
-largest_degree = claim(
+largest_degree = claim_8(
     "GMN-C-maxdeg",
-    place="8",
     statement="the largest degree stays 4",
-    relation="<=",
     claimed=4,
     grid=numbers_below(420),
     measured=lambda N: max(degrees(f"gmnany:{N}")),

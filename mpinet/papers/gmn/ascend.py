@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from math import log2
 from typing import Any
 
 import numpy as np
 
 from mpinet.base.arrays import Array, Ints
-from mpinet.claims import Claim, Measured, claim, over
+from mpinet.claims import Claim, Measured, over, section
 from mpinet.claims.remembered import remembered
 from mpinet.machine.machine import Machine
 from mpinet.networks import open as open_topology
@@ -79,9 +78,10 @@ def all_units(found: tuple[bool, dict[str, int], int]) -> int:
     return sum(found[1].values())
 
 
-correct = claim(
+claim_6 = section(place="6")
+
+correct = claim_6(
     "GMN-A-correct",
-    place="6",
     statement="ASCEND and DESCEND give the serial results, with an operator for which order counts",
     corrects="GMN-A-print-bit",
     claimed={"ascend": True, "descend": True},
@@ -91,9 +91,8 @@ correct = claim(
 )
 
 
-@claim(
+@claim_6(
     "GMN-A-iter",
-    place="6",
     statement="2(m+1) iterations of step 2 bring all elements home",
     claimed=lambda topology: {"iterations": 2 * (parameters(topology)[0] + 1), "at home": True},
     grid=cycles.HOSTS,
@@ -108,7 +107,7 @@ def iterations(topology: str) -> dict[str, Any]:
     return {"iterations": count, "at home": bool(np.array_equal(seen[0][HELD], seen[-1][HELD]))}
 
 
-units = partial(claim, place="6", grid=cycles.HOSTS, cost=size_of)
+units = section(place="6", grid=cycles.HOSTS, cost=size_of)
 """Makes a row of the units that a pass takes."""
 
 UNITS = (
@@ -155,9 +154,8 @@ def algorithm_claim(operator: str) -> Claim:
     """The claim that an algorithm runs as ASCEND or DESCEND."""
     chosen = "shift:5" if operator == "shift" else operator
     kinds = open_operator(operator).kinds
-    return claim(
+    return claim_6(
         f"GMN-A-alg-{operator}",
-        place="6",
         statement=f"{operator} runs as ASCEND or DESCEND and gives the serial result on the "
         "hypercube, the recursive circulant, the ring, the shuffle-exchange, the de Bruijn graph, "
         "the CCC and G(m,N)",

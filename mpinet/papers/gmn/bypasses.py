@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
-from mpinet.claims import Claim, Grid, Measured, claim, over, points
+from mpinet.claims import Claim, Grid, Measured, claim, over, points, section
 from mpinet.claims.statement import Predicate
 from mpinet.papers.gmn.digits import bound_2
 from mpinet.papers.gmn.grids import each_m, holds_few, listed, parameters, sectors_of
@@ -257,9 +257,11 @@ def targets(topology: str) -> list[int]:
     return [p for p in range(places[0], places[-1] + 1) if p != border]
 
 
-@claim(
+claim_5_b = section(place="5 B")
+
+
+@claim_5_b(
     "GMN-FT-caseB-pair",
-    place="5 B",
     statement="in the target's sector a fault between the hop of type 0 and the target is bypassed "
     "by h_q in another sector and -h_q at the end: 2 edges more, 4 if h_q is beside the target "
     "(traversal 1 from the sector's border)",
@@ -292,9 +294,8 @@ def pair_of_hops(topology: str, target: int) -> Measured:
     return Measured(compare(path, bypass, dead), {"path": path.nodes, "bypass": bypass.nodes})
 
 
-@claim(
+@claim_5_b(
     "GMN-FT-caseB-triple",
-    place="5 B",
     statement="h_(q-1), h_(q-1), -h_q lead back to the sector where they begin",
     note="Corrected text: the third hop is printed as h_q, with which no walk comes back.",
     relation="all",
@@ -311,9 +312,8 @@ def triple_of_hops(topology: str, hop: int) -> Measured | bool:
     return True
 
 
-@claim(
+@claim_5_b(
     "GMN-FT-caseB-avg",
-    place="5 B",
     statement="the mean of the two printed lengths L(P1) and L(P2) is at most 11m/8 + 5, with B2 "
     "hops in each; it is m + 3 + B2 whatever the positions of source and target",
     measures=False,

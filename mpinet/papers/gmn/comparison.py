@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.claims import Claim, Measured, claim, once, over, points
+from mpinet.claims import Claim, Measured, claim, once, over, points, section
 from mpinet.claims.remembered import remembered
 from mpinet.measure.distance import Floods
 from mpinet.measure.wiring import links
@@ -66,9 +66,11 @@ def best_jump(N: int) -> Measured:
     return least("doubleloop", N, "s", range(2, (N - 1) // 2 + 1), 1)
 
 
-@claim(
+claim_1 = section(place="1")
+
+
+@claim_1(
     "GMN-I-chsqrt",
-    place="1",
     statement="the diameter of a chordal ring with the best chord is O(sqrt N): at most 2 sqrt N",
     note="Our constant for O(sqrt N): 2; 1.07 is the largest measured.",
     relation="<=",
@@ -82,9 +84,8 @@ def best_chordal_ring(N: int) -> Measured:
     return Measured(found.value / sqrt(N), {"diameter": found.value} | found.where)
 
 
-best_double_loop = claim(
+best_double_loop = claim_1(
     "GMN-I-dlbound",
-    place="1",
     statement="the diameter of every double loop is at least (sqrt(2N-1) - 1)/2",
     relation=">=",
     claimed=lambda N: (sqrt(2 * N - 1) - 1) / 2,
@@ -94,9 +95,8 @@ best_double_loop = claim(
 )
 
 
-@claim(
+@claim_1(
     "GMN-I-superior",
-    place="1",
     statement="the diameter is less than that of every double loop and every chordal ring of the "
     "same N",
     relation="all",
@@ -116,9 +116,8 @@ def superior(topology: str) -> Measured:
     return Measured(own < min(chordal.value, double.value), there)
 
 
-doubled = claim(
+doubled = claim_1(
     "GMN-I-doubled",
-    place="1",
     statement="of Moebius graphs, de Bruijn graphs and cube-connected cycles the next number of "
     "nodes is at least twice as large",
     relation=">=",

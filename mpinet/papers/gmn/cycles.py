@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mpinet.base.arrays import Array, Ints
-from mpinet.claims import claim, once, points
+from mpinet.claims import claim, once, points, section
 from mpinet.claims.remembered import remembered
 from mpinet.machine.machine import Machine
 from mpinet.networks import open as open_topology
@@ -37,9 +37,10 @@ HOSTS = points("N = 16, 32, 128, 256, 4096, 8192", POWERS)
 PAPERS_HOSTS = points("N = 32, 256, 8192", PAPERS)
 TWO_HOSTS = points("G(4,32), G(8,256)", PAPERS[:2])
 
-dimensions = claim(
+claim_6 = section(place="6")
+
+dimensions = claim_6(
     "GMN-A-q",
-    place="6",
     statement="where N = 2^q and m = 2^r, q = 2^(r-1) + r + 1",
     claimed=lambda topology: (
         parameters(topology)[0] // 2 + (parameters(topology)[0].bit_length() - 1) + 1
@@ -72,9 +73,8 @@ def cycles(topology: str) -> list[list[int]]:
     return found
 
 
-@claim(
+@claim_6(
     "GMN-A-cycles",
-    place="6",
     statement="the ring and the hops of type 0 make N/m cycles of m + 1 nodes, of which neighbours "
     "share one and others none",
     claimed=lambda topology: {
@@ -101,9 +101,8 @@ def cycles_of_sectors(topology: str) -> dict[str, Any]:
     }
 
 
-@claim(
+@claim_6(
     "GMN-A-onenode",
-    place="6",
     statement="of the nodes numbered (l,0), .., (l,m-1) in a cycle one has a link to a node 2^j "
     "away, for every j from r to q-1",
     claimed=lambda topology: dict.fromkeys(laterals(topology), (1,)),
@@ -144,9 +143,8 @@ def types_met(topology: str) -> tuple[int, ...]:
     return met.pop() if len(met) == 1 else ()
 
 
-@claim(
+@claim_6(
     "GMN-A-alpha",
-    place="6",
     statement="a cycle meets m/2 + 1 types of links, type 0 last; the printed m/2 leaves out the "
     "diagonal",
     claimed=lambda topology: {"types": parameters(topology)[0] // 2 + 1, "last": 0},
@@ -158,9 +156,8 @@ def number_of_types(topology: str) -> dict[str, int]:
     return {"types": len(set(met)), "last": met[-1]}
 
 
-sequence = claim(
+sequence = claim_6(
     "GMN-A-seq8",
-    place="6",
     statement="the hops of a cycle of G(8,256) are <2,4,3,1,0>",
     claimed=(2, 4, 3, 1, 0),
     grid=once("G(8,256)"),
@@ -190,9 +187,8 @@ def places_of(topology: str) -> Ints:
     return places
 
 
-places = claim(
+places = claim_6(
     "GMN-A-place",
-    place="6",
     statement="in G(8,256) a_32 starts on P[64], a_64 on P[128], a_128 on P[32]",
     claimed={"a_32": 64, "a_64": 128, "a_128": 32},
     grid=once("G(8,256)"),
@@ -215,9 +211,8 @@ def shifted(topology: str, shifts: int) -> list[Array]:
     return seen
 
 
-@claim(
+@claim_6(
     "GMN-A-shifts",
-    place="6",
     statement="in G(8,256) three shifts bring a_0 from P[0] to P[6] with h_1, two more to P[4] "
     "with h_3",
     claimed={"0": (0, 0), "3": (6, 1), "5": (4, 3)},
@@ -234,9 +229,8 @@ def shifts_of_first() -> dict[str, tuple[int, int]]:
     return found
 
 
-@claim(
+@claim_6(
     "GMN-A-unpipe",
-    place="6",
     statement="without pipelining a dimension takes m + 1 shifts, until every element has stood at "
     "the node with its link and all are home again",
     claimed=lambda topology: dict.fromkeys(laterals(topology), parameters(topology)[0] + 1),

@@ -6,7 +6,7 @@ from math import log2
 
 import numpy as np
 
-from mpinet.claims import BEYOND, Corrected, Measured, claim, points
+from mpinet.claims import BEYOND, Corrected, Measured, claim, points, section
 from mpinet.papers.gmn import floods
 from mpinet.papers.gmn.census import census
 from mpinet.papers.gmn.digits import bound_2
@@ -22,27 +22,19 @@ def sector_length(topology: str) -> int:
     return parameters(topology)[0]
 
 
+claim_3_2 = section(place="3.2", grid=MID, cost=cost_of_pairs, relation="<=", claimed=sector_length)
+
 EDGES_BESIDE_HOPS = (
-    claim(
+    claim_3_2(
         "GMN-D-case1a",
-        place="3.2",
         statement="where source and target are in different halves and all hops of H beyond them, "
         "traversal 2 takes at most m edges besides the hops",
-        relation="<=",
-        claimed=sector_length,
-        grid=MID,
-        cost=cost_of_pairs,
         measured=lambda topology: census(topology).turned,
     ),
-    claim(
+    claim_3_2(
         "GMN-D-nonH",
-        place="3.2",
         statement="an order of the hops exists in which every route has at most m edges besides "
         "the hops of H and the diagonal; an additional hop of type 0 is one of them",
-        relation="<=",
-        claimed=sector_length,
-        grid=MID,
-        cost=cost_of_pairs,
         measured=lambda topology: best_orders(topology)[1],
         reading=CHOSEN,
         cause="ends-of-routes",
@@ -91,32 +83,28 @@ def farthest_in_one_half(topology: str) -> Measured:
     return farthest(np.where(lower | upper, found, -1))
 
 
+claim_th_1 = section(place="Th. 1", relation="<=")
+
 THEOREM_1 = (
-    claim(
+    claim_th_1(
         "GMN-T1-D",
-        place="Th. 1",
         statement="the diameter is at most m + B2",
-        relation="<=",
         claimed=longest_stated,
         grid=ALL,
         cost=size_of,
         measured=floods.diameter,
     ),
-    claim(
+    claim_th_1(
         "GMN-T1-Lhat",
-        place="Th. 1",
         statement="m + B2 is at most 11m//8, and 1 more where m mod 8 is 2, 4 or 5",
         measures=False,
-        relation="<=",
         claimed=lambda m: 11 * m // 8 + (m % 8 in (2, 4, 5)),
         grid=each_m(19999, 1999),
         measured=lambda m: m + bound_2(m),
     ),
-    claim(
+    claim_th_1(
         "GMN-T1-mod",
-        place="Th. 1",
         statement="the diameter is at most 11m//8, and 1 more where m mod 8 is 2, 4 or 5",
-        relation="<=",
         claimed=lambda topology: (
             11 * sector_length(topology) // 8 + (sector_length(topology) % 8 in (2, 4, 5))
         ),

@@ -8,7 +8,7 @@ from math import ceil, log2
 import numpy as np
 
 from mpinet.base.arrays import Ints
-from mpinet.claims import Measured, claim, once, over, points
+from mpinet.claims import Measured, claim, once, over, points, section
 from mpinet.networks import open as open_topology
 from mpinet.papers.gmn.grids import TO_20, each_m, largest_size, name, parameters, sectors_of
 from mpinet.papers.gmn.numbers import (
@@ -40,9 +40,10 @@ def bound_2(m: int) -> int:
     return 3 * ((m - 2) // 4) // 2 + 1 if m % 8 in (2, 3) else 3 * (m // 4 - 1) // 2 + 2
 
 
-example_1 = claim(
+claim_3_1 = section(place="3.1")
+
+example_1 = claim_3_1(
     "GMN-RRB-ex1",
-    place="3.1",
     statement="the restricted redundant binary of 59 is 1 0 0 0 -1 0 -1",
     claimed=(1, 0, 0, 0, -1, 0, -1),
     grid=once("59"),
@@ -50,9 +51,8 @@ example_1 = claim(
 )
 
 
-@claim(
+@claim_3_1(
     "GMN-RRB-ex2",
-    place="3.1",
     statement="1 0 0 -1 0 -1 0 1 has the weights 4, 2 (even, without digit 0) and 1 (odd)",
     claimed={"digits": (1, 0, 0, -1, 0, -1, 0, 1), "w": 4, "w_e": 2, "w_o": 1},
     grid=once("109"),
@@ -64,9 +64,8 @@ def example_2() -> dict[str, object]:
     return {"digits": digits(109)} | {key: int(row[column]) for key, column in weights.items()}
 
 
-@claim(
+@claim_3_1(
     "GMN-RRB-redundant",
-    place="3.1",
     statement="1 0 0 -1 1 0 -1 and 1 0 0 0 -1 0 -1 both stand for 59: hops of these types lead 59 "
     "sectors on",
     claimed=59,
@@ -83,9 +82,8 @@ def sectors_led(word: tuple[int, ...]) -> int:
     return node // m % sectors_of(network.name)
 
 
-@claim(
+@claim_3_1(
     "GMN-RRB-unique",
-    place="3.1",
     statement="every integer has one restricted redundant binary: of 11 digits, no two words are "
     "one number, and the routing's word is it",
     relation="all",
@@ -144,13 +142,13 @@ def near(topology: str) -> Ints:
     return numbers_read(0, N // (4 * m))
 
 
-most_digits = claim(
+claim_3_2 = section(place="3.2", grid=TO_20)
+
+most_digits = claim_3_2(
     "GMN-D-bits",
-    place="3.2",
     statement="sector differences up to N//(4m) have at most m//2 digits",
     relation="<=",
     claimed=lambda topology: parameters(topology)[0] // 2,
-    grid=TO_20,
     measured=lambda topology: largest(near(topology)[:, LENGTH], "delta"),
 )
 
@@ -162,25 +160,21 @@ def most_ones_above(lowest: int, topology: str) -> Measured:
     return largest(np.where(rows[:, LOWEST] == lowest, above, -1), "delta")
 
 
+claim_3_2_case_1 = section(place="3.2 case 1", grid=TO_20, relation="<=")
+
 WEIGHTS = (
-    claim(
+    claim_3_2_case_1(
         "GMN-D-weight-odd",
-        place="3.2 case 1",
         statement="an odd sector difference up to N//(4m) has at most (m-2)//4 nonzero digits "
         "above digit 0",
         reading='the printed "=" between the two is read as a bound.',
-        relation="<=",
         claimed=lambda topology: (parameters(topology)[0] - 2) // 4,
-        grid=TO_20,
         measured=partial(most_ones_above, 1),
     ),
-    claim(
+    claim_3_2_case_1(
         "GMN-D-weight-even",
-        place="3.2 case 1",
         statement="an even sector difference up to N//(4m) has at most m//4 nonzero digits",
-        relation="<=",
         claimed=lambda topology: parameters(topology)[0] // 4,
-        grid=TO_20,
         measured=partial(most_ones_above, 0),
     ),
 )
@@ -216,9 +210,8 @@ routing_steps = claim(
 )
 
 
-@claim(
+@claim_3_2(
     "GMN-D-convert",
-    place="3.2",
     statement="with w = w_e + w_o nonzero digits above digit 0 there are at most floor(3w/2) hops "
     "after the conversion, those of digit 0 not counted",
     relation="<=",
@@ -233,13 +226,11 @@ def most_converted(w: int) -> Measured:
     return largest(hops, "delta")
 
 
-most_hops_near = claim(
+most_hops_near = claim_3_2(
     "GMN-D-B1",
-    place="3.2",
     statement="sector differences up to N//(4m) need at most B1 hops of one class",
     relation="<=",
     claimed=lambda topology: bound_1(parameters(topology)[0]),
-    grid=TO_20,
     measured=lambda topology: largest(near(topology)[:, HOPS], "delta"),
 )
 
@@ -250,13 +241,11 @@ def diagonal_rows(topology: str, first: int) -> Ints:
     return numbers_read(0, k)[: k - first + 1][::-1]
 
 
-@claim(
+@claim_3_2(
     "GMN-D-B2",
-    place="3.2",
     statement="where the diagonal is used at most B2 hops are needed, the diagonal counted",
     relation="<=",
     claimed=lambda topology: bound_2(parameters(topology)[0]),
-    grid=TO_20,
 )
 def most_hops_far(topology: str) -> Measured | int:
     """The most hops with the diagonal, and the first difference that needs them; 0 without any."""
@@ -265,9 +254,8 @@ def most_hops_far(topology: str) -> Measured | int:
     return largest(rows[:, HOPS] + 1, "delta", first) if len(rows) else 0
 
 
-larger_bound = claim(
+larger_bound = claim_3_2(
     "GMN-D-maxB",
-    place="3.2",
     statement="max(B1, B2) is B2",
     measures=False,
     claimed=bound_2,
@@ -276,13 +264,11 @@ larger_bound = claim(
 )
 
 
-@claim(
+@claim_3_2(
     "GMN-D-hops",
-    place="3.2",
     statement="every sector difference needs at most B2 hops, the diagonal counted",
     relation="<=",
     claimed=lambda topology: bound_2(parameters(topology)[0]),
-    grid=TO_20,
 )
 def most_hops(topology: str) -> Measured:
     """The most hops as the routing takes them, and the first difference that needs them."""

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mpinet.base.arrays import Ints
-from mpinet.claims import Corrected, Grid, Measured, claim, points
+from mpinet.claims import Corrected, Grid, Measured, claim, points, section
 from mpinet.claims.remembered import remembered
 from mpinet.compiled import inlined
 from mpinet.measure.cuts import biconnected
@@ -40,9 +40,10 @@ def up_to(most: int) -> Grid:
 UP_TO_704 = up_to(704).quick(lambda topology: size_of(topology) <= 360)
 UP_TO_300 = up_to(300).quick(lambda topology: size_of(topology) <= 112)
 
-two_connected = claim(
+claim_5 = section(place="5", relation="<=")
+
+two_connected = claim_5(
     "GMN-FT-bicon",
-    place="5",
     statement="G(m,N) is biconnected",
     relation="all",
     grid=UP_TO_704,
@@ -79,11 +80,9 @@ def increase(topology: str) -> Measured:
     return Measured(worst.value - floods.diameter(topology).value, worst.where)
 
 
-diameter_with_dead_node = claim(
+diameter_with_dead_node = claim_5(
     "GMN-FT-Lhat",
-    place="5",
     statement="with one dead node the diameter is at most m + B2 + 6",
-    relation="<=",
     claimed=lambda topology: longest_stated(topology) + 6,
     grid=UP_TO_704,
     cost=lambda topology: 100 * size_of(topology),
@@ -168,23 +167,19 @@ walk_around = walk.bind("walk_around", notes=Around, hop=shun_dead, ended=note_l
 
 
 ROUTES_AROUND = (
-    claim(
+    claim_5(
         "GMN-FT-route",
-        place="5",
         statement="with one dead node that the source knows, the planned route has at most m + B2 "
         "+ 6 hops",
-        relation="<=",
         claimed=lambda topology: longest_stated(topology) + 6,
         grid=UP_TO_300,
         cost=lambda topology: 120 * size_of(topology) ** 2,
         measured=lambda topology: longest_around(topology, "planned"),
     ),
-    claim(
+    claim_5(
         "GMN-FT-online",
-        place="5",
         statement="with one dead node that only its neighbours know, the repaired route has at "
         "most m + B2 + 6 hops",
-        relation="<=",
         claimed=lambda topology: longest_stated(topology) + 6,
         grid=UP_TO_300,
         cost=lambda topology: 30 * size_of(topology) ** 2,

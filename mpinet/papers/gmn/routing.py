@@ -6,7 +6,7 @@ from math import log2
 
 import numpy as np
 
-from mpinet.claims import BEYOND, Corrected, Measured, claim, once
+from mpinet.claims import BEYOND, Corrected, Measured, claim, once, section
 from mpinet.measure.routes import walk
 from mpinet.networks import open as open_topology
 from mpinet.networks.gmn.parameters import largest
@@ -91,9 +91,11 @@ EXAMPLE_5 = (
 )
 
 
-@claim(
+claim_4 = section(place="4")
+
+
+@claim_4(
     "GMN-R-deliver",
-    place="4",
     statement="every message arrives over links, for all ordered pairs",
     relation="all",
     grid=MID,
@@ -150,9 +152,8 @@ LONGEST_ROUTES = (
 )
 
 
-@claim(
+@claim_4(
     "GMN-R-hoptypes",
-    place="4",
     statement="with both signs there are m types of hops",
     claimed=lambda topology: parameters(topology)[0],
     grid=largest_of_each(3, 49),
@@ -173,9 +174,8 @@ def signed_types(topology: str) -> int:
     return len(np.unique(((behind - nodes) % N)[behind >= 0]))
 
 
-@claim(
+@claim_4(
     "GMN-R-bits",
-    place="4",
     statement="a header has O(m log m) bits: at most 4 m log2 m, for 2m edges of 2 log2 m bits",
     note="Our constant for O(m log m): 4; 1.67 is the largest measured.",
     relation="<=",
@@ -192,9 +192,8 @@ def header_bits(topology: str) -> Measured:
     return Measured(bits / (m * log2(m)), ends | {"bits": bits})
 
 
-@claim(
+@claim_4(
     "GMN-R-arrays",
-    place="4",
     statement="two arrays of m//4 digits hold the digits of a sector difference but digit 0 "
     "(differences without diagonal; the first 4096 and the largest)",
     relation="<=",

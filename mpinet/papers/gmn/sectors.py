@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mpinet.base.arrays import Ints
-from mpinet.claims import Corrected, Measured, OutOfReach, claim, over, points
+from mpinet.claims import Corrected, Measured, OutOfReach, claim, over, points, section
 from mpinet.claims.remembered import remembered
 from mpinet.measure.wiring import degrees, edges
 from mpinet.papers.gmn.grids import (
@@ -131,24 +131,22 @@ def has_jumps_beyond(topology: str) -> bool:
     return sectors > 2 ** (m // 2) and sectors.bit_count() > 2
 
 
+claim_2_remark = section(place="2 remark", grid=ALL)
+
 GRAPH_OF_SECTORS = (
-    claim(
+    claim_2_remark(
         "GMN-S-super",
-        place="2 remark",
         statement="with sectors as nodes it contains the circulant of N/m nodes with the jumps 1, "
         "2, .., 2^(floor(log2(N/m)) - 1)",
         corrects="GMN-S-super-rc",
         relation="superset",
-        grid=ALL,
         cost=size_of,
         measured=lambda topology: missing(topology, paper_circulant(topology)),
     ),
-    claim(
+    claim_2_remark(
         "GMN-S-super-rc",
-        place="2 remark",
         statement="with sectors as nodes it contains the recursive circulant G(N/m,2)",
         relation="superset",
-        grid=ALL,
         cost=size_of,
         measured=lambda topology: missing(topology, f"rcirculant:{sectors_of(topology)},2"),
         cause="recursive-circulant",
@@ -157,12 +155,10 @@ GRAPH_OF_SECTORS = (
             has_jumps_beyond,
         ),
     ),
-    claim(
+    claim_2_remark(
         "GMN-S-super-eq",
-        place="2 remark",
         statement="with sectors as nodes it equals that circulant only for N = m 2^(m//2+1)",
         claimed=lambda topology: size_of(topology) == largest_size(parameters(topology)[0]),
-        grid=ALL,
         cost=size_of,
         measured=lambda topology: np.array_equal(
             links_of(paper_circulant(topology)), coalesced(topology)
@@ -178,9 +174,8 @@ GRAPH_OF_SECTORS = (
             ),
         ),
     ),
-    claim(
+    claim_2_remark(
         "GMN-S-rcdeg",
-        place="2 remark",
         statement="the degree of the recursive circulant G(2^n,2) is about log2 N: within 1",
         tolerance=1,
         claimed=lambda n: n,

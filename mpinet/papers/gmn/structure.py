@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.claims import Corrected, Measured, claim, once, over, points
+from mpinet.claims import Corrected, Measured, claim, once, over, points, section
 from mpinet.errors import TopologyError
 from mpinet.measure.distance import diameter
 from mpinet.measure.hamiltonian import hamiltonian_cycle, is_hamiltonian_cycle
@@ -86,10 +86,11 @@ def successive(one_m: bool) -> list[dict[str, int]]:
     ]
 
 
+claim_1 = section(place="1", grid=ALL)
+
 GAPS = (
-    claim(
+    claim_1(
         "GMN-S-gap",
-        place="1",
         statement="from one size to the next it is 2m, m that of either",
         relation="in",
         claimed=lambda N, m, next_m: (2 * m, 2 * next_m),
@@ -107,9 +108,8 @@ GAPS = (
             claimed=lambda N, m, next_m: 2 * next_m,
         ),
     ),
-    claim(
+    claim_1(
         "GMN-S-gap-within-m",
-        place="1",
         statement="from one size of an m to its next it is 2m",
         claimed=lambda N, m, next_m: 2 * m,
         grid=points("N <= 18432", lambda: successive(True)),
@@ -118,14 +118,12 @@ GAPS = (
 )
 
 
-@claim(
+@claim_1(
     "GMN-S-gap-log",
-    place="1",
     statement="the interval of sizes, 2m, is less than 4 log2 N; m is measured as the least "
     "translation that is an automorphism",
     relation="<",
     claimed=lambda topology: 4 * float(np.log2(size_of(topology))),
-    grid=ALL,
     cost=size_of,
 )
 def doubled_period(topology: str) -> int:
@@ -140,24 +138,21 @@ def doubled_period(topology: str) -> int:
     return 2 * period
 
 
+claim_abstract_2 = section(place="abstract, 2", cost=size_of, tolerance=1e-9)
+
 DEGREES = (
-    claim(
+    claim_1(
         "GMN-S-degset",
-        place="1",
         statement="degrees are 2, 3 and 4, so that the largest is 4",
         claimed=(2, 3, 4),
-        grid=ALL,
         cost=size_of,
         measured=lambda topology: tuple(degrees(topology)),
     ),
-    claim(
+    claim_abstract_2(
         "GMN-S-avgdeg-even",
-        place="abstract, 2",
         statement="the average degree is 3 + 1/m for even m",
-        tolerance=1e-9,
         claimed=lambda topology: 3 + 1 / parameters(topology)[0],
         grid=EVEN,
-        cost=size_of,
         measured=average_degree,
         cause="half-round",
         fails_where=HALF_ROUND,
@@ -168,23 +163,18 @@ DEGREES = (
             claimed=lambda topology: 3 if jumps_half(topology) else 3 + 1 / parameters(topology)[0],
         ),
     ),
-    claim(
+    claim_abstract_2(
         "GMN-S-avgdeg-odd",
-        place="abstract, 2",
         statement="the average degree is 3 for odd m",
-        tolerance=1e-9,
         claimed=3,
         grid=ODD,
-        cost=size_of,
         measured=average_degree,
     ),
-    claim(
+    claim_1(
         "GMN-S-avgdeg-max",
-        place="1",
         statement="the average degree is at most 3.25",
         relation="<=",
         claimed=3.25,
-        grid=ALL,
         cost=size_of,
         measured=average_degree,
     ),
@@ -203,26 +193,22 @@ LINKS = (
         cost=size_of,
         measured=lambda topology: abs(links(topology) / (1.5 * size_of(topology)) - 1),
     ),
-    claim(
+    claim_1(
         "GMN-S-links-dl",
-        place="1",
         statement="there are fewer links than the 2N of a double loop",
         relation="<",
         claimed=lambda topology: 2 * size_of(topology),
-        grid=ALL,
         cost=size_of,
         measured=links,
     ),
-    claim(
+    claim_1(
         "GMN-S-links-ch",
-        place="1",
         statement="there are at most 13/12 as many links as the 1.5N of a chordal ring",
         note="Corrected text: half of its links more is printed (1/2); by the degrees 3.25 and 3 "
         "it is "
         "13/12.",
         relation="<=",
         claimed=lambda topology: 13 * size_of(topology) / 8,
-        grid=ALL,
         cost=size_of,
         measured=links,
     ),
@@ -265,9 +251,8 @@ hamiltonian = claim(
     measured=lambda topology: is_hamiltonian_cycle(topology, hamiltonian_cycle(topology) or []),
 )
 
-ring_diameter = claim(
+ring_diameter = claim_1(
     "GMN-S-ringdiam",
-    place="1",
     statement="a ring of N nodes has the diameter N//2",
     claimed=lambda N: N // 2,
     grid=over(N=range(3, 200)),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mpinet import measure
-from mpinet.claims import BEYOND, Measured, claim, points
+from mpinet.claims import BEYOND, Measured, points, section
 from mpinet.machine import Machine
 from mpinet.networks import open as open_topology
 from mpinet.networks.cycle import cycle_order
@@ -33,9 +33,11 @@ LIFTED = "lifted"
 """The name of cycles by the lifting scheme."""
 
 
-@claim(
+claim_beyond = section(place=BEYOND)
+
+
+@claim_beyond(
     "HDN-X-hamiltonian",
-    place=BEYOND,
     statement="HDN is Hamiltonian (N >= 4)",
     relation="all",
     grid=points("R1, and the network of Figure 11", lambda: listed([*r1(), FIG10, FIG11])).quick(
@@ -57,9 +59,8 @@ def contains_next(found: Net) -> bool:
     )
 
 
-@claim(
+@claim_beyond(
     "HDN-X-hamiltonian-scheme",
-    place=BEYOND,
     statement="for super-nodes each of which contains the next level's, and k = 1, 2, lifting the "
     "cycles of clusters gives a Hamiltonian cycle",
     relation="all",
@@ -75,9 +76,8 @@ def scheme(topology: str) -> Measured:
     return Measured(measure.is_hamiltonian_cycle(network, cycle_order(network, cycle).tolist()))
 
 
-connectivity = claim(
+connectivity = claim_beyond(
     "HDN-X-connectivity",
-    place=BEYOND,
     statement="node connectivity is the degree d_0 + k: no d_0 + k - 1 failures part the network",
     claimed=lambda topology: net(topology).degree + net(topology).k,
     grid=R1_TO_300,
@@ -86,9 +86,8 @@ connectivity = claim(
 )
 
 
-@claim(
+@claim_beyond(
     "HDN-X-gossip",
-    place=BEYOND,
     statement="all-to-all broadcast with one item a message, by rotation along a Hamiltonian "
     "cycle, takes N - 1 one-port steps, which is the lower bound",
     claimed=lambda topology: {"steps": size_of(topology) - 1, "everything arrives": True},
@@ -102,9 +101,8 @@ def gossip_steps(topology: str) -> dict[str, Any]:
     return {"steps": machine.steps, "everything arrives": result.correct}
 
 
-@claim(
+@claim_beyond(
     "HDN-X-bipartite",
-    place=BEYOND,
     statement="HDN is bipartite if and only if every factor of the base is K2 or an even ring",
     claimed=lambda topology: is_even(net(topology)),
     grid=points("R1", lambda: listed(of_r1())),
@@ -128,9 +126,8 @@ def links_a_node(topology: str) -> float:
     return links(topology) / open_topology(topology).size
 
 
-roadrunner_links = claim(
+roadrunner_links = claim_beyond(
     "HDN-X-roadrunner-links",
-    place=BEYOND,
     statement="an HDN of Table 3 with k = 1 has more links a node than a Roadrunner of at least as "
     "many nodes: 3 to less than 1.8",
     note="What the paper says of Roadrunner (HDN-S1-roadrunner) stays open: it gives one sentence, "

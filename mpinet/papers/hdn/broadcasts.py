@@ -11,7 +11,7 @@ from itertools import pairwise
 from math import ceil, log2, prod
 from typing import Any
 
-from mpinet.claims import BEYOND, Corrected, Measured, claim, points
+from mpinet.claims import BEYOND, Corrected, Measured, claim, points, section
 from mpinet.machine import Machine
 from mpinet.networks import open as open_topology
 from mpinet.networks.shortest import neighbor_table
@@ -273,9 +273,11 @@ def exact_steps(topology: str) -> int:
     return theorem_3(topology) - (2 ** (net(topology).k - 1) if covers_base(topology) else 0)
 
 
-@claim(
+claim_beyond = section(place=BEYOND)
+
+
+@claim_beyond(
     "HDN-X-bcast-exact",
-    place=BEYOND,
     statement="in the mended broadcast every node receives exactly once (N-1 messages), the last "
     "one in the last step; its steps are Theorem 3's value, minus 2^(k-1) if SN^1 = B",
     claimed=lambda topology: {
@@ -307,9 +309,8 @@ def is_even(found: Net) -> bool:
     return all(size == 2 or (kind == "C" and size % 2 == 0) for kind, size in found.base)
 
 
-@claim(
+@claim_beyond(
     "HDN-X-bcast-optimal",
-    place=BEYOND,
     statement="if every factor is K2 or an even ring, and SN^1 is not B, the mended broadcast "
     "takes as many steps as the diameter has hops, so that none is quicker",
     claimed=0,
@@ -325,9 +326,8 @@ def beyond_diameter(topology: str) -> Measured:
     return Measured(steps.value - hops.value, {"steps": steps.value, "diameter": hops.value})
 
 
-@claim(
+@claim_beyond(
     "HDN-X-ring-broadcast",
-    place=BEYOND,
     statement="no one-port broadcast is quicker than ceil(n/2) steps in C_n and ceil(log2 n) in "
     "K_n, and some are not slower",
     claimed=lambda topology: (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil, log2, prod
 from typing import Any
 
-from mpinet.claims import Claim, Corrected, Measured, claim, once, over, points, unsettled
+from mpinet.claims import Claim, Corrected, Measured, claim, once, over, points, section, unsettled
 from mpinet.networks import open as open_topology
 from mpinet.papers import measured
 from mpinet.papers.hdn.grids import listed, net, number_in, rdns, size_of, sized, swept_of
@@ -38,10 +38,11 @@ def of_ccc(topology: str) -> dict[str, int]:
     return {"n": n * 2**n, "d": 3, "D": 2 * n + n // 2 - 2 if n > 3 else 6}
 
 
+claim_table_2 = section(place="Table 2")
+
 TABLE_2 = (
-    claim(
+    claim_table_2(
         "HDN-Tab2-torus3d",
-        place="Table 2",
         statement="a 3D torus has xyz nodes, degree 6 and diameter (x+y+z)/2",
         claimed=lambda topology: {
             "n": prod(sides(topology)),
@@ -74,9 +75,8 @@ TABLE_2 = (
             claimed=floored,
         ),
     ),
-    claim(
+    claim_table_2(
         "HDN-Tab2-cube",
-        place="Table 2",
         statement="an n-cube has 2^n nodes, degree n and diameter n",
         claimed=lambda topology: {
             "n": 2 ** number_in(topology),
@@ -86,9 +86,8 @@ TABLE_2 = (
         grid=points("n = 1..10", [{"topology": f"hypercube:{n}"} for n in range(1, 11)]),
         measured=cells,
     ),
-    claim(
+    claim_table_2(
         "HDN-Tab2-ccc",
-        place="Table 2",
         statement="CCC(n) has n 2^n nodes, degree 3 and diameter 2n",
         claimed=lambda topology: {
             "n": number_in(topology) * 2 ** number_in(topology),
@@ -105,9 +104,8 @@ TABLE_2 = (
             claimed=of_ccc,
         ),
     ),
-    claim(
+    claim_table_2(
         "HDN-Tab2-dualcube",
-        place="Table 2",
         statement="the dual-cube(n), made of (n-1)-cubes, has 2^(2n-1) nodes, degree n and "
         "diameter 2n",
         claimed=lambda topology: {
@@ -133,9 +131,8 @@ TABLE_2 = (
             measured=lambda n: reached(f"rdn:{'x'.join(['2'] * (n - 1))},1"),
         ),
     ),
-    claim(
+    claim_table_2(
         "HDN-Tab2-rdn",
-        place="Table 2",
         statement="RDN(m,k) has (2m)^(2^k)/2 nodes, degree d_0 + k (as a simple graph) and "
         "diameter 2^k D_0 + 2^(k+1) - 2",
         claimed=lambda topology: {
@@ -161,11 +158,13 @@ def with_ratio(topology: str) -> dict[str, Any]:
     return found | {"CR": round(cost_ratio(*found.values()), 2)}
 
 
+claim_table_3 = section(place="Table 3")
+
+
 def other_row(name: str, topology: str, label: str, claimed: dict[str, Any]) -> Claim:
     """A row of Table 3 for a hypercube or a torus."""
-    return claim(
+    return claim_table_3(
         f"HDN-Tab3-{name}",
-        place="Table 3",
         statement=f"{label}: nodes, degree, diameter, and cost ratio to two decimals",
         claimed=claimed,
         grid=points("w = 1/2", [{"topology": topology}]),
@@ -189,9 +188,8 @@ OTHERS = [
 def hdn_row(printed: PrintedRatio) -> Claim:
     """A row of Table 3 for an HDN, without its degree."""
     sizes = ",".join(map(str, printed.sizes))
-    return claim(
+    return claim_table_3(
         f"HDN-Tab3-{len(printed.sizes)}-{sizes.replace(',', '-')}",
-        place="Table 3",
         statement=f"HDN(B,{len(printed.sizes)},({sizes})) over the 2x3x5 torus: nodes, diameter, "
         f"and cost ratio with the paper's degree {printed.d} to two decimals",
         claimed={"n": printed.n, "D": printed.D, "CR": printed.CR},
@@ -204,9 +202,8 @@ def hdn_row(printed: PrintedRatio) -> Claim:
 HDNS = [hdn_row(row) for row in ROWS]
 
 
-@claim(
+@claim_table_3(
     "HDN-Tab3-d",
-    place="Table 3",
     statement="the degrees of the six HDNs are 7, 7, 7, 8, 8, 8 (different neighbours are counted)",
     claimed={",".join(map(str, row.sizes)): row.d for row in ROWS},
     grid=once("Table 3"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mpinet import measure
-from mpinet.claims import Measured, claim, once, over, points
+from mpinet.claims import Measured, claim, once, over, points, section
 from mpinet.networks import open as open_topology
 from mpinet.papers.hdn import built, measured
 from mpinet.papers.hdn.grids import (
@@ -42,9 +42,11 @@ dual_size = claim(
 )
 
 
-@claim(
+claim_2 = section(place="Sec 2")
+
+
+@claim_2(
     "HDN-S2-dual-unique",
-    place="Sec 2",
     statement="the dual-construction gives isomorphic graphs for all numberings of G, the same one "
     "being used in all clusters",
     relation="iso",
@@ -65,9 +67,8 @@ def dual_unique(topology: str, numbering: int) -> Measured:
     )
 
 
-dual_symmetric = claim(
+dual_symmetric = claim_2(
     "HDN-S2-dual-symmetric",
-    place="Sec 2",
     statement="the dual-construction of a node-symmetric graph is node-symmetric: all nodes have "
     "the same number of nodes at each distance",
     relation="all",
@@ -87,9 +88,8 @@ dual_symmetric = claim(
 )
 
 
-@claim(
+@claim_2(
     "HDN-S2-rdn-size",
-    place="Sec 2",
     statement="RDN(m,k) has (2m)^(2^k)/2 nodes; above 10^7 nodes one cluster is visited, and its "
     "number of nodes multiplied by the number of clusters to which cross-edges lead",
     claimed=lambda m, k: (2 * m) ** (2**k) // 2,
@@ -130,9 +130,8 @@ def counted_by_clusters(base: str, k: int) -> int:
     return (len(np.unique(others)) + len(np.unique(own))) * inside
 
 
-@claim(
+@claim_2(
     "HDN-S2-rdn-special",
-    place="Sec 2",
     statement="the HDN with s_i = 1 at every level is the graph, number by number, that the "
     "dual-construction makes of B when it is applied k times",
     relation="all",
@@ -158,9 +157,8 @@ GRIDS = {f"torus:{p}x{q}": f"hdn:{p}x{q}" for p in range(3, 7) for q in range(3,
 CUBES = {f"hypercube:{r}": f"hdn:{'x'.join(['2'] * r)}" for r in range(1, 7)}
 
 
-@claim(
+@claim_2(
     "HDN-S2-product-torus",
-    place="Sec 2",
     statement="C_p x C_q is the 2D torus and the r-fold product of K2 the r-cube: the same links",
     relation="all",
     grid=points("p, q = 3..6; r = 1..6", [{"topology": name} for name in [*CUBES, *GRIDS]]),
@@ -174,9 +172,8 @@ def product_torus(topology: str) -> bool:
 PRODUCTS = {"hdn:2xK4": ("2", "K4"), "hdn:P3xP4": ("P3", "P4"), "hdn:3x5": ("3", "5")}
 SIZES = {"2": 2, "K4": 4, "P3": 3, "P4": 4, "3": 3, "5": 5}
 
-product_copies = claim(
+product_copies = claim_2(
     "HDN-S2-product-copies",
-    place="Sec 2",
     statement="without the links of G1, G1 x G2 is |V1| copies of G2; without those of G2, it is "
     "|V2| copies of G1",
     claimed=lambda topology: {
@@ -204,9 +201,8 @@ def copies_of(topology: str, factor: int) -> int:
     )
 
 
-product_symmetric = claim(
+product_symmetric = claim_2(
     "HDN-S2-product-symmetric",
-    place="Sec 2",
     statement="a product of symmetric factors is symmetric (all nodes have the same number of "
     "nodes at each distance), a mesh is not",
     claimed=lambda topology: not topology.startswith("mesh"),
@@ -218,9 +214,8 @@ product_symmetric = claim(
 )
 
 
-@claim(
+@claim_2(
     "HDN-S2-supernode-sizes",
-    place="Sec 2",
     statement="for factors of 2, 3 and 5 nodes a super-node has 1, 2, 3, 5, 6, 10, 15 or 30 nodes",
     claimed=(1, 2, 3, 5, 6, 10, 15, 30),
     grid=once("all S of HDN(C2xC3xC5,1,S)"),
@@ -231,9 +226,8 @@ def supernode_sizes() -> list[object]:
     return sorted(measured.dissection(name).joined for name in names)
 
 
-clusters = claim(
+clusters = claim_2(
     "HDN-S2-clusters",
-    place="Sec 2",
     statement="HDN(B,i,S) has 2 n_i clusters, n_i of each class, each with N_{i-1} nodes and n_i "
     "super-nodes; n_i = N_{i-1}/s_i",
     claimed=lambda topology: {
@@ -250,9 +244,8 @@ clusters = claim(
 )
 
 
-@claim(
+@claim_2(
     "HDN-S2-cross-count",
-    place="Sec 2",
     statement="the highest level gives each node one link; joined super-nodes are joined by s_i "
     "links; every two clusters of different class are joined, by one pair of super-nodes; "
     "super-nodes are told apart by their nodes' addresses (C,U,SN)",
@@ -288,9 +281,8 @@ no_intra_class = claim(
 )
 
 
-@claim(
+@claim_2(
     "HDN-S2-cross-rule",
-    place="Sec 2",
     statement="a cross-edge of level i joins (C,U,SN,N) to (not C,SN,U,N) in the same copy of "
     "HDN(B,i,S); going back over it leads home, and nobody is joined to itself",
     relation="all",

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mpinet import measure
-from mpinet.claims import Corrected, Measured, claim, once, points
+from mpinet.claims import Corrected, Measured, claim, once, points, section
 from mpinet.claims.remembered import remembered
 from mpinet.papers.hdn.grids import FIG10, FIG11
 from mpinet.papers.hdn.measured import counts, cross_port, dual_net
@@ -107,13 +107,14 @@ def route() -> tuple[list[int], int, int]:
     return nodes, u2, v1
 
 
-@claim(
+claim_4_example = section(place="Sec 4 example", grid=once("network of Figure 11"))
+
+
+@claim_4_example(
     "HDN-EX-uprime",
-    place="Sec 4 example",
     statement="from u = (0,0,0,0) to v = (1,19,19,14) Algorithm 1 takes u' = (0,0,19,0), "
     "u'' = (1,19,0,0) and v' = (1,19,0,14)",
     claimed={"u'": (0, 0, 19, 0), "v'": (1, 19, 0, 14), "u''": (1, 19, 0, 0)},
-    grid=once("network of Figure 11"),
 )
 def intermediate() -> dict[str, Label]:
     """The nodes of the walked route on both sides of its hop over level 2, and where it leaves."""
@@ -122,12 +123,10 @@ def intermediate() -> dict[str, Label]:
     return {name: network.level_address(nodes[place], 2) for name, place in places.items()}
 
 
-@claim(
+@claim_4_example(
     "HDN-EX-reindex",
-    place="Sec 4 example",
     statement="in indices of level 1 u, u', v', v are (0,0,0,0), (1,4,2,3), (0,0,2,2), (1,4,4,5)",
     claimed={"u": TO_U1[0], "u'": TO_U1[-1], "v'": TO_V1[-1], "v": TO_V1[0]},
-    grid=once("network of Figure 11"),
     reading=BY_NUMBER,
 )
 def reindexed() -> dict[str, Label]:
@@ -161,9 +160,8 @@ def on_rings(source: int, target: int) -> list[Label]:
     return [network.level_address(node, 1) for node in nodes]
 
 
-@claim(
+@claim_4_example(
     "HDN-EX-path-labels",
-    place="Sec 4 example",
     statement="the printed path of 7 + 7 + 1 + 2 hops comes out, label by label, if re-indexing "
     "keeps serial numbers, level-1 super-nodes are rings of 6 in rings of 5 as Figure 10 draws "
     "them, and after a cross-edge SN is changed before N",
@@ -198,13 +196,11 @@ def inside_torus(source: int, target: int) -> list[Label]:
     return [torus.digits(node) for node in measure.walk(torus, source, target, ALGORITHM_1)]
 
 
-@claim(
+@claim_4_example(
     "HDN-EX-path-links",
-    place="Sec 4 example",
     statement="all 17 hops of the printed path are links of HDN(B,2,(6,15)), each taken between "
     "the nodes with the labels that are printed for it",
     claimed=17,
-    grid=once("network of Figure 11"),
     cause="example-path",
 )
 def path_links() -> Measured:
@@ -226,12 +222,10 @@ def path_links() -> Measured:
     return Measured(linked, {"no links": missing})
 
 
-@claim(
+@claim_4_example(
     "HDN-EX-subpath",
-    place="Sec 4 example",
     statement="inside SN^2, a 3x5 torus, the route from u'' to v' is (0,0), (2,0), (2,4)",
     claimed=INSIDE,
-    grid=once("network of Figure 11"),
 )
 def subpath() -> list[Label]:
     """That part of the walked route, by its coordinates in C3 and C5."""
@@ -246,12 +240,10 @@ def example_hops() -> dict[str, Any]:
     return {"hops": len(nodes) - 1, "distance": int(flooded[nodes[-1]])}
 
 
-@claim(
+@claim_4_example(
     "HDN-EX-length",
-    place="Sec 4 example",
     statement="the route of Algorithm 1 from u to v has 17 hops",
     claimed=17,
-    grid=once("network of Figure 11"),
     cause="example-path",
     corrected=Corrected(
         "HDN-C-EX-length",

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import log2
 from typing import Any
 
-from mpinet.claims import BEYOND, Corrected, Measured, claim, once, over, points
+from mpinet.claims import BEYOND, Corrected, Measured, claim, once, over, points, section
 from mpinet.papers.hdn.grids import listed, net, size_of, sized, swept_of
 from mpinet.papers.hdn.measured import degree, diameter
 from mpinet.papers.hdn.sweeps import reached
@@ -43,9 +43,11 @@ def cells(topology: str, *columns: str) -> dict[str, Any]:
     return {column: measure[column]() for column in columns or measure}
 
 
-@claim(
+claim_3 = section(place="Sec 3")
+
+
+@claim_3(
     "HDN-S3-cr-cube",
-    place="Sec 3",
     statement="the weighted cost ratio of an n-cube is 1 for all n and weights",
     claimed=1.0,
     tolerance=1e-12,
@@ -89,9 +91,8 @@ ROWS = (
 
 TABLE_3 = listed([sized(row.sizes) for row in ROWS])
 
-effective = claim(
+effective = claim_3(
     "HDN-S3-cr-effective",
-    place="Sec 3",
     statement="every HDN of Table 3 has a lower cost ratio (with the paper's degree) than the "
     "hypercube and the torus of its block",
     relation="<",
@@ -133,9 +134,8 @@ def monotone_below_base(s: tuple[int, ...], larger: tuple[int, ...]) -> bool:
     return covers_at_last(s, larger) or bool(ratio_of(sized(s)) <= ratio_of(sized(larger)))
 
 
-@claim(
+@claim_3(
     "HDN-S3-cr-monotone",
-    place="Sec 3",
     statement="the cost ratio, w = 1/2, with measured nodes and diameters and the paper's degree, "
     "does not fall when an s_i grows and the others stay",
     relation="<=",
@@ -164,9 +164,8 @@ def monotone(s: tuple[int, ...], larger: tuple[int, ...]) -> Measured:
     return Measured(ratio_of(sized(s)), {"diameters": diameters})
 
 
-@claim(
+@claim_3(
     "HDN-S3-cr-min",
-    place="Sec 3",
     statement="the smallest cost ratio in Table 3, with the paper's degree and two decimals, is "
     "0.69",
     claimed=0.69,

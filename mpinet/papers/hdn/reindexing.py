@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mpinet.base.arrays import Ints
-from mpinet.claims import Claim, Measured, claim, once, points
+from mpinet.claims import Claim, Measured, claim, once, points, section
 from mpinet.papers.hdn.grids import (
     FIG10,
     FIG11,
@@ -27,9 +27,11 @@ TWO_LEVELS = points(
 )
 
 
-@claim(
+claim_4 = section(place="Sec 4")
+
+
+@claim_4(
     "HDN-S4-difference",
-    place="Sec 4",
     statement="(C2 x C3) - (C3 x C5) = C2",
     claimed=("C2",),
     grid=once("SN^1 and SN^2 of the network of Figure 11"),
@@ -60,9 +62,8 @@ def snid_range(topology: str) -> int:
     return 2 * (found.n(found.k - 1) // nodes(tuple(come))) * nodes(tuple(gone))
 
 
-snid_values = claim(
+snid_values = claim_4(
     "HDN-S4-snid-range",
-    place="Sec 4",
     statement="SN_id^i takes 2 |U^{i-1}/(SN^i - SN^{i-1})| |SN^{i-1} - SN^i| values, where "
     "|U^{i-1}| = n_{i-1}",
     claimed=snid_range,
@@ -74,9 +75,8 @@ snid_values = claim(
 )
 
 
-@claim(
+@claim_4(
     "HDN-S4-snid-20",
-    place="Sec 4",
     statement="in the network of Figure 11, SN_id^2 takes 2*5*2 = 20 values and N_id^2 3*5 = 15",
     claimed={"SN_id": 20, "N_id": 15},
     grid=points("B = C2xC3xC5, S = (6,15)", [{"topology": FIG11}]),
@@ -100,9 +100,8 @@ def cluster_indices(topology: str) -> tuple[Ints, Ints]:
     return below, top[nodes][:, 2:]
 
 
-@claim(
+@claim_4(
     "HDN-S4-reindex-bijective",
-    place="Sec 4",
     statement="re-indexing is one-to-one: the nodes of a cluster have as many different indices "
     "(C,U,SN,N)^{i-1} (for i = 1: coordinates) as (SN,N)^i, one of each a node",
     claimed=lambda topology: dict.fromkeys(
@@ -121,9 +120,8 @@ def reindex_bijective(topology: str) -> dict[str, int]:
     }
 
 
-@claim(
+@claim_4(
     "HDN-S4-reindex-equal-s",
-    place="Sec 4",
     statement="if SN^{i-1} = SN^i, at any level i, then N^i = N^{i-1} and SN^i enumerates "
     "(C,U,SN)^{i-1} in order",
     relation="all",
@@ -152,9 +150,8 @@ def equal_to_last(found: Net) -> list[int]:
     return [i for i in range(2, found.k + 1) if found.members[i - 1] == found.members[i - 2]]
 
 
-@claim(
+@claim_4(
     "HDN-S4-serial",
-    place="Sec 4",
     statement="150C + 30U + 6SN + N numbers the nodes (C,U,SN,N) of the network of Figure 10 by "
     "0..299, each once",
     relation="all",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mpinet import measure
-from mpinet.claims import BEYOND, Measured, claim
+from mpinet.claims import BEYOND, Measured, claim, section
 from mpinet.papers.hdn.grids import (
     R1_BY_SIZE,
     R1_TO_300,
@@ -94,9 +94,10 @@ def recursive_call(topology: str) -> Measured:
     return farthest(np.where(same, lengths(cluster, ALGORITHM_1), -1))
 
 
-detour = claim(
+claim_beyond = section(place=BEYOND)
+
+detour = claim_beyond(
     "HDN-X-alg1-shortest-k1",
-    place=BEYOND,
     statement="for k = 1 every route of Algorithm 1 is as short as the distance",
     claimed=0,
     grid=within_r1("k = 1", lambda found: found.k == 1),
@@ -111,9 +112,8 @@ SOURCES = 32
 """Sources that are drawn in larger networks."""
 
 
-@claim(
+@claim_beyond(
     "HDN-X-mended-route",
-    place=BEYOND,
     corrects="HDN-Th2-bound",
     statement="Algorithm 1 with the landing node that makes the route shortest keeps to Theorem "
     f"2's bound: all pairs up to N = {ALL_PAIRS}, above from {SOURCES} random sources",
@@ -135,9 +135,8 @@ def mended_route(topology: str) -> Measured:
     return at_pair(found.longest, found.longest_pair)
 
 
-header = claim(
+header = claim_beyond(
     "HDN-X-header",
-    place=BEYOND,
     statement="as a stack of legs, the header of Algorithm 1 never holds more than 3k + 1",
     relation="<=",
     claimed=lambda topology: 3 * net(topology).k + 1,

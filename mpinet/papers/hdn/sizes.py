@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import prod
 
-from mpinet.claims import Claim, Corrected, Measured, claim, once, points
+from mpinet.claims import Claim, Corrected, Measured, claim, once, points, section
 from mpinet.papers.hdn.grids import (
     R1,
     TORUS,
@@ -89,9 +89,11 @@ def spread() -> dict[str, int]:
     return {name: where[name][1] for name in ("smallest", "largest")}
 
 
-@claim(
+claim_3 = section(place="Sec 3")
+
+
+@claim_3(
     "HDN-S3-range",
-    place="Sec 3",
     statement='the networks of Table 1 have from "several hundreds to several millions" of nodes',
     claimed={"the smallest: several hundreds": True, "the largest: several millions": True},
     grid=once("Table 1"),
@@ -125,9 +127,8 @@ def extremes() -> Measured:
     )
 
 
-recurrence = claim(
+recurrence = claim_3(
     "HDN-S3-recurrence-N",
-    place="Sec 3",
     statement="N_i = 2 N_{i-1}^2 / s_i",
     claimed=size_of,
     grid=points("R1, Table 1", lambda: listed([*r1(), *table_1()])).quick(
@@ -187,9 +188,8 @@ THEOREM_1 = (
         cost=nodes_of,
         measured=degree,
     ),
-    claim(
+    claim_3(
         "HDN-S3-degree-235",
-        place="Sec 3",
         statement="over the 2x3x5 torus, whose degree is given as 6, the degree is 7 for k = 1 "
         "and 8 for k = 2 (different neighbours are counted)",
         claimed=lambda topology: 6 + net(topology).k,

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 
 from mpinet import measure
-from mpinet.claims import Corrected, Measured, claim, unsettled
+from mpinet.claims import Corrected, Measured, claim, section, unsettled
 from mpinet.papers.grids import numbers, of, pairs_of, up_to
 from mpinet.papers.lens.grids import by_size, family
 from mpinet.papers.lens.loads import extremes
@@ -23,9 +23,10 @@ OURS = (
 SNOWFLAKES = [(p, n) for p, levels in ((2, 9), (3, 6), (4, 5), (5, 4)) for n in range(1, levels)]
 STARS = [(p, n) for p in range(3, 7) for n in range(1, 7)]
 
-HYPERCUBE = claim(
+claim_1 = section(place="1")
+
+HYPERCUBE = claim_1(
     "LENS-S1-hypercube",
-    place="1",
     statement="a hypercube has 2^n processors, its diameter is n and so is every degree",
     claimed=of(lambda n: {"processors": 2**n, "diameter": n, "degrees": [n]}),
     grid=family("hypercube", ((n,) for n in range(1, 9)), "hypercube, n 1..8"),
@@ -39,18 +40,16 @@ HYPERCUBE = claim(
 CUBES = family("hypercube", ((n,) for n in range(2, 8)), "hypercube, n 2..7")
 
 HYPERCUBE_CRITERIA = (
-    claim(
+    claim_1(
         "LENS-S1-hypercube-uniform",
-        place="1",
         statement="the hypercube's traffic load is completely uniform: between all ordered pairs, "
         "dimension by dimension, every link carries as much (largest less least)",
         claimed=0,
         grid=CUBES,
         measured=lambda topology: int(np.ptp(measure.loads(topology).channels)),
     ),
-    claim(
+    claim_1(
         "LENS-S1-hypercube-redundant",
-        place="1",
         statement="the hypercube's redundancy is very high: as many processors have to fail as one "
         "has neighbours, n, before it is in pieces",
         reading='"very high" is as high as the degree lets it be.',
@@ -72,9 +71,8 @@ SNOWFLAKE_DIAMETER = claim(
 )
 
 
-@claim(
+@claim_1(
     "LENS-S1-snowflake-load-varies",
-    place="1",
     statement="in a dense snowflake the busiest bus carries more than twice the load of the idlest",
     note=OURS,
     relation=">",
@@ -102,11 +100,11 @@ MULTITREE = unsettled(
 )
 
 
-MOST_BUSSES = claim(
+claim_2 = section(place="2", note=OURS)
+
+MOST_BUSSES = claim_2(
     "LENS-S2-two-busses",
-    place="2",
     statement="a processor of a dense snowflake or of a star is on two busses at most",
-    note=OURS,
     relation="<=",
     claimed=2,
     grid=by_size(
@@ -120,11 +118,9 @@ MOST_BUSSES = claim(
 )
 
 
-@claim(
+@claim_2(
     "LENS-S2-snowflake-busses",
-    place="2",
     statement="a level of the dense snowflake joins p clusters by p-1 busses: 2p^(n-1) - 1 in all",
-    note=OURS,
     claimed=of(lambda p, n: {"busses": 2 * p ** (n - 1) - 1, "added": p - 1 if n > 1 else 1}),
     grid=family("snowflake", SNOWFLAKES, "dense snowflake, p 2..5"),
 )
@@ -138,11 +134,9 @@ def snowflake_busses(topology: str) -> dict[str, int]:
 ALL_STARS = family("busstar", STARS, "star, p 3..6, n 1..6").quick(up_to(2000))
 
 
-@claim(
+@claim_2(
     "LENS-S2-star-diameter-log",
-    place="2",
     statement="the star's diameter grows as log N does: it is at most 6n (our constant)",
-    note=OURS,
     relation="<=",
     claimed=of(lambda p, n: 6 * n),
     grid=ALL_STARS,
@@ -161,9 +155,8 @@ LEVELS = [(p, n) for p, levels in ((3, (4, 5, 6)), (4, (4, 5)), (5, (4,))) for n
 """Stars from four levels on: up to three, p = 3, both diameters are the same."""
 
 
-@claim(
+@claim_2(
     "LENS-S2-star-shorter",
-    place="2",
     statement="the star's diameter is smaller than the dense snowflake's of as many processors",
     note=f"{OURS} From four levels on: the improvement is one of orders of growth, and with three "
     "processors on a bus and up to three levels both diameters are the same.",
@@ -177,12 +170,10 @@ def shorter_than_snowflake(topology: str) -> Measured:
     return star_diameter.measurement(topology)
 
 
-@claim(
+@claim_2(
     "LENS-S2-star-load-worse",
-    place="2",
     statement="bus traffic is less even in the star than in the dense snowflake of as many "
     "processors: the busiest bus carries more times the load of the idlest",
-    note=OURS,
     relation=">",
     claimed=of(lambda p, n: load_ratio(f"snowflake:{p},{n}").value),
     grid=family("busstar", [(3, 2), (3, 3), (4, 2), (4, 3), (5, 2)], "star, p 3..5, n 2..3"),
@@ -200,12 +191,10 @@ def pieces_and_cycles(topology: str) -> dict[str, int]:
     return {"pieces": pieces, "cycles": graph.ecount() - graph.vcount() + pieces}
 
 
-ONE_PATH = claim(
+ONE_PATH = claim_2(
     "LENS-S2-star-one-path",
-    place="2",
     statement="between two processors of a star there is a single path: it is in one piece, and "
     "its processors and busses make a tree",
-    note=OURS,
     claimed={"pieces": 1, "cycles": 0},
     grid=ALL_STARS,
     cost=size_of,
@@ -223,12 +212,10 @@ def on_one_bus(p: int, n: int) -> int:
     return N - ((N - 1) // (p - 1) - 1)
 
 
-@claim(
+@claim_2(
     "LENS-S2-star-failure",
-    place="2",
     statement="the failure of any component, processor or bus, splits a star: none of them leaves "
     "the other processors in one piece",
-    note=OURS,
     claimed=0,
     grid=ALL_STARS,
     cost=size_of,
@@ -252,12 +239,10 @@ def harmless_failures(topology: str) -> Measured:
     return Measured(len(harmless), where)
 
 
-@claim(
+@claim_2(
     "LENS-S2-star-central-bus",
-    place="2",
     statement="the star's central bus is used with probability (p-1)/p, sources and targets being "
     "drawn with replacement",
-    note=OURS,
     tolerance=1e-12,
     claimed=of(lambda p, n: (p - 1) / p),
     grid=family(
@@ -280,12 +265,10 @@ def used(topology: str, bus: int) -> float:
     return float(measure.loads(topology).channels[bus] / size_of(topology) ** 2)
 
 
-@claim(
+@claim_2(
     "LENS-S2-star-outermost-bus",
-    place="2",
     statement="the star's outermost busses are used with probability about 2(p-1)/N^2 (within half "
     "of it)",
-    note=OURS,
     relation="~",
     tolerance=0.5,
     claimed=of(lambda p, n: 2 * (p - 1) / p ** (2 * n)),

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from mpinet.base.arrays import Flags, Matrix
-from mpinet.claims import Corrected, Measured, claim
+from mpinet.claims import Corrected, Measured, claim, section
 from mpinet.claims.remembered import remembered
 from mpinet.papers.grids import of, pairs_of
 from mpinet.papers.lens.grids import C_MORE, C_SMALL, CLASSES, C
@@ -110,13 +110,14 @@ MINIMUM = pairs_claim(
 )
 
 
-@claim(
+claim_5 = section(place="5", cost=pairs_of)
+
+
+@claim_5(
     "LENS-S5-class2-iff-b0",
-    place="5",
     statement="paths of class 2 are minimal only if b=0, and those of class 4 only if c=0",
     relation="=>",
     grid=C,
-    cost=pairs_of,
 )
 def long_way(topology: str) -> Measured:
     """Compare walked lengths with flooded distances."""
@@ -193,25 +194,21 @@ def words_of(topology: str, source: int, target: int) -> frozenset[Word]:
     return least_words(int(right_arcs(topology)[source, target]), tuple(agree.tolist()))
 
 
-ALL_MINIMAL = claim(
+ALL_MINIMAL = claim_5(
     "LENS-S5-all-minimal",
-    place="5",
     statement="the classes of least length, with every choice of A, B, C and of the arbitrary "
     "digits, give exactly all shortest pattern-A paths (an empty B may be anywhere in A)",
     claimed=True,
     grid=C_SMALL,
-    cost=pairs_of,
     measured=lambda topology: give_all_shortest(topology, partial(words_of, topology)),
 )
 
-SAVED = claim(
+SAVED = claim_5(
     "LENS-S5-B-saves-at-most-1",
-    place="5",
     statement="in the completed lens, too, pattern B shortens a path by one hop at most",
     relation="<=",
     claimed=1,
     grid=C,
-    cost=pairs_of,
     measured=lambda topology: largest(topology, distances_a(topology) - distances(topology)),
 )
 

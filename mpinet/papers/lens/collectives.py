@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import product
 
-from mpinet.claims import BEYOND, Measured, claim, points
+from mpinet.claims import BEYOND, Measured, points, section
 from mpinet.machine import Machine
 from mpinet.papers.grids import numbers, of, up_to
 from mpinet.papers.lens.grids import circles, lenses
@@ -42,9 +42,10 @@ def sweep_steps(p: int, n: int) -> list[int]:
     return [3 * n // 2 if p >= 3 else (n + 1) // 2]
 
 
-SWEEP = claim(
+claim_beyond = section(place=BEYOND)
+
+SWEEP = claim_beyond(
     "LENS-X-broadcast-completed",
-    place=BEYOND,
     statement="the completed lens's sweep takes floor(3n/2) steps, ceil(n/2) if p=2, where a "
     "processor accepts one message a step",
     claimed=of(sweep_steps),
@@ -53,9 +54,8 @@ SWEEP = claim(
     measured=partial(steps_from, ports="one", algorithm="sweep"),
 )
 
-FLOODING = claim(
+FLOODING = claim_beyond(
     "LENS-X-flood-completed",
-    place=BEYOND,
     statement="flooding the completed lens takes floor(3n/2) steps, ceil(n/2) if p=2, where a "
     "processor accepts a message from each of its busses",
     claimed=of(sweep_steps),
@@ -65,9 +65,8 @@ FLOODING = claim(
 )
 
 
-@claim(
+@claim_beyond(
     "LENS-X-broadcast-optimal",
-    place=BEYOND,
     statement="no broadcast in the completed lens takes fewer than floor(3n/2) steps",
     claimed=of(lambda p, n: 3 * n // 2),
     grid=circles("completed lenses (3,2), (4,2), (5,2)", [(3, 2), (4, 2), (5, 2)]),
@@ -117,9 +116,8 @@ def lens_sweep_steps(topology: str, k: int) -> dict[str, int]:
     return {"steps": steps, "left out": 0}
 
 
-@claim(
+@claim_beyond(
     "LENS-X-broadcast-lens",
-    place=BEYOND,
     statement="the uncompleted lens's sweep from row k informs all in at most (k-1) + [p>=3] + "
     "(n-1) + (n-1) ceil((q-1)/(p-1)) steps, where a processor accepts a message from each of its "
     "busses",
@@ -181,9 +179,8 @@ def row_steps(topology: str, ports: str, each: int) -> int:
     return each * n if ports == "all" else n * (p - 1)
 
 
-ASCEND_ROWS = claim(
+ASCEND_ROWS = claim_beyond(
     "LENS-X-ascend-rows",
-    place=BEYOND,
     statement="ASCEND on a row of the completed lens, or on all n rows at once, takes n steps, "
     "n(p-1) where a processor accepts one message a step",
     claimed=lambda topology, algorithm, ports: row_steps(topology, ports, 1),
@@ -191,9 +188,8 @@ ASCEND_ROWS = claim(
     measured=partial(row_sweep, kind="ascend"),
 )
 
-DESCEND_ROWS = claim(
+DESCEND_ROWS = claim_beyond(
     "LENS-X-descend-same-index",
-    place=BEYOND,
     statement="DESCEND with the indices of ASCEND takes 2n steps, n(p-1) where a processor accepts "
     "one message a step",
     claimed=lambda topology, algorithm, ports: row_steps(topology, ports, 2),
@@ -202,9 +198,8 @@ DESCEND_ROWS = claim(
 )
 
 
-@claim(
+@claim_beyond(
     "LENS-X-ascend-full",
-    place=BEYOND,
     statement="ASCEND on all n 2^n processors of the completed lens with p=3 takes 4n-2 steps",
     claimed=of(lambda p, n: {"steps": 4 * n - 2, "elements": n * 2**n}),
     grid=circles("completed lens, p=3, n=2,4,8", [(3, 2), (3, 4), (3, 8)]),
@@ -216,9 +211,8 @@ def ascend_full(topology: str) -> dict[str, int | str]:
     return {"steps": result.steps if result.correct else WRONG, "elements": result.elements}
 
 
-@claim(
+@claim_beyond(
     "LENS-X-ascend-uncompleted",
-    place=BEYOND,
     statement="ASCEND from the first to the last row of the lens with p=q takes n steps, 2n-1 with "
     "the way home",
     claimed=of(lambda p, q, n: {"steps": n, "with the way home": 2 * n - 1}),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mpinet import measure
-from mpinet.claims import Corrected, Measured, OutOfReach, claim, over
+from mpinet.claims import Corrected, Measured, OutOfReach, claim, over, section
 from mpinet.claims.remembered import remembered
 from mpinet.compiled import inlined
 from mpinet.errors import TopologyError
@@ -38,9 +38,10 @@ def diameter(topology: str) -> Measured:
     return farthest(measure.distance_matrix(topology, [0]))
 
 
-COMPLETED_DIAMETER = claim(
+claim_8 = section(place="8")
+
+COMPLETED_DIAMETER = claim_8(
     "LENS-S8-diameter-completed",
-    place="8",
     statement="over all shared busses the completed lens's diameter is floor(3n/2), p>=3",
     claimed=of(lambda p, n: 3 * n // 2),
     grid=C_WIDE,
@@ -49,9 +50,8 @@ COMPLETED_DIAMETER = claim(
     cause="diameter",
 )
 
-FORMULA = claim(
+FORMULA = claim_8(
     "LENS-S8-diameter-formula",
-    place="8",
     statement="floor(3 (log N - log n) / (2 log(p-1))) is floor(3n/2) for the number N of "
     "processors (logarithms exact)",
     measures=False,
@@ -69,9 +69,8 @@ def half_floor(factor: int, N: int, n: int, R: int) -> int:
     return m
 
 
-LENS_DIAMETER = claim(
+LENS_DIAMETER = claim_8(
     "LENS-S8-diameter-lens",
-    place="8",
     statement="over all shared busses the uncompleted lens's diameter is 2n, p>=3",
     claimed=of(lambda p, q, n: 2 * n),
     grid=U_WIDE,
@@ -80,9 +79,8 @@ LENS_DIAMETER = claim(
     cause="diameter",
 )
 
-DEGREES = claim(
+DEGREES = claim_8(
     "LENS-S8-degrees",
-    place="8",
     statement="in the completed lens every processor is on q busses and every bus has p processors",
     claimed=of(lambda p, n: {"busses of a processor": [p], "processors of a bus": [p]}),
     grid=C,
@@ -116,9 +114,8 @@ neighbour_numbers = claim(
 )
 
 
-@claim(
+@claim_8(
     "LENS-S8-linear-algorithm",
-    place="8",
     statement="to choose a path in the completed lens at most n digits are compared (p=3)",
     relation="<=",
     claimed=lambda n: n,
@@ -150,9 +147,8 @@ def comparisons(n: int) -> Measured:
     return Measured(most, where)
 
 
-@claim(
+@claim_8(
     "LENS-S8-multiple-minimal",
-    place="8",
     statement="in the completed lens with p=q=3 every pair has several shortest paths",
     relation=">",
     claimed=1,
@@ -166,9 +162,8 @@ def fewest_paths(topology: str) -> Measured:
     return Measured(int(counts.min()), ends(topology, *smallest_pair(counts)))
 
 
-@claim(
+@claim_8(
     "LENS-S8-survives-one-failure",
-    place="8",
     statement="the completed lens stays connected without any single processor or bus",
     claimed=True,
     grid=C_FIVE,
@@ -185,9 +180,8 @@ def survives(topology: str) -> Measured:
     return Measured(True)
 
 
-SIZES = claim(
+SIZES = claim_8(
     "LENS-S8-sizes",
-    place="8",
     statement="completed lenses have exactly n(p-1)^n processors",
     claimed=of(lambda p, n: n * (p - 1) ** n),
     grid=C_MORE,
@@ -196,9 +190,8 @@ SIZES = claim(
 )
 
 
-@claim(
+@claim_8(
     "LENS-S8-partial",
-    place="8",
     statement="lenses of other sizes can be made by leaving processors and busses out: one of this "
     "size is in one piece, with p processors on a bus and p busses at a processor at most",
     claimed={"in one piece": True, "at most p on a bus": True, "at most p busses": True},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from mpinet.claims import Measured, claim
+from mpinet.claims import Measured, claim, section
 from mpinet.papers.grids import numbers, of, pairs_of
 from mpinet.papers.lens.grids import C, U, circles, family, lenses
 from mpinet.papers.lens.measured import (
@@ -18,9 +18,10 @@ from mpinet.papers.lens.measured import (
 from mpinet.papers.lens.words import addresses
 from mpinet.papers.measured import informed
 
-LEVEL_ONE = claim(
+claim_3 = section(place="3", grid=U)
+
+LEVEL_ONE = claim_3(
     "LENS-S3-level1",
-    place="3",
     statement="level 1 is q-1 busses that all have the same p-1 processors on them",
     claimed=of(
         lambda p, q, n: {
@@ -55,9 +56,8 @@ def constructed(p: int, q: int, n: int) -> Counter[frozenset[str]]:
     return Counter(frozenset(on) for on in joined)
 
 
-@claim(
+@claim_3(
     "LENS-S3-address-recursion",
-    place="3",
     statement="joining q-1 lenses of the level below gives the network of the addresses: n digits, "
     "of radix p-1 left of the dot and q-1 right of it",
     claimed=of(
@@ -66,7 +66,6 @@ def constructed(p: int, q: int, n: int) -> Counter[frozenset[str]]:
             "with the same members": sum(constructed(p, q, n).values()),
         }
     ),
-    grid=U,
     cost=pairs_of,
 )
 def by_addresses(topology: str) -> Measured:
@@ -80,28 +79,23 @@ def by_addresses(topology: str) -> Measured:
     return Measured(values, where)
 
 
-PROCESSORS = claim(
+PROCESSORS = claim_3(
     "LENS-S3-N-general",
-    place="3",
     statement="a lens has sum over k=1..n of (p-1)^k (q-1)^(n-k) processors",
     claimed=of(lambda p, q, n: sum((p - 1) ** k * (q - 1) ** (n - k) for k in range(1, n + 1))),
-    grid=U,
     measured=informed,
 )
 
-ALL_BUSSES = claim(
+ALL_BUSSES = claim_3(
     "LENS-S3-M-general",
-    place="3",
     statement="a lens has sum over k=0..n-1 of (p-1)^k (q-1)^(n-k) busses",
     claimed=of(lambda p, q, n: sum((p - 1) ** k * (q - 1) ** (n - k) for k in range(n))),
-    grid=U,
     measured=busses,
 )
 
 
-@claim(
+@claim_3(
     "LENS-S3-deficient",
-    place="3",
     statement="(p-1)^n processors lack a bus and (q-1)^n busses lack a processor, as many of both "
     "if p=q",
     claimed=of(
@@ -111,7 +105,6 @@ ALL_BUSSES = claim(
             "as many": (p - 1) ** n == (q - 1) ** n if p == q else "not said",
         }
     ),
-    grid=U,
 )
 def deficient(topology: str) -> dict[str, object]:
     """Processors on q-1 busses, and busses with p-1 processors."""
@@ -134,9 +127,8 @@ PROCESSORS_OF_CIRCLE = claim(
     measured=informed,
 )
 
-BUSSES_LESS_PROCESSORS = claim(
+BUSSES_LESS_PROCESSORS = claim_3(
     "LENS-S3-bus-per-processor",
-    place="3",
     statement="if p=q there are as many busses as processors",
     claimed=0,
     grid=C,

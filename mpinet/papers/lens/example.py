@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from mpinet import measure
-from mpinet.claims import Measured, claim, over
+from mpinet.claims import Measured, over, section
 from mpinet.errors import NodeError
 from mpinet.networks.catalogue import open_topology
 from mpinet.networks.topology import Topology
@@ -37,9 +37,10 @@ def has(network: Topology, address: str) -> bool:
     return True
 
 
-PRINTED_P = claim(
+claim_4 = section(place="4")
+
+PRINTED_P = claim_4(
     "LENS-S4-example-p",
-    place="4",
     statement="the example's addresses exist for the printed n=5 and p=3, with some q",
     claimed=dict.fromkeys(LISTED, True),
     grid=over("n=5, p=3, q in 3..6", q=range(3, 7)),
@@ -49,26 +50,23 @@ PRINTED_P = claim(
     cause="example",
 )
 
-BOTH_PATTERNS = claim(
+BOTH_PATTERNS = claim_4(
     "LENS-S4-example-AB",
-    place="4",
     statement="the path that is listed for both patterns is legal, and its 4 hops are least",
     claimed={"legal hops": 4, "distance": 4},
     measured=lambda: followed(LISTED, adjacency(open_topology(EXAMPLE))),
 )
 
-PATTERN_A = claim(
+PATTERN_A = claim_4(
     "LENS-S4-example-A",
-    place="4",
     statement="the path that is listed for pattern A is legal, and its 5 hops are least for it",
     claimed={"legal hops": 5, "distance": 5},
     measured=lambda: followed(LISTED_A, pattern_a(EXAMPLE)),
 )
 
 
-@claim(
+@claim_4(
     "LENS-S4-example-region",
-    place="4",
     statement="the example's region of difference is 01110: shortest pattern-A paths cross these "
     "positions and no others",
     claimed="01110",

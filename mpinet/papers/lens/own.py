@@ -9,7 +9,7 @@ import numpy as np
 
 from mpinet import measure
 from mpinet.base.arrays import Matrix
-from mpinet.claims import BEYOND, Measured, claim
+from mpinet.claims import BEYOND, Measured, section
 from mpinet.claims.remembered import remembered
 from mpinet.networks.catalogue import open_topology
 from mpinet.papers.grids import numbers, of, pairs_of, up_to
@@ -59,9 +59,10 @@ def lens_diameter(p: int, q: int, n: int) -> int:
     return 2 * n - 2 if q > 2 else n - 1
 
 
-DIAMETER = claim(
+claim_beyond = section(place=BEYOND)
+
+DIAMETER = claim_beyond(
     "LENS-X-diameter",
-    place=BEYOND,
     statement="the lens's diameter is 2n-1 if p>=3, 2n-2 if p=2<q, n-1 if p=q=2",
     corrects="LENS-S8-diameter-lens",
     claimed=of(lens_diameter),
@@ -71,9 +72,8 @@ DIAMETER = claim(
 )
 
 
-@claim(
+@claim_beyond(
     "LENS-X-distance-completed",
-    place=BEYOND,
     statement="the routing's rule for the completed lens gives shortest routes, by pattern A and "
     "by both patterns (hops beyond the distance)",
     claimed={"pattern A": 0, "both patterns": 0},
@@ -95,9 +95,8 @@ def beyond_distance(topology: str) -> Measured:
     return Measured(values, where)
 
 
-COMPLETED_DIAMETER = claim(
+COMPLETED_DIAMETER = claim_beyond(
     "LENS-X-diameter-completed",
-    place=BEYOND,
     statement="the completed lens's diameter is max(n, floor(3n/2) - 1) if p>=3, floor(n/2) if p=2",
     corrects="LENS-S8-diameter-completed",
     claimed=of(lambda p, n: max(n, 3 * n // 2 - 1) if p >= 3 else n // 2),
@@ -143,9 +142,8 @@ IS_BUTTERFLY = pairs_claim(
 )
 
 
-@claim(
+@claim_beyond(
     "LENS-X-cayley",
-    place=BEYOND,
     statement="H and G generate a group of n(p-1)^n elements that is regular on the processors",
     claimed=of(lambda p, n: {"order": n * (p - 1) ** n, "images of a processor": n * (p - 1) ** n}),
     grid=circles(
@@ -168,18 +166,16 @@ def group(topology: str) -> dict[str, int]:
     }
 
 
-NEIGHBOURS = claim(
+NEIGHBOURS = claim_beyond(
     "LENS-X-processor-degree",
-    place=BEYOND,
     statement="a processor of the completed lens has 3p-4 neighbours, 3p-5 if n=2",
     claimed=of(lambda p, n: [3 * p - 5 if n == 2 else 3 * p - 4]),
     grid=C,
     measured=lambda topology: list(measure.degrees(topology)),
 )
 
-HISTOGRAMS = claim(
+HISTOGRAMS = claim_beyond(
     "LENS-X-degrees-uncompleted",
-    place=BEYOND,
     statement="in the uncompleted lens (p-1)^n processors are on q-1 busses, the others on q; "
     "(q-1)^n busses have p-1 processors, the others p",
     claimed=of(
@@ -201,9 +197,8 @@ HISTOGRAMS = claim(
     },
 )
 
-CONNECTIVITY = claim(
+CONNECTIVITY = claim_beyond(
     "LENS-X-connectivity",
-    place=BEYOND,
     statement="p processors and busses, and no fewer, have to go until the completed lens is in "
     "pieces",
     claimed=of(lambda p, n: p),
@@ -212,9 +207,8 @@ CONNECTIVITY = claim(
     measured=measure.incidence_connectivity,
 )
 
-DUAL = claim(
+DUAL = claim_beyond(
     "LENS-X-dual-uncompleted",
-    place=BEYOND,
     statement="reversing labels takes lens(p,q,n) to the dual of lens(q,p,n)",
     claimed=True,
     grid=FIVE,
@@ -245,9 +239,8 @@ def fair_tokens(a: int, agree: tuple[bool, ...]) -> list[list[int]]:
     return [plan for plan in plans if len(plan) == min(map(len, plans))]
 
 
-@claim(
+@claim_beyond(
     "LENS-X-fair-random",
-    place=BEYOND,
     statement="a random one of the least plans with random arbitrary digits, each as likely, gives "
     "equal expected loads of processors and of busses (largest less least)",
     claimed={"processors": 0.0, "busses": 0.0},
@@ -311,9 +304,8 @@ def partial_level(p: int, size: int) -> int:
     return n
 
 
-@claim(
+@claim_beyond(
     "LENS-X-partial",
-    place=BEYOND,
     statement="partial lenses of every size are connected, and every route arrives after 5n hops "
     "at most",
     relation="<=",

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from mpinet.base.arrays import Matrix
-from mpinet.claims import Corrected, Measured, claim, points
+from mpinet.claims import Corrected, Measured, points, section
 from mpinet.papers.grids import of, pairs_of
 from mpinet.papers.lens.grids import U_SMALL, U_WIDE, C, U
 from mpinet.papers.lens.measured import distances, distances_a, ways
@@ -61,14 +61,13 @@ ADJACENT = pairs_claim(
 )
 
 
-@claim(
+claim_4 = section(place="4", grid=U, cost=pairs_of, claimed=True)
+
+
+@claim_4(
     "LENS-S4-region-borders",
-    place="4",
     statement="at both borders of the region of difference the two ends disagree: in the digit "
     "there, or in that just one of them has its dot on the border",
-    claimed=True,
-    grid=U,
-    cost=pairs_of,
     cause="borders",
     fails_where=(
         "p > 2 and n > 1, or p = 2, q > 2 and n > 2",
@@ -142,14 +141,11 @@ def numbers_of_pair(topology: str, source: int, target: int) -> tuple[int, int, 
     return k, i, j
 
 
-@claim(
+@claim_4(
     "LENS-S4-first-move",
-    place="4",
     statement="step 1 of shortest pattern-A paths goes right if and only if j < i, and either way "
     "if i = j (a step may be empty)",
-    claimed=True,
     grid=U_SMALL,
-    cost=pairs_of,
 )
 def first_move(topology: str) -> Measured:
     """Compare the words of all shortest paths with the four steps, step 1 to either end."""
@@ -171,25 +167,20 @@ def stated_words(topology: str, source: int, target: int) -> set[Word]:
     return {steps[end] for end in first_ends(i, j)}
 
 
-ALL_MINIMAL = claim(
+ALL_MINIMAL = claim_4(
     "LENS-S4-all-minimal",
-    place="4",
     statement="for the pairs that pattern A joins, the four steps with all choices of the "
     "arbitrary digits give exactly all shortest pattern-A paths",
-    claimed=True,
     grid=U_SMALL,
-    cost=pairs_of,
     measured=lambda topology: give_all_shortest(topology, partial(stated_words, topology)),
 )
 
 
-@claim(
+@claim_4(
     "LENS-S4-diameter-2n",
-    place="4",
     statement="by pattern A, every processor reaches every other, and the largest distance is 2n",
     claimed=of(lambda p, q, n: {"pairs without a path": 0, "largest distance": 2 * n}),
     grid=U_WIDE,
-    cost=pairs_of,
     cause="not-joined",
     corrected=Corrected(
         "LENS-C-diameter-A",
@@ -206,14 +197,11 @@ def diameter_a(topology: str) -> Measured:
     return Measured({"pairs without a path": lost, "largest distance": found.value}, where)
 
 
-@claim(
+@claim_4(
     "LENS-S4-B-saves-at-most-1",
-    place="4",
     statement="pattern B shortens a path of 2k - |i-j| hops by one hop at most",
     relation="in",
     claimed=(0, 1),
-    grid=U,
-    cost=pairs_of,
 )
 def saved(topology: str) -> Measured:
     """2k - |i-j| less the distance over the busses, where it is farthest from 0 .. 1."""
@@ -223,13 +211,10 @@ def saved(topology: str) -> Measured:
     return Measured(int(saving[source, target]), ends(topology, source, target))
 
 
-TURNS = claim(
+TURNS = claim_4(
     "LENS-S4-one-turn",
-    place="4",
     statement="on a shortest pattern-A path the dot turns from left to right once at most",
     relation="<=",
     claimed=1,
-    grid=U,
-    cost=pairs_of,
     measured=lambda topology: largest(topology, most_turns(topology)),
 )

@@ -9,7 +9,7 @@ import numpy as np
 
 from mpinet import measure
 from mpinet.base.arrays import Ints
-from mpinet.claims import Measured, claim
+from mpinet.claims import Measured, claim, section
 from mpinet.claims.remembered import remembered
 from mpinet.networks.catalogue import open_topology
 from mpinet.networks.lens.wiring import LensNetwork
@@ -87,14 +87,13 @@ def is_automorphism(topology: str, name: str) -> Measured:
     return Measured(False, where)
 
 
+claim_6_proof_of_theorem_1 = section(place="6, proof of Theorem 1", cost=pairs_of, claimed=True)
+
 GENERATORS = [
-    claim(
+    claim_6_proof_of_theorem_1(
         f"LENS-T1-{id}",
-        place="6, proof of Theorem 1",
         statement=f"{statement}, is an automorphism",
-        claimed=True,
         grid=grid,
-        cost=pairs_of,
         corrects="LENS-T1-H-literal" if id == "H" else "",
         measured=partial(is_automorphism, name=name),
         cause="literal-shift" if id == "H-literal" else "",
@@ -107,13 +106,10 @@ GENERATORS = [
 ]
 
 
-@claim(
+@claim_6_proof_of_theorem_1(
     "LENS-T1-procedure",
-    place="6, proof of Theorem 1",
     statement="the proof's procedure of H and G takes every processor to every other",
-    claimed=True,
     grid=PROOF,
-    cost=pairs_of,
 )
 def procedure(topology: str) -> Measured:
     """Carry it out on the emulator's processors, for all pairs."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from mpinet.claims import Corrected, Measured, claim, over
+from mpinet.claims import Corrected, Measured, claim, over, section
 from mpinet.papers.mcs.congestion import congestion, problems, ways
 from mpinet.papers.mcs.measured import (
     diameter,
@@ -17,26 +17,25 @@ from mpinet.papers.mcs.measured import (
 SMALL = over(N=[2, 4])
 """Sizes at which all problems are tried with all routings."""
 
+claim_10_7 = section(place="10.7")
+
 ROWS = (
-    claim(
+    claim_10_7(
         "MCS-array-example",
-        place="10.7",
         statement="the array of 4 inputs has the diameter 8, between input 0 and output 3",
         claimed=8,
         grid=over(N=[4]),
         measured=lambda N: diameter("array", N),
     ),
-    claim(
+    claim_10_7(
         "MCS-array-diameter",
-        place="10.7",
         statement="the diameter of an array with N inputs and outputs is 2N",
         claimed=lambda N: 2 * N,
         grid=sizes(32),
         measured=lambda N: diameter("array", N),
     ),
-    claim(
+    claim_10_7(
         "MCS-array-worse-than-tree",
-        place="10.7",
         statement="the array's diameter is larger than the complete binary tree's",
         relation=">",
         claimed=lambda N: diameter("tree", N).value,
@@ -127,9 +126,8 @@ def lower_left(N: int) -> Measured:
     return Measured(all(corner in walk for walk in walks), {"switch": corner})
 
 
-LESS = claim(
+LESS = claim_10_7(
     "MCS-array-less-than-tree",
-    place="10.7",
     statement="replacing a complete binary tree with an array almost eliminates congestion",
     relation="<=",
     claimed=2,

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import networkx
 
-from mpinet.claims import Claim, Corrected, Measured, claim, over
+from mpinet.claims import Claim, Corrected, Measured, claim, over, section
 from mpinet.papers.mcs.congestion import (
     congestion,
     constraints,
@@ -28,26 +28,25 @@ from mpinet.papers.mcs.measured import (
 
 FROM_4 = over(N=[4, 8, 16, 32])
 
+claim_10_8 = section(place="10.8")
+
 BUTTERFLY = (
-    claim(
+    claim_10_8(
         "MCS-butterfly-switches",
-        place="10.8",
         statement="the butterfly has N (log N + 1) switches",
         claimed=lambda N: N * (lg(N) + 1),
         grid=sizes(256),
         measured=lambda N: network("butterfly", N).switches,
     ),
-    claim(
+    claim_10_8(
         "MCS-butterfly-columns",
-        place="10.8",
         statement="its switches are arrayed in log N + 1 columns of N",
         claimed=lambda N: (N,) * (lg(N) + 1),
         grid=sizes(256),
         measured=lambda N: tuple(map(len, network("butterfly", N).columns)),
     ),
-    claim(
+    claim_10_8(
         "MCS-butterfly-diameter",
-        place="10.8",
         statement="the diameter of the butterfly is log N + 2",
         claimed=lambda N: lg(N) + 2,
         grid=sizes(256),
@@ -61,34 +60,30 @@ BUTTERFLY = (
         grid=sizes(64),
         measured=lambda N: largest_switch("butterfly", N),
     ),
-    claim(
+    claim_10_8(
         "MCS-butterfly-unique",
-        place="10.8",
         statement="there is one path from each input to each output",
         relation="all",
         grid=sizes(64),
         measured=lambda N: all(len(walks) == 1 for walks in ways("butterfly", N).values()),
     ),
-    claim(
+    claim_10_8(
         "MCS-butterfly-congestion",
-        place="10.8",
         statement="the congestion is sqrt(N) if N is an even power of 2, else sqrt(N/2)",
         claimed=lambda N: 2 ** (lg(N) // 2),
         grid=sizes(64),
         measured=lambda N: unique_congestion("butterfly", N),
     ),
-    claim(
+    claim_10_8(
         "MCS-butterfly-less-than-tree",
-        place="10.8",
         statement="the butterfly has lower congestion than the complete binary tree",
         relation="<",
         claimed=lambda N: unique_congestion("tree", N).value,
         grid=sizes(32),
         measured=lambda N: unique_congestion("butterfly", N),
     ),
-    claim(
+    claim_10_8(
         "MCS-butterfly-fewer-switches",
-        place="10.8",
         statement="the butterfly uses fewer switches than the array",
         relation="<",
         claimed=lambda N: network("array", N).switches,
@@ -104,9 +99,8 @@ BUTTERFLY = (
             grid=FROM_4,
         ),
     ),
-    claim(
+    claim_10_8(
         "MCS-butterfly-shorter",
-        place="10.8",
         statement="the butterfly has a lower diameter than the array",
         relation="<",
         claimed=lambda N: diameter("array", N).value,
@@ -138,50 +132,48 @@ def reach(N: int) -> dict[str, tuple[int, int] | str]:
     return found
 
 
+claim_10_9_table = section(place="10.9, table")
+
+claim_10_9 = section(place="10.9")
+
 BENES = (
-    claim(
+    claim_10_9(
         "MCS-benes-switches",
-        place="10.9",
         statement="the Benes network has 2 N log N switches",
         claimed=lambda N: 2 * N * lg(N),
         grid=sizes(256),
         measured=lambda N: network("benes", N).switches,
     ),
-    claim(
+    claim_10_9(
         "MCS-benes-columns",
-        place="10.9",
         statement="its switches are arrayed in 2 log N columns of N",
         claimed=lambda N: (N,) * (2 * lg(N)),
         grid=sizes(256),
         measured=lambda N: tuple(map(len, network("benes", N).columns)),
     ),
-    claim(
+    claim_10_9_table(
         "MCS-benes-diameter",
-        place="10.9, table",
         statement="the diameter of the Benes network is 2 log N + 1",
         claimed=lambda N: 2 * lg(N) + 1,
         grid=sizes(256),
         measured=lambda N: diameter("benes", N),
     ),
-    claim(
+    claim_10_9(
         "MCS-benes-lengths",
-        place="10.9",
         statement="all paths from an input to an output are of one length",
         relation="all",
         grid=sizes(16),
         measured=lambda N: not lengths_differ("benes", N),
     ),
-    claim(
+    claim_10_9_table(
         "MCS-benes-switch-size",
-        place="10.9, table",
         statement="the switches of the Benes network are 2 x 2",
         claimed=(2, 2),
         grid=sizes(64),
         measured=lambda N: largest_switch("benes", N),
     ),
-    claim(
+    claim_10_9(
         "MCS-benes-base",
-        place="10.9",
         statement="the base case B_1 is exactly F_1, whose routings have congestion 1",
         claimed={"same": True, "congestion": 1},
         measured=lambda: {
@@ -199,9 +191,8 @@ BENES = (
         note="All problems of 2 and 4 inputs, and 202 of 8, with all routings; larger ones are "
         "routed as the proof does.",
     ),
-    claim(
+    claim_10_9(
         "MCS-benes-doubled-switches",
-        place="10.9",
         statement="the Benes network has twice the switches of the butterfly",
         claimed=lambda N: 2 * network("butterfly", N).switches,
         grid=sizes(64),
@@ -214,9 +205,8 @@ BENES = (
             claimed=lambda N: 2 * network("butterfly", N).switches - 2 * N,
         ),
     ),
-    claim(
+    claim_10_9(
         "MCS-benes-doubled-diameter",
-        place="10.9",
         statement="the Benes network has twice the diameter of the butterfly",
         claimed=lambda N: 2 * diameter("butterfly", N).value,
         grid=sizes(64),
@@ -229,9 +219,8 @@ BENES = (
             claimed=lambda N: 2 * diameter("butterfly", N).value - 3,
         ),
     ),
-    claim(
+    claim_10_9(
         "MCS-benes-example",
-        place="10.9",
         statement="the permutation 1 5 4 7 3 6 0 2 is routed with congestion 1",
         claimed=1,
         measured=lambda: least(ways("benes", 8), (1, 5, 4, 7, 3, 6, 0, 2)),
@@ -308,9 +297,8 @@ REASONER = claim(
 
 def row(label: str, name: str, diameter_4: int, switches_4: int, congestion_4: int) -> Claim:
     """A row of the chapter's table, at N = 4."""
-    return claim(
+    return claim_10_9_table(
         f"MCS-table-{name}",
-        place="10.9, table",
         statement=f"for N = 4 the {label} has this diameter, number of switches and congestion",
         claimed={"diameter": diameter_4, "switches": switches_4, "congestion": congestion_4},
         measured=lambda: {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import networkx
 
-from mpinet.claims import Corrected, Measured, claim, over
+from mpinet.claims import Corrected, Measured, claim, over, section
 from mpinet.papers.mcs.congestion import least, unique_congestion, ways
 from mpinet.papers.mcs.measured import (
     diameter,
@@ -19,9 +19,11 @@ from mpinet.papers.mcs.measured import (
 TREES = sizes(32)
 
 
-@claim(
+claim_10_3 = section(place="10.3")
+
+
+@claim_10_3(
     "MCS-tree-example",
-    place="10.3",
     statement="in the tree of 4 inputs, input 1 and output 3 are six wires apart, and no input and "
     "output are farther",
     claimed={"from 1 to 3": 6, "most": 6},
@@ -33,17 +35,15 @@ def example() -> dict[str, int]:
 
 
 SIZES = (
-    claim(
+    claim_10_3(
         "MCS-tree-diameter",
-        place="10.3",
         statement="the diameter of a complete binary tree is 2 log N + 2",
         claimed=lambda N: 2 * lg(N) + 2,
         grid=sizes(256),
         measured=lambda N: diameter("tree", N),
     ),
-    claim(
+    claim_10_3(
         "MCS-tree-1024",
-        place="10.3",
         statement="1024 inputs and outputs have a delay of 22 at worst",
         claimed=22,
         grid=over(N=[1024]),
@@ -90,9 +90,8 @@ def levels(N: int) -> tuple[int, ...]:
     return tuple(far.count(level) for level in range(max(far) + 1))
 
 
-@claim(
+@claim_10_3(
     "MCS-tree-most-3x3",
-    place="10.3",
     statement="most of the switches of a complete binary tree have three wires in and three out",
     relation=">",
     claimed=0.5,
@@ -122,29 +121,25 @@ def unique(N: int) -> bool:
     return all(len(walks) == 1 for walks in ways("tree", N).values())
 
 
+claim_10_6 = section(place="10.6", grid=TREES)
+
 CONGESTION = (
-    claim(
+    claim_10_6(
         "MCS-tree-congestion",
-        place="10.6",
         statement="the congestion of the complete binary tree is N",
         claimed=lambda N: N,
-        grid=TREES,
         measured=lambda N: unique_congestion("tree", N),
     ),
-    claim(
+    claim_10_6(
         "MCS-tree-reversal",
-        place="10.6",
         statement="the permutation (N - 1) - i sends every packet through the root switch",
         claimed=lambda N: N,
-        grid=TREES,
         measured=lambda N: sum(0 in ways("tree", N)[i, N - 1 - i][0] for i in range(N)),
     ),
-    claim(
+    claim_10_6(
         "MCS-tree-identity",
-        place="10.6",
         statement="the identity has a routing of congestion 1: up through one switch and back down",
         claimed=1,
-        grid=TREES,
         measured=lambda N: least(ways("tree", N), tuple(range(N))),
     ),
     claim(
@@ -158,9 +153,8 @@ CONGESTION = (
 )
 
 
-@claim(
+@claim_10_6(
     "MCS-tree-root-fails",
-    place="10.6",
     statement="if the root fails, the network is broken into two pieces of equal size",
     claimed=lambda N: (N - 1, N - 1),
     grid=sizes(64),

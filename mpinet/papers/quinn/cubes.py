@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mpinet import measure
-from mpinet.claims import Corrected, Measured, claim, over
+from mpinet.claims import Corrected, Measured, over, section
 from mpinet.papers.quinn.measured import (
     bisection,
     diameter,
@@ -15,26 +15,25 @@ from mpinet.papers.quinn.wirings import organization
 
 BUTTERFLIES = sizes(1, 7, 5)
 
+claim_3_1_5 = section(place="3.1.5")
+
 BUTTERFLY = (
-    claim(
+    claim_3_1_5(
         "QUINN-butterfly-nodes",
-        place="3.1.5",
         statement="a butterfly consists of (k + 1) 2^k nodes",
         claimed=lambda k: (k + 1) * 2**k,
         grid=BUTTERFLIES,
         measured=nodes("butterfly"),
     ),
-    claim(
+    claim_3_1_5(
         "QUINN-butterfly-diameter",
-        place="3.1.5",
         statement="the diameter of a butterfly with (k + 1) 2^k nodes is 2k",
         claimed=lambda k: 2 * k,
         grid=BUTTERFLIES,
         measured=diameter("butterfly"),
     ),
-    claim(
+    claim_3_1_5(
         "QUINN-butterfly-bisection",
-        place="3.1.5",
         statement="its bisection width is 2^(k-1)",
         claimed=lambda k: 2 ** (k - 1),
         grid=sizes(1, 4, 4),
@@ -50,9 +49,8 @@ BUTTERFLY = (
 )
 
 
-@claim(
+@claim_3_1_5(
     "QUINN-butterfly-wings",
-    place="3.1.5",
     statement="if (i,j) is connected to (i-1,m), then (i,m) is connected to (i-1,j)",
     relation="all",
     grid=sizes(1, 6, 4),
@@ -71,9 +69,8 @@ def wings(k: int) -> Measured:
     return Measured(True)
 
 
-@claim(
+@claim_3_1_5(
     "QUINN-butterfly-combined",
-    place="3.1.5",
     statement="where the ranks 0 and k are combined, each node has four connections",
     claimed=4,
     grid=sizes(1, 6, 5),
@@ -99,45 +96,39 @@ def combined(k: int) -> Measured:
 
 CUBES = sizes(1, 9, 7)
 
+claim_3_1_6 = section(place="3.1.6", grid=CUBES)
+
 HYPERCUBE = (
-    claim(
+    claim_3_1_6(
         "QUINN-hypercube-nodes",
-        place="3.1.6",
         statement="a hypercube of k dimensions consists of 2^k nodes",
         claimed=lambda k: 2**k,
-        grid=CUBES,
         measured=nodes("hypercube"),
     ),
-    claim(
+    claim_3_1_6(
         "QUINN-hypercube-diameter",
-        place="3.1.6",
         statement="the diameter of a hypercube with 2^k nodes is k",
         claimed=lambda k: k,
-        grid=CUBES,
         measured=diameter("hypercube"),
     ),
-    claim(
+    claim_3_1_6(
         "QUINN-hypercube-bisection",
-        place="3.1.6",
         statement="its bisection width is 2^(k-1)",
         claimed=lambda k: 2 ** (k - 1),
         grid=sizes(1, 7, 6),
         measured=bisection("hypercube"),
     ),
-    claim(
+    claim_3_1_6(
         "QUINN-hypercube-edges",
-        place="3.1.6",
         statement="the number of edges per node is k",
         claimed=lambda k: {k: 2**k},
-        grid=CUBES,
         measured=lambda k: measure.degrees(organization("hypercube", k)),
     ),
 )
 
 
-@claim(
+@claim_3_1_6(
     "QUINN-hypercube-collapsed",
-    place="3.1.6",
     statement="a cube-connected network is a butterfly with its columns collapsed into nodes",
     relation="all",
     grid=sizes(1, 6, 5),
@@ -161,30 +152,26 @@ def collapsed(k: int) -> bool:
 
 CYCLES = sizes(3, 8, 7)
 
+claim_3_1_7 = section(place="3.1.7", grid=CYCLES)
+
 CONNECTED_CYCLES = (
-    claim(
+    claim_3_1_7(
         "QUINN-ccc-nodes",
-        place="3.1.7",
         statement="cube-connected cycles of k dimensions have k 2^k nodes",
         claimed=lambda k: k * 2**k,
-        grid=CYCLES,
         measured=nodes("ccc"),
     ),
-    claim(
+    claim_3_1_7(
         "QUINN-ccc-edges",
-        place="3.1.7",
         statement="the number of edges per node is three",
         claimed=3,
-        grid=CYCLES,
         measured=most_edges("ccc"),
         reading="Cycles have three nodes or more.",
     ),
-    claim(
+    claim_3_1_7(
         "QUINN-ccc-diameter",
-        place="3.1.7",
         statement="given a size of k 2^k, the diameter is 2k",
         claimed=lambda k: 2 * k,
-        grid=CYCLES,
         measured=diameter("ccc"),
         cause="cycles",
         fails_where=("k > 5", lambda k: k > 5),
@@ -194,28 +181,24 @@ CONNECTED_CYCLES = (
             claimed=lambda k: max(6, 2 * k + k // 2 - 2),
         ),
     ),
-    claim(
+    claim_3_1_7(
         "QUINN-ccc-twice",
-        place="3.1.7",
         statement="the network diameter is twice that of a hypercube",
         claimed=lambda k: 2 * measure.diameter(f"hypercube:{k}"),
-        grid=CYCLES,
         measured=diameter("ccc"),
         reading="The hypercube is that of k dimensions.",
         cause="cycles",
         fails_where=("k > 5", lambda k: k > 5),
     ),
-    claim(
+    claim_3_1_7(
         "QUINN-ccc-bisection",
-        place="3.1.7",
         statement="its bisection width is 2^(k-1)",
         claimed=lambda k: 2 ** (k - 1),
         grid=sizes(3, 5, 4),
         measured=bisection("ccc"),
     ),
-    claim(
+    claim_3_1_7(
         "QUINN-ccc-lower",
-        place="3.1.7",
         statement="the bisection width is lower than a hypercube's",
         relation="<",
         claimed=lambda k: k * 2 ** (k - 1),
@@ -226,13 +209,11 @@ CONNECTED_CYCLES = (
 )
 
 
-@claim(
+@claim_3_1_7(
     "QUINN-ccc-dimensions",
-    place="3.1.7",
     statement="for each dimension, every cycle has a node connected to a node in the neighboring "
     "cycle in that dimension",
     relation="all",
-    grid=CYCLES,
 )
 def dimensions(k: int) -> bool:
     """Join the nodes of each cycle, and compare with the hypercube's links."""

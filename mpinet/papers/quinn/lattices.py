@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mpinet import measure
-from mpinet.claims import Corrected, Grid, Measured, claim, over
+from mpinet.claims import Corrected, Grid, Measured, over, section
 from mpinet.networks.catalogue import open_topology
 from mpinet.papers.quinn.measured import (
     bisection,
@@ -35,21 +35,19 @@ def is_odd(q: int, k: int) -> bool:
     return k % 2 == 1 and q > 1
 
 
+claim_3_1_1 = section(place="3.1.1", grid=MESHES)
+
 MESH = (
-    claim(
+    claim_3_1_1(
         "QUINN-mesh-diameter",
-        place="3.1.1",
         statement="the diameter of a q-dimensional mesh with k^q nodes is q (k - 1)",
         claimed=lambda q, k: q * (k - 1),
-        grid=MESHES,
         measured=lambda q, k: measure.diameter(mesh(q, k)),
     ),
-    claim(
+    claim_3_1_1(
         "QUINN-mesh-bisection",
-        place="3.1.1",
         statement="the bisection width of a q-dimensional mesh with k^q nodes is k^(q-1)",
         claimed=lambda q, k: k ** (q - 1),
-        grid=MESHES,
         measured=lambda q, k: measure.bisection_width(mesh(q, k)),
         cause="odd-sides",
         fails_where=("k is odd and q > 1", is_odd),
@@ -59,12 +57,10 @@ MESH = (
             claimed=lambda q, k: (k**q - 1) // (k - 1) if k % 2 else k ** (q - 1),
         ),
     ),
-    claim(
+    claim_3_1_1(
         "QUINN-mesh-most-edges",
-        place="3.1.1",
         statement="the maximum number of edges per node is 2q",
         claimed=lambda q, k: 2 * q,
-        grid=MESHES,
         measured=lambda q, k: max(measure.degrees(mesh(q, k))),
         cause="short-sides",
         fails_where=("k = 2", lambda q, k: k == 2),
@@ -77,9 +73,8 @@ MESH = (
 )
 
 
-@claim(
+@claim_3_1_1(
     "QUINN-mesh-interior",
-    place="3.1.1",
     statement="interior nodes communicate with 2q other processors",
     relation="all",
     grid=LARGE,
@@ -97,84 +92,71 @@ def interior(q: int, k: int) -> Measured:
 
 TREES = sizes(2, 8, 6)
 
+claim_3_1_2 = section(place="3.1.2", grid=TREES)
+
 TREE = (
-    claim(
+    claim_3_1_2(
         "QUINN-tree-nodes",
-        place="3.1.2",
         statement="a binary tree network of depth k - 1 has 2^k - 1 nodes",
         claimed=lambda k: 2**k - 1,
-        grid=TREES,
         measured=nodes("binary tree"),
     ),
-    claim(
+    claim_3_1_2(
         "QUINN-tree-links",
-        place="3.1.2",
         statement="a node has at most three links",
         relation="<=",
         claimed=3,
-        grid=TREES,
         measured=most_edges("binary tree"),
     ),
-    claim(
+    claim_3_1_2(
         "QUINN-tree-diameter",
-        place="3.1.2",
         statement="the diameter of the binary tree is 2 (k - 1)",
         claimed=lambda k: 2 * (k - 1),
-        grid=TREES,
         measured=diameter("binary tree"),
     ),
-    claim(
+    claim_3_1_2(
         "QUINN-tree-bisection",
-        place="3.1.2",
         statement="the bisection width of the binary tree is one",
         claimed=1,
-        grid=TREES,
         measured=bisection("binary tree"),
     ),
 )
 
 HYPERTREES = over(k=(1, 2, 3, 4)).quick(lambda k: k <= 3)
 
+claim_3_1_3 = section(place="3.1.3", grid=HYPERTREES)
+
 HYPERTREE = (
-    claim(
+    claim_3_1_3(
         "QUINN-hypertree-nodes",
-        place="3.1.3",
         statement="a 4-ary hypertree of depth d has 2^d (2^(d+1) - 1) nodes; d is named k here",
         claimed=lambda k: 2**k * (2 ** (k + 1) - 1),
-        grid=HYPERTREES,
         measured=nodes("hypertree"),
     ),
-    claim(
+    claim_3_1_3(
         "QUINN-hypertree-leaves",
-        place="3.1.3",
         statement="it has 4^d leaves: nodes that have two links, to the level above",
         claimed=lambda k: 4**k,
-        grid=HYPERTREES,
         measured=lambda k: measure.degrees(organization("hypertree", k))[2],
     ),
-    claim(
+    claim_3_1_3(
         "QUINN-hypertree-diameter",
-        place="3.1.3",
         statement="its diameter is 2d",
         claimed=lambda k: 2 * k,
-        grid=HYPERTREES,
         measured=diameter("hypertree"),
     ),
-    claim(
+    claim_3_1_3(
         "QUINN-hypertree-bisection",
-        place="3.1.3",
         statement="its bisection width is 2^(d+1)",
         claimed=lambda k: 2 ** (k + 1),
         grid=over(k=(1, 2)),
         measured=bisection("hypertree"),
     ),
-    claim(
+    claim_3_1_3(
         "QUINN-hypertree-edges",
-        place="3.1.3",
         statement="the number of edges per node is never more than six",
         relation="<=",
         claimed=6,
-        grid=HYPERTREES,
         measured=most_edges("hypertree"),
     ),
 )
@@ -184,53 +166,41 @@ PYRAMIDS = over("log k in 1..4", k=(1, 2, 3, 4)).quick(lambda k: k <= 3)
 
 LARGER: Grid = over("log k in 2..4", k=(2, 3, 4)).quick(lambda k: k <= 3)
 
+claim_3_1_4 = section(place="3.1.4", grid=PYRAMIDS, note="The point is log k.")
+
 PYRAMID = (
-    claim(
+    claim_3_1_4(
         "QUINN-pyramid-nodes",
-        place="3.1.4",
         statement="a pyramid of size k^2 has (4/3) k^2 - 1/3 processors",
         claimed=lambda k: (4 * 4**k - 1) // 3,
-        grid=PYRAMIDS,
         measured=nodes("pyramid"),
-        note="The point is log k.",
     ),
-    claim(
+    claim_3_1_4(
         "QUINN-pyramid-diameter",
-        place="3.1.4",
         statement="the diameter of a pyramid of size k^2 is 2 log k",
         claimed=lambda k: 2 * k,
-        grid=PYRAMIDS,
         measured=diameter("pyramid"),
-        note="The point is log k.",
     ),
-    claim(
+    claim_3_1_4(
         "QUINN-pyramid-bisection",
-        place="3.1.4",
         statement="the bisection width of a pyramid of size k^2 is 2k",
         claimed=lambda k: 2 * 2**k,
         grid=over("log k in 1..3", k=(1, 2, 3)),
         measured=bisection("pyramid"),
-        note="The point is log k.",
     ),
-    claim(
+    claim_3_1_4(
         "QUINN-pyramid-edges",
-        place="3.1.4",
         statement="the maximum number of links per node is no greater than nine",
         relation="<=",
         claimed=9,
-        grid=PYRAMIDS,
         measured=most_edges("pyramid"),
-        note="The point is log k.",
     ),
-    claim(
+    claim_3_1_4(
         "QUINN-pyramid-shorter",
-        place="3.1.4",
         statement="the pyramid reduces the diameter of the 2-D mesh at its base",
         relation="<",
         claimed=lambda k: 2 * (2**k - 1),
-        grid=PYRAMIDS,
         measured=diameter("pyramid"),
-        note="The point is log k.",
         cause="two-of-a-side",
         fails_where=("k = 2", lambda k: k == 1),
         corrected=Corrected(
@@ -242,9 +212,8 @@ PYRAMID = (
             note="The point is log k.",
         ),
     ),
-    claim(
+    claim_3_1_4(
         "QUINN-pyramid-wider",
-        place="3.1.4",
         statement="the tree links do not give the pyramid a significantly higher bisection width "
         "than a 2-D mesh",
         relation="<=",
@@ -252,14 +221,12 @@ PYRAMID = (
         grid=over("log k in 1..3", k=(1, 2, 3)),
         measured=bisection("pyramid"),
         reading="Significantly is read as a factor of more than 2: the mesh has k.",
-        note="The point is log k.",
     ),
 )
 
 
-@claim(
+@claim_3_1_4(
     "QUINN-pyramid-interior",
-    place="3.1.4",
     statement="every interior processor is connected to one parent, four mesh neighbors and four "
     "children",
     relation="all",

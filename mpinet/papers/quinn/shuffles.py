@@ -7,7 +7,7 @@ from fractions import Fraction
 import networkx
 
 from mpinet import measure
-from mpinet.claims import Corrected, Measured, claim, over, unsettled
+from mpinet.claims import Corrected, Measured, claim, over, section, unsettled
 from mpinet.papers.quinn.measured import bisection, diameter, most_edges, nodes, sizes
 from mpinet.papers.quinn.wirings import organization
 
@@ -42,13 +42,14 @@ def as_printed(k: int) -> networkx.DiGraph:
     return graph
 
 
-@claim(
+claim_3_1_8 = section(place="3.1.8", grid=SHUFFLES)
+
+
+@claim_3_1_8(
     "QUINN-shuffle-wiring",
-    place="3.1.8",
     statement="the shuffle connection is a left rotation of the address by 1 bit; with exchange "
     "connections it makes the shuffle-exchange network",
     relation="all",
-    grid=SHUFFLES,
 )
 def wiring(k: int) -> Measured:
     """Compare the definition by numbers with rotated addresses, and both with the network."""
@@ -61,12 +62,10 @@ def wiring(k: int) -> Measured:
     return Measured(links == there)
 
 
-@claim(
+@claim_3_1_8(
     "QUINN-shuffle-back",
-    place="3.1.8",
     statement="k shuffling operations move a datum back to its original location",
     relation="all",
-    grid=SHUFFLES,
 )
 def back(k: int) -> Measured:
     """Shuffle every datum k times."""
@@ -80,26 +79,21 @@ def back(k: int) -> Measured:
 
 
 SHUFFLE = (
-    claim(
+    claim_3_1_8(
         "QUINN-shuffle-nodes",
-        place="3.1.8",
         statement="a shuffle-exchange network consists of 2^k nodes",
         claimed=lambda k: 2**k,
-        grid=SHUFFLES,
         measured=nodes("shuffleexchange"),
     ),
-    claim(
+    claim_3_1_8(
         "QUINN-shuffle-necklaces",
-        place="3.1.8",
         statement="no necklace is longer than k",
         relation="<=",
         claimed=lambda k: k,
-        grid=SHUFFLES,
         measured=lambda k: max(map(len, necklaces(k))),
     ),
-    claim(
+    claim_3_1_8(
         "QUINN-shuffle-links",
-        place="3.1.8",
         statement="every node has two outgoing and two incoming links",
         claimed={"out": [2], "in": [2]},
         grid=sizes(2, 9, 7),
@@ -109,27 +103,22 @@ SHUFFLE = (
         },
         reading="The links of nodes that are connected to themselves count.",
     ),
-    claim(
+    claim_3_1_8(
         "QUINN-shuffle-diameter",
-        place="3.1.8",
         statement="a shuffle-exchange network with 2^k nodes has the diameter 2k - 1",
         claimed=lambda k: 2 * k - 1,
-        grid=SHUFFLES,
         measured=diameter("shuffleexchange"),
         reading="Links are passed in both directions.",
     ),
-    claim(
+    claim_3_1_8(
         "QUINN-shuffle-diameter-directed",
-        place="3.1.8",
         statement="so it is where shuffles are passed in their direction alone",
         claimed=lambda k: 2 * k - 1,
-        grid=SHUFFLES,
         measured=lambda k: networkx.diameter(as_printed(k)),
         reading="Links are passed in the direction of the shuffle.",
     ),
-    claim(
+    claim_3_1_8(
         "QUINN-shuffle-bisection",
-        place="3.1.8",
         statement="the bisection width is at least 2^(k-1)/k",
         relation=">=",
         claimed=lambda k: 2 ** (k - 1) / k,
@@ -139,12 +128,13 @@ SHUFFLE = (
 )
 
 
-@claim(
+claim_3_1_9 = section(place="3.1.9", grid=SHUFFLES)
+
+
+@claim_3_1_9(
     "QUINN-de-bruijn-wiring",
-    place="3.1.9",
     statement="from a node lead edges to its address without the first bit, and 0 or 1 behind",
     relation="all",
-    grid=SHUFFLES,
 )
 def de_bruijn_wiring(k: int) -> bool:
     """Compare the shifted addresses with the network."""
@@ -156,35 +146,28 @@ def de_bruijn_wiring(k: int) -> bool:
 
 
 DE_BRUIJN = (
-    claim(
+    claim_3_1_9(
         "QUINN-de-bruijn-nodes",
-        place="3.1.9",
         statement="a de Bruijn network consists of 2^k nodes",
         claimed=lambda k: 2**k,
-        grid=SHUFFLES,
         measured=nodes("debruijn"),
     ),
-    claim(
+    claim_3_1_9(
         "QUINN-de-bruijn-diameter",
-        place="3.1.9",
         statement="the diameter of a de Bruijn network with 2^k nodes is k",
         claimed=lambda k: k,
-        grid=SHUFFLES,
         measured=diameter("debruijn"),
     ),
-    claim(
+    claim_3_1_9(
         "QUINN-de-bruijn-half",
-        place="3.1.9",
         statement="the diameter is about half of that of a shuffle-exchange network as large",
         relation="in",
         claimed=lambda k: [measure.diameter(f"shuffleexchange:{k}") // 2 + more for more in (0, 1)],
-        grid=SHUFFLES,
         measured=diameter("debruijn"),
         reading="About half is read as half, rounded up or down.",
     ),
-    claim(
+    claim_3_1_9(
         "QUINN-de-bruijn-bisection",
-        place="3.1.9",
         statement="the bisection width of a network with 2^k nodes is 2^k/k",
         relation="<=",
         claimed=lambda k: int(Fraction(2**k, k).__ceil__()),
@@ -200,14 +183,12 @@ DE_BRUIJN = (
             claimed=lambda k: list(range(2**k // k + 1, 2 * 2**k // k + 1)),
         ),
     ),
-    claim(
+    claim_3_1_9(
         "QUINN-de-bruijn-edges",
-        place="3.1.9",
         statement="the number of edges per node is a constant independent of the network size: two "
         "lead to others, two come from others",
         relation="<=",
         claimed=4,
-        grid=SHUFFLES,
         measured=most_edges("debruijn"),
     ),
 )

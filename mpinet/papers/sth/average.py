@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 
 from mpinet import measure
-from mpinet.claims import Claim, Corrected, claim
+from mpinet.claims import Claim, Corrected, claim, section
 from mpinet.papers.grids import of, up_to
 from mpinet.papers.sth.grids import KINDS, SMALL, VALID, beyond, factors, family, sths
 from mpinet.papers.sth.measured import average, extent, nodes
@@ -57,12 +57,13 @@ def profile(topology: str) -> list[list[int]]:
     return np.unique(found, axis=0).tolist()
 
 
-@claim(
+claim_lemma_6 = section(place="lemma 6", tolerance=ROUNDING)
+
+
+@claim_lemma_6(
     "STH-L6-lst-node-average",
-    place="lemma 6",
     statement="the average distance from each node of LST(m) is m(4m+7)/(8m-1)",
     claimed=of(lambda m: dict.fromkeys(("least", "most"), m * (4 * m + 7) / (8 * m - 1))),
-    tolerance=ROUNDING,
     grid=family("lst", range(2, 65)),
 )
 def node_average(topology: str) -> dict[str, float]:
@@ -72,12 +73,10 @@ def node_average(topology: str) -> dict[str, float]:
     return {"least": float(averages.min()), "most": float(averages.max())}
 
 
-LOOP_AVERAGE = claim(
+LOOP_AVERAGE = claim_lemma_6(
     "STH-L6-lst-average",
-    place="lemma 6",
     statement="the average distance of LST(m) is m(4m+7)/(8m-1)^2",
     claimed=of(lambda m: m * (4 * m + 7) / (8 * m - 1) ** 2),
-    tolerance=ROUNDING,
     grid=family("lst", range(2, 65)),
     measured=average,
     cause="averages",
@@ -114,12 +113,10 @@ def sth_average(m: int, n: int) -> float:
 
 def cube_average_claim(kind: str, corrected: Corrected | None = None) -> Claim:
     """The average distance of a kind of cube."""
-    return claim(
+    return claim_lemma_6(
         f"STH-L6-tq-average-{kind}",
-        place="lemma 6",
         statement=f"the average distance of the cube ({KINDS[kind]}) is (n 2^(n-1) - 1)/(2^n - 1)",
         claimed=of(cube_formula),
-        tolerance=ROUNDING,
         grid=family(kind, (n for n in (*VALID[kind], 10) if n >= 3 and (kind != "hkv" or n % 2))),
         measured=average,
         cause="averages",
@@ -149,12 +146,10 @@ def mean_with_itself(topology: str) -> float:
     return found.total / found.nodes**2
 
 
-ADDITIVE = claim(
+ADDITIVE = claim_lemma_6(
     "STH-L6-additive",
-    place="lemma 6",
     statement="the average distance of the product is the sum of those of LST(m) and of the cube",
     claimed=lambda topology: sum(map(average, factors(topology))),
-    tolerance=ROUNDING,
     grid=SMALL,
     measured=average,
     cause="averages",
@@ -170,13 +165,11 @@ ADDITIVE = claim(
 
 def sth_average_claim(kind: str, corrected: Corrected | None = None) -> Claim:
     """The average distance of STH with a kind of cube."""
-    return claim(
+    return claim_lemma_6(
         f"STH-L6-sth-average-{kind}",
-        place="lemma 6",
         statement=f"the average distance of STH(m,n) ({KINDS[kind]}) is m(4m+7)/(8m-1)^2 + "
         "(n 2^(n-1) - 1)/(2^n - 1)",
         claimed=of(sth_formula),
-        tolerance=ROUNDING,
         grid=sths("m=2..8, n=3..8", range(2, 9), [kind], range(3, 9)).quick(up_to(1024)),
         measured=average,
         cause="averages",

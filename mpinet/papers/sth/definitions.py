@@ -8,7 +8,7 @@ from math import sqrt
 import numpy as np
 
 from mpinet import measure
-from mpinet.claims import Corrected, Measured, claim, unsettled
+from mpinet.claims import Corrected, Measured, claim, section, unsettled
 from mpinet.measure.wiring import to_graph
 from mpinet.networks.catalogue import open_topology
 from mpinet.papers.grids import of, up_to
@@ -31,35 +31,33 @@ HYPERCUBE = claim(
     measured=properties("nodes", "degree", "links", "diameter"),
 )
 
-GROWTH = claim(
+claim_introduction = section(place="introduction")
+
+GROWTH = claim_introduction(
     "STH-I-growth",
-    place="introduction",
     statement="Q_9 and Q_10 have 512 and 1024 nodes",
     claimed={"Q_9": 512, "Q_10": 1024},
     measured=lambda: {"Q_9": nodes("hypercube:9"), "Q_10": nodes("hypercube:10")},
 )
 
-CUBE_CONNECTED_CYCLES = claim(
+CUBE_CONNECTED_CYCLES = claim_introduction(
     "STH-I-ccc",
-    place="introduction",
     statement="CCC(n) has n 2^n nodes, all of degree 3",
     claimed=of(lambda n: {"nodes": n * 2**n, "degree": 3}),
     grid=family("ccc", range(3, 9)),
     measured=properties("nodes", "degree"),
 )
 
-HEXCELL_DIAMETER = claim(
+HEXCELL_DIAMETER = claim_introduction(
     "STH-I-hx-diameter",
-    place="introduction",
     statement="a Hex-Cell of N = 6d^2 nodes has the diameter 4 sqrt(N/6) - 1",
     claimed=of(lambda d: 4 * sqrt(6 * d * d / 6) - 1),
     grid=HEXCELLS,
     measured=diameter,
 )
 
-HEXCELL_DEGREE = claim(
+HEXCELL_DEGREE = claim_introduction(
     "STH-I-hx-degree",
-    place="introduction",
     statement="the degree of a Hex-Cell is 3 at most",
     relation="<=",
     claimed=3,
@@ -67,9 +65,8 @@ HEXCELL_DEGREE = claim(
     measured=degree,
 )
 
-HEXCELL_IRREGULAR = claim(
+HEXCELL_IRREGULAR = claim_introduction(
     "STH-I-hx-irregular",
-    place="introduction",
     statement="a Hex-Cell of two or more levels is neither regular nor vertex-symmetric",
     relation="all",
     grid=family("hexcell", range(2, 9), "Hex-Cell, 2..8 levels"),
@@ -78,27 +75,26 @@ HEXCELL_IRREGULAR = claim(
     ),
 )
 
-TWISTED_DEGREE = claim(
+claim_definition_8 = section(place="definition 8")
+
+TWISTED_DEGREE = claim_definition_8(
     "STH-D8-degree",
-    place="definition 8",
     statement="TQ_n has 2^n nodes, all of degree n: the twist changes no degree",
     claimed=of(lambda n: {"nodes": 2**n, "degree": n}),
     grid=family("tq", range(2, 11)),
     measured=properties("nodes", "degree"),
 )
 
-TWISTED_DIAMETER = claim(
+TWISTED_DIAMETER = claim_definition_8(
     "STH-D8-diameter",
-    place="definition 8",
     statement="the diameter of TQ_n, n >= 3, is n-1",
     claimed=of(lambda n: n - 1),
     grid=family("tq", range(3, 12)),
     measured=diameter,
 )
 
-TWISTED_SQUARE = claim(
+TWISTED_SQUARE = claim_definition_8(
     "STH-D8-diameter-n2",
-    place="definition 8",
     statement="the diameter of TQ_n is n-1 also at n = 2",
     claimed=of(lambda n: n - 1),
     grid=family("tq", range(2, 3), "tq, n=2"),
@@ -112,9 +108,8 @@ TWISTED_SQUARE = claim(
 )
 
 
-@claim(
+@claim_definition_8(
     "STH-D8-any-4-cycle",
-    place="definition 8",
     statement="whichever 4-cycle and pair of its opposite links is twisted, the result is the same "
     "network up to the nodes' numbers",
     relation="iso",

@@ -10,7 +10,7 @@ from math import inf
 from typing import Any
 
 from mpinet import measure
-from mpinet.claims import Claim, Corrected, Grid, Measured, claim
+from mpinet.claims import Claim, Corrected, Grid, Measured, claim, section
 from mpinet.claims.remembered import remembered
 from mpinet.papers.grids import networks, numbers, of, up_to
 from mpinet.papers.sth.grids import CUBES, KINDS, VALID, factors, family, sth
@@ -37,9 +37,11 @@ def _sum_and_one(topology: str) -> int:
     )
 
 
-@claim(
+claim_lemma_7 = section(place="lemma 7")
+
+
+@claim_lemma_7(
     "STH-L7-xu",
-    place="lemma 7",
     statement="D_(k1+k2) of a product of a k1-connected and a k2-connected network is at most "
     "D_k1 + D_k2 + 1 of the factors (STH(2,2))",
     relation="<=",
@@ -57,18 +59,16 @@ def connectivity(topology: str) -> Measured:
     return Measured(measure.connectivity(topology), {"removed": measure.separating_nodes(topology)})
 
 
-LOOP_CONNECTIVITY = claim(
+LOOP_CONNECTIVITY = claim_lemma_7(
     "STH-L7-lst-connectivity",
-    place="lemma 7",
     statement="LST(m) is 4-connected: 4 is the least number of nodes that separate others",
     claimed=4,
     grid=family("lst", range(2, 9)),
     measured=connectivity,
 )
 
-LOOP_FAULTS = claim(
+LOOP_FAULTS = claim_lemma_7(
     "STH-L7-lst-fault-diameter",
-    place="lemma 7",
     statement="the 3-fault diameter D_4 of LST(m) is m+2",
     claimed=of(lambda m: m + 2),
     grid=family("lst", range(2, 17)),
@@ -81,9 +81,8 @@ LOOP_FAULTS = claim(
     cause="faults",
 )
 
-CUBE_CONNECTIVITY = claim(
+CUBE_CONNECTIVITY = claim_lemma_7(
     "STH-L7-tq-connectivity",
-    place="lemma 7",
     statement="the cube of n dimensions (every kind) is n-connected: n is the least number of "
     "nodes that separate others, or leave one alone",
     claimed=of(lambda n: n),
@@ -139,9 +138,8 @@ CUBE_FAULTS = [
     ),
 ]
 
-STH_CONNECTIVITY = claim(
+STH_CONNECTIVITY = claim_lemma_7(
     "STH-L7-sth-connectivity",
-    place="lemma 7",
     statement="STH(m,n) is (n+4)-connected: n+4 is the least number of nodes that separate others",
     claimed=of(lambda m, n: n + 4),
     grid=networks(
@@ -164,9 +162,8 @@ def _few(kind: str) -> Grid:
 
 
 STH_FAULTS = [
-    claim(
+    claim_lemma_7(
         f"STH-L7-sth-fault-diameter-{kind}",
-        place="lemma 7",
         statement=f"the (n+3)-fault diameter D_(n+4) of STH(m,n) ({KINDS[kind]}) is at most m+n+2",
         relation="<=",
         claimed=of(lambda m, n: m + n + 2),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mpinet import measure
-from mpinet.claims import Claim, Corrected, Measured, claim
+from mpinet.claims import Claim, Corrected, Measured, claim, section
 from mpinet.networks.catalogue import open_topology
 from mpinet.papers.grids import networks, of, up_to
 from mpinet.papers.measured import degrees
@@ -36,18 +36,18 @@ DEGREE = claim(
     measured=common_degree,
 )
 
-LOOP_EXAMPLES = claim(
+claim_lemma_3 = section(place="lemma 3")
+
+LOOP_EXAMPLES = claim_lemma_3(
     "STH-L3-lst-examples",
-    place="lemma 3",
     statement="the diameters of LST(2), LST(3) and LST(4) are 3, 4 and 5",
     claimed={"LST(2)": 3, "LST(3)": 4, "LST(4)": 5},
     note="Corrected text: the third is printed LST(5), which has the diameter 6.",
     measured=lambda: {f"LST({m})": extent(f"lst:{m}").diameter for m in (2, 3, 4)},
 )
 
-LOOP_DIAMETER = claim(
+LOOP_DIAMETER = claim_lemma_3(
     "STH-L3-lst-diameter",
-    place="lemma 3",
     statement="the diameter of LST(m) is m+1",
     claimed=of(lambda m: m + 1),
     grid=family("lst", range(2, 129)).quick(up_to(512)),
@@ -112,9 +112,8 @@ STH_DIAMETERS = [
     sth_diameter_claim("hkv"),
 ]
 
-SUM = claim(
+SUM = claim_lemma_3(
     "STH-L3-sum",
-    place="lemma 3",
     statement="the diameter of the product is the sum of the diameters of LST(m) and of the cube",
     claimed=lambda topology: sum(extent(factor).diameter for factor in factors(topology)),
     grid=SMALL,
@@ -122,9 +121,8 @@ SUM = claim(
 )
 
 
-@claim(
+@claim_lemma_3(
     "STH-L3-antipodal",
-    place="lemma 3",
     statement="two nodes are as far apart as the diameter if and only if their parts in LST(m) "
     "are, and their parts in the cube are",
     relation="iff",
@@ -142,11 +140,12 @@ def antipodal(topology: str) -> Measured:
     return Measured(not wrong.any(), first_pair(wrong))
 
 
-@claim(
+claim_lemma_4 = section(place="lemma 4", relation="all")
+
+
+@claim_lemma_4(
     "STH-L4-regular",
-    place="lemma 4",
     statement="all nodes of STH(m,n) have the same degree",
-    relation="all",
     grid=SMALL,
 )
 def regular(topology: str) -> Measured:
@@ -167,11 +166,9 @@ AT_MOST_SYMMETRIC = {"tq": 3, "cq": 4, "hkv": 3}
 """Dimensions up to which each kind of cube is vertex-symmetric."""
 
 CUBES_TRANSITIVE = [
-    claim(
+    claim_lemma_4(
         f"STH-L4-tq-transitive-{kind}",
-        place="lemma 4",
         statement=f"the cube of n dimensions ({KINDS[kind]}) is vertex-symmetric",
-        relation="all",
         grid=family(kind, (n for n in VALID[kind] if n <= 6)),
         measured=transitive,
         cause="symmetry",
@@ -188,12 +185,10 @@ CUBES_TRANSITIVE = [
 ]
 
 
-@claim(
+@claim_lemma_4(
     "STH-L4-tq-cayley",
-    place="lemma 4",
     statement="TQ_n is a Cayley graph: automorphisms that take each node to every other by exactly "
     "one of them make a group",
-    relation="all",
     grid=family("tq", (3, 4)),
     cause="symmetry",
     fails_where=beyond(3),
@@ -224,11 +219,9 @@ def _closure(generators: list[tuple[int, ...]]) -> set[tuple[int, ...]]:
 
 
 STH_TRANSITIVE = [
-    claim(
+    claim_lemma_4(
         f"STH-L4-sth-transitive-{kind}",
-        place="lemma 4",
         statement=f"STH(2,n) ({KINDS[kind]}), n <= 5, is vertex-symmetric",
-        relation="all",
         grid=networks("m=2, n<=5", [sth(2, n, kind) for n in VALID[kind] if n <= 5]),
         measured=transitive,
         cause="symmetry",

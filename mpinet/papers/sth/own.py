@@ -6,7 +6,7 @@ import numpy as np
 
 from mpinet import measure
 from mpinet.base.arrays import Flags, Ints
-from mpinet.claims import BEYOND, Measured, claim
+from mpinet.claims import BEYOND, Measured, section
 from mpinet.networks.catalogue import open_topology
 from mpinet.networks.sth.cube import Cube
 from mpinet.networks.sth.scalable import cube_of_kind
@@ -34,9 +34,10 @@ def cube_named(topology: str) -> Cube:
     return cube_of_kind(topology.partition(":")[0], *numbers(topology))
 
 
-LOOP_BROADCAST = claim(
+claim_beyond = section(place=BEYOND)
+
+LOOP_BROADCAST = claim_beyond(
     "STH-X-lst-broadcast",
-    place=BEYOND,
     statement="the one-port broadcast along the chords of LST(m) takes m+2 steps and informs every "
     "node once",
     claimed=of(lambda m: m + 2),
@@ -45,9 +46,8 @@ LOOP_BROADCAST = claim(
 )
 
 
-@claim(
+@claim_beyond(
     "STH-X-cube-broadcast",
-    place=BEYOND,
     statement="the one-port broadcast over a cube's dimensions takes n steps for every kind and "
     "source (n > 7: 16 sources) and informs every node once",
     claimed=of(lambda n: n),
@@ -60,9 +60,8 @@ def cube_broadcast(topology: str) -> Measured:
     return worst_broadcast(cube, "dimensions", 128 if cube.size <= 128 else SOURCES)
 
 
-STH_BROADCAST = claim(
+STH_BROADCAST = claim_beyond(
     "STH-X-sth-broadcast",
-    place=BEYOND,
     statement="the one-port broadcast in two phases takes m+n+2 steps in STH(m,n) and informs "
     "every node once",
     claimed=of(lambda m, n: m + n + 2),
@@ -71,9 +70,8 @@ STH_BROADCAST = claim(
 )
 
 
-@claim(
+@claim_beyond(
     "STH-X-lst-optimal-route",
-    place=BEYOND,
     statement="the stateless rule of LST(m) takes as many hops as the distance, for all pairs",
     claimed=0,
     grid=family("lst", range(2, 8), "LST(m), m=2..7, all pairs"),
@@ -85,9 +83,8 @@ def optimal_route(topology: str) -> Measured:
     return _number_of(excess != 0)
 
 
-@claim(
+@claim_beyond(
     "STH-X-cube-distance",
-    place=BEYOND,
     statement="the distances in the cubes (every kind and q) are those of the closed forms, for "
     "all pairs",
     claimed=0,

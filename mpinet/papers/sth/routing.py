@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from mpinet import measure
-from mpinet.claims import Corrected, Measured, claim
+from mpinet.claims import Corrected, Measured, claim, section
 from mpinet.machine import Machine
 from mpinet.networks.catalogue import open_topology
 from mpinet.networks.sth.candidates import FIRST, TARGET, WALK
@@ -87,13 +87,14 @@ TABLE_3 = [
 ]
 
 
-@claim(
+claim_routing = section(place="routing", grid=LOOPS)
+
+
+@claim_routing(
     "STH-R-terminates",
-    place="routing",
     statement="the paper's routing in LST(m) ends at the destination, over links, for all pairs, "
     "and its header lists as many ports as the message makes hops",
     relation="all",
-    grid=LOOPS,
 )
 def terminates(topology: str) -> Measured:
     """Send a message between all pairs, and look at the headers."""
@@ -113,13 +114,11 @@ def terminates(topology: str) -> Measured:
     return Measured(True)
 
 
-@claim(
+@claim_routing(
     "STH-R-shortest",
-    place="routing",
     statement="the paper's routing in LST(m) takes a shortest path between all pairs: no hop more "
     "than the distance",
     claimed=0,
-    grid=LOOPS,
     cause="routing",
 )
 def shortest(topology: str) -> Measured:
@@ -139,13 +138,11 @@ def longest(topology: str, routing: str) -> Measured:
     return at_pair(found.longest, found.longest_pair)
 
 
-OPTIMAL = claim(
+OPTIMAL = claim_routing(
     "STH-R-optimal",
-    place="routing",
     statement="the paper's routing is optimal: no route in LST(m) is longer than the diameter m+1",
     relation="<=",
     claimed=lambda topology: numbers(topology)[0] + 1,
-    grid=LOOPS,
     measured=lambda topology: longest(topology, "paper"),
     note='"optimal" is read as: no route is longer than the diameter; that it takes O(m+n) hops, '
     "as the paper adds, holds (STH-R-order).",
@@ -174,9 +171,8 @@ ORDER_NETWORKS = [
     *(sth(m, n, kind) for kind in KINDS for n in VALID[kind] if n <= 5 for m in (2, 3, 4)),
 ]
 
-ORDER = claim(
+ORDER = claim_routing(
     "STH-R-order",
-    place="routing",
     statement="the paper's routing takes O(m+n) hops in the worst case: at most 4m in LST(m), at "
     "most n in the cube, at most 4m+n in STH(m,n)",
     relation="<=",
