@@ -106,8 +106,6 @@ class Accounts:
         Names the file of a frame's code (`Naming`).
     accounts : list of Account
         By their order of opening.
-    last : dict from int to Account
-        Of the calls that an instruction of this number makes, in any code, the one last asked for.
     """
 
     naming: Callable[[FrameType], str]
@@ -116,7 +114,6 @@ class Accounts:
         self.accounts: list[Account] = []
         self._rank = rank
         self._ranks = ranks
-        self.last: dict[int, Account] = {}
         self._places: dict[tuple[str, int, int], Account] = {}
 
     def at(self, kind: str, frame: FrameType) -> Account:
@@ -131,7 +128,6 @@ class Accounts:
             account.code = frame.f_code
             self.accounts.append(account)
             self._places[place] = account
-        self.last[frame.f_lasti] = account
         return account
 
 

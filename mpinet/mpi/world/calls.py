@@ -16,15 +16,19 @@ from typing import Any, TypeVar, cast
 
 from greenlet import getcurrent
 
-from mpinet.machine.trace import Calls
+from mpinet.mpi.world.accounts import Account
 from mpinet.mpi.world.failure import script_line
 from mpinet.mpi.world.mail import Mail
-from mpinet.mpi.world.metering import Waits
 from mpinet.mpi.world.processor import Processor
 from mpinet.mpi.world.turns import Turns
 from mpinet.mpi.world.world import World
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+LAST: dict[str, dict[int, Account]] = {}
+"""By kind of call: the account last asked for by a call that an instruction of this number makes,
+in any code of the run's."""
 
 
 class Running:
@@ -33,14 +37,25 @@ class Running:
     world: World
     turns: Turns
     mail: Mail
-    recorded: Calls | Waits | None = None
-    logged: bool = False
+    noted: bool
 
     def begin(self, world: World) -> None:
         """Make a run the one that calls belong to."""
         self.world, self.turns, self.mail = world, world.turns, world.mail
-        self.logged = world.mail.logged
-        self.recorded = world.recorded
+        self.noted = world.mail.logged or world.recorded is not None
+        for accounts in LAST.values():
+            accounts.clear()
+
+    def called(self, here: Processor) -> int:
+        """Note that a processor calls, where calls are noted; return the step."""
+        self.mail.calling(here)
+        return self.turns.now
+
+    def returned(self, here: Processor, begin: int, account: Account) -> None:
+        """Note that a processor's call returns, where calls are noted."""
+        self.mail.returned()
+        if self.world.recorded is not None:
+            self.world.recorded.note(here.id, begin, self.turns.now, account.site)
 
     @contextmanager
     def of(self, world: World) -> Iterator[None]:
@@ -118,23 +133,18 @@ def wrapper({parameters}):
     if here.account is not None:
         return method({arguments})
     frame = caller(1)
-    accounts = running.world.accounts
-    account = accounts.last.get(frame.f_lasti)
-    if account is None or account.code is not frame.f_code or account.kind != kind:
-        account = accounts.at(kind, frame)
+    account = last.get(frame.f_lasti)
+    if account is None or account.code is not frame.f_code:
+        account = last[frame.f_lasti] = running.world.accounts.at(kind, frame)
     here.account = account
     account.calls += 1
-    if running.logged:
-        running.mail.calling(here)
-    begin = running.turns.now
+    begin = running.called(here) if running.noted else 0
     try:
         return method({arguments})
     finally:
         here.account = None
-        if running.logged:
-            running.mail.returned()
-        if running.recorded is not None:
-            running.recorded.note(here.id, begin, running.turns.now, account.site)
+        if running.noted:
+            running.returned(here, begin, account)
 """
 """The wrapper of a method, written out with the method's own parameters and compiled.
 
@@ -159,6 +169,7 @@ def call(method: F) -> F:
         "caller": _getframe,
         "getcurrent": getcurrent,
         "kind": method.__name__,
+        "last": LAST.setdefault(method.__name__, {}),
         "method": method,
         "partial": partial,
         "running": running,

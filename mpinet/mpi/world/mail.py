@@ -62,12 +62,13 @@ class Mail:
     """
 
     logged = False
-    require: Callable[..., None] | None = None
+    require: Callable[..., None] | None
     send_standard: Callable[[Scope, int, int, Any], Event]
     on_notice: Callable[[int, Message], None]
 
     def __init__(self, turns: Turns, contexts: Contexts, exits: Exits, synchronous: bool):
         self.synchronous = synchronous
+        self.require = None
         self.outbox = Outbox()
         self.to_self = 0
         self.send_standard = self.send_synchronously if synchronous else self.send
@@ -259,8 +260,17 @@ class Mail:
         Exception
             ``ERR_RANK``, ``ERR_TAG``: there is no such rank or tag.
         """
-        here = self._turns.current
-        envelope = scope.envelope(source, tag)
+        turns = self._turns
+        here = turns.current
+        # The usual case takes no further call, as in `send`.
+        if (
+            type(source) is int
+            and 0 <= source < scope.others.plain
+            and (tag is ANY_TAG or (type(tag) is int and 0 <= tag < SHORT))
+        ):
+            envelope = scope.context, source, tag
+        else:
+            envelope = scope.envelope(source, tag)
         if self.require is not None:
             self.require(scope.context)
         # One `Receive` serves all blocking receives of a processor, which has one at a time. A
@@ -270,12 +280,12 @@ class Mail:
             receive = Receive(here, envelope)
             if type(here) is Fiber:
                 self.post(receive)
-                self._turns.wait(receive)
+                turns.wait(receive)
                 return receive.message  # type: ignore[return-value]
             here.receiving = receive
         receive.envelope = envelope
         if here.unexpected is None or not self._take_unexpected(receive):
-            self._turns.sleep(receive)
+            turns.sleep(receive)
         message, receive.message = receive.message, None
         return message  # type: ignore[return-value]
 

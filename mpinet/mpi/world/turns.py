@@ -67,7 +67,7 @@ class Turns:
     """
 
     current: Processor
-    doubts: Callable[[Processor, Event], None] | None = None
+    doubts: Callable[[Processor, Event], None] | None
     privacy: Privacy
 
     def __init__(self, numbers: Sequence[int | None], exits: Exits):
@@ -82,6 +82,7 @@ class Turns:
         self.rounds_in_vain = 0
         self.now = 0
         self.halted = False
+        self.doubts = None
         self._exits = exits
         self._new: list[Processor] = []
         self._round: Iterator[Processor] = iter(())
