@@ -22,6 +22,8 @@ import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from fcntl import F_DUPFD_CLOEXEC, fcntl
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
 from io import TextIOWrapper
 from pathlib import Path
 from types import CodeType, ModuleType
@@ -49,8 +51,17 @@ THREADS = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_T
 MOST_FILES = 250
 """Descriptors that a client can hand on; a child moves them to their places from above those."""
 
-WARMING = ["route torus:3x4", "broadcast hypercube:3", "flood ccc:3"]
+WARMING = [
+    "route torus:3x4",
+    "broadcast hypercube:3",
+    "flood ccc:3",
+    "load ring:3 --rate 0.2 --steps 9",
+    "verify STH-L3-lst-examples",
+]
 """Commands whose kernels the server loads for all its children; none of them starts MPI."""
+
+SCRIPT = [*"exec --on ring:3 -c".split(), "from mpi4py import MPI; MPI.COMM_WORLD.allreduce(1)"]
+"""A command that takes mpi4py, and nothing of it that needs a library of MPI that has begun."""
 
 
 class Forked:
@@ -226,19 +237,79 @@ def become(request: dict[str, Any]) -> CodeType:
     return compile(PROGRAM, sys.argv[0], "exec")
 
 
+class Kept(MetaPathFinder, Loader):
+    """Modules that the server has imported, and with which MPI begins in a child that does.
+
+    A library of MPI outlives no fork once it has begun, so that the server has only loaded it.
+    Whoever imports one of the modules has all of them, and then it begins, as it does in a process
+    that imports the first of them really.
+
+    Parameters
+    ----------
+    modules : dict
+        The modules by name, which are taken from where imports look for them.
+    """
+
+    def __init__(self, modules: dict[str, ModuleType]):
+        self._modules = modules
+        self._specs = {name: module.__spec__ for name, module in modules.items()}
+        for name in modules:
+            del sys.modules[name]
+            package, _, last = name.rpartition(".")
+            delattr(sys.modules.get(package) or modules[package], last)
+        sys.meta_path.insert(0, self)
+
+    def find_spec(self, fullname: str, *_: object) -> ModuleSpec | None:
+        """Find a module, if it is one of these."""
+        return ModuleSpec(fullname, self) if fullname in self._modules else None
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """Return the module that is there."""
+        return self._modules[spec.name]
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Put all the modules where imports find them, and begin with MPI."""
+        sys.meta_path.remove(self)
+        sys.modules.update(self._modules)
+        for name, each in self._modules.items():
+            each.__spec__ = self._specs[name]
+            package, _, last = name.rpartition(".")
+            setattr(sys.modules[package], last, each)
+        from mpi4py import rc
+
+        from mpinet.machine.transport import mpi
+
+        library = mpi()  # which also sets what the library reads when it begins
+        if rc.initialize:
+            library.Init()
+
+
 def warm() -> None:
     """Import what commands import, and load what is compiled for most of them."""
     from mpinet.cli.session import Session
     from mpinet.commands import module_of
     from mpinet.commands.catalogue import COMMANDS
-    from mpinet.machine.transport import alone
+    from mpinet.machine.transport import START, alone, mpi
 
     for command in COMMANDS:
         module_of(command)
     with alone():
         for words in WARMING:
             Session(words.split()).run()
-    assert "mpi4py.MPI" not in sys.modules, "a library of MPI outlives no fork"
+        assert "mpi4py.MPI" not in sys.modules, "a library of MPI that has begun outlives no fork"
+        import mpi4py
+
+        others, unset = {*sys.modules}, START.keys() - os.environ.keys()
+        mpi4py.rc.initialize, mpi4py.rc.finalize = False, True
+        Session(SCRIPT).run()
+        assert not mpi().Is_initialized()
+    mpi4py.rc.initialize, mpi4py.rc.finalize = True, None
+    mpi.cache_clear()
+    for name in unset:
+        os.environ.pop(name, None)
+    new = {name: sys.modules[name] for name in sys.modules.keys() - others}
+    rooms = ("mpi4py.MPI", "mpinet.mpi.")
+    Kept({name: module for name, module in new.items() if name.startswith(rooms)})
 
 
 if __name__ == "__main__":
