@@ -136,7 +136,7 @@ class Mail:
                 self.nothing(scope)
                 return HAPPENED
             receiver = others.processor(as_int(target))
-        if type(tag) is not int or not 0 <= tag < SHORT:
+        if scope.tags >= 0 and (type(tag) is not int or not 0 <= tag < SHORT):
             tag = scope.allowed(tag)
         here = self._turns.current
         sender, group = here.id, scope.group
@@ -266,7 +266,7 @@ class Mail:
         if (
             type(source) is int
             and 0 <= source < scope.others.plain
-            and (tag is ANY_TAG or (type(tag) is int and 0 <= tag < SHORT))
+            and (tag is ANY_TAG or scope.tags < 0 or (type(tag) is int and 0 <= tag < SHORT))
         ):
             envelope = scope.context, source, tag
         else:
