@@ -9,6 +9,7 @@ import numpy as np
 from mpinet.base.arrays import Array, Ints
 from mpinet.base.memory import require_memory
 from mpinet.errors import TransportError
+from mpinet.machine.meeting import rounds, volume
 from mpinet.machine.transport import Local, Received, Room
 
 
@@ -36,6 +37,7 @@ class Dry(Local):
         self.rank = rank
         self.size = size
         self.arrivals = arrivals
+        self.messages = self.volume = 0
         self.bytes_sent = 0
         self.records_sent = np.zeros(size, np.int64)
 
@@ -49,5 +51,7 @@ class Dry(Local):
         """Count the records that would leave; return those that were given to be received."""
         self.bytes_sent += records.nbytes
         self.records_sent += counts
+        self.messages += rounds(self.size) + int(np.count_nonzero(counts))
+        self.volume += volume(self.rank, counts) + records.nbytes
         received = records[:0] if self.arrivals is None else self.arrivals(records)
         return Received(received, np.zeros(self.size, np.int64), word)

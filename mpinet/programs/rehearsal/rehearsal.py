@@ -6,10 +6,7 @@ from dataclasses import dataclass
 
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
-from mpinet.machine.transport import FEW, HEAD
-
-CONTROL_BYTES = 8 * (HEAD + FEW)
-"""Bytes that a rank sends every other before the messages of a step (`Mpi.exchange`)."""
+from mpinet.machine.meeting import FIXED, rounds
 
 
 @dataclass(frozen=True)
@@ -52,7 +49,7 @@ class Rehearsal:
 
 @dataclass(frozen=True)
 class Cluster:
-    """A model of a cluster: every step costs two collectives, and bytes wait for one another.
+    """A model of a cluster: ranks meet in every step, and bytes wait for one another.
 
     Parameters
     ----------
@@ -68,17 +65,18 @@ class Cluster:
     def seconds(self, rehearsal: Rehearsal) -> dict[str, float]:
         """Seconds of a run, by the model.
 
-        ``computing`` is the rank's own; ``latency``: in a step the counts go by way of log2(ranks)
-        others and the messages to each partner, at most once a step; ``transfer``: what the rank
-        sends, with the counts, at full bandwidth. Nothing overlaps.
+        ``computing`` is the rank's own; ``latency``: in a step the ranks meet in log2(ranks)
+        rounds, then messages go to each partner, at most once a step; ``transfer``: what the rank
+        sends, with what is told in meetings, at full bandwidth: a count for a partner is handed on
+        in half of the rounds. Nothing overlaps.
         """
-        ranks, steps = rehearsal.ranks, rehearsal.steps
-        rounds = (ranks - 1).bit_length()
-        waits = steps * rounds + min(rehearsal.messages, steps * rehearsal.partners)
-        volume = rehearsal.bytes + steps * CONTROL_BYTES * (ranks - 1)
+        met = rehearsal.steps * rounds(rehearsal.ranks)
+        sent = min(rehearsal.messages, rehearsal.steps * rehearsal.partners)
+        told = 8 * FIXED * met + 4 * rounds(rehearsal.ranks) * sent
+        volume = rehearsal.bytes + told
         parts = {
             "computing": rehearsal.computing,
-            "latency": waits * self.latency,
+            "latency": (met + sent) * self.latency,
             "transfer": volume / self.bandwidth,
         }
         return {**parts, "total": sum(parts.values())}

@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
-from mpi.machine.ranks import everyone, transport
+from mpi.machine.ranks import everyone, some_ranks, transport
 
 from mpinet.errors import RoutingError
+from mpinet.machine import Machine
+from mpinet.machine.router import Router
 
 RANK, RANKS = transport().rank, transport().size
 
@@ -74,3 +76,33 @@ def test_every_number_is_dealt_to_one_rank():
         mine = list(transport().dealt(count))
         held = np.bincount(np.array(mine, np.int64), minlength=count)
         assert transport().sum(held).tolist() == [1] * count
+
+
+@pytest.mark.parametrize("count", [2, 3, 5, 8, 16])
+def test_a_step_costs_a_rank_messages_to_its_partners_and_in_rounds(count):
+    ranks, inside = some_ranks(min(count, RANKS))
+    if not inside or ranks.size == 1:
+        return
+    rounds = (ranks.size - 1).bit_length()
+    machine = Machine("hypercube:6", transport=ranks)
+    routing = machine.topology.routing()
+    nodes = machine.nodes
+    router = Router(machine, routing)
+    router.inject(nodes, nodes ^ 63, nodes, 64)
+    before, calls, partners, steps = ranks.messages, ranks.calls, 0, 0
+    volume, crossed = ranks.volume, 0
+    exchange = machine.exchange
+
+    def noted(records, counts, *rest):
+        nonlocal partners, steps, crossed
+        partners, steps = partners + np.count_nonzero(counts), steps + 1
+        crossed += records.nbytes
+        return exchange(records, counts, *rest)
+
+    machine.exchange = noted
+    while router.step():
+        pass
+    assert steps == ranks.calls - calls > 1
+    assert ranks.messages - before == rounds * steps + partners
+    told = ranks.volume - volume - crossed - 256 * rounds * steps
+    assert 0 <= told <= 8 * rounds * ranks.size * steps

@@ -180,5 +180,5 @@ def test_the_model_adds_what_is_computed_waited_and_sent():
     seconds = Cluster(latency=1e-3, bandwidth=1e4).seconds(found)
     assert seconds["computing"] == 0.5
     assert seconds["latency"] == pytest.approx(1e-3 * (10 * 4 + 10 * 7))
-    assert seconds["transfer"] == pytest.approx((8000 + 10 * 120 * 15) / 1e4)
+    assert seconds["transfer"] == pytest.approx((8000 + 10 * 4 * 256 + 70 * 16) / 1e4)
     assert seconds["total"] == pytest.approx(sum(list(seconds.values())[:3]))
