@@ -18,7 +18,7 @@ from mpinet.networks.schedule import SPAN, SPAN_BITS, Schedule
 from mpinet.programs.broadcast import inform_all, require_algorithm
 from mpinet.programs.rehearsal.rehearsal import Rehearsal, require_rehearsable
 
-MOST = 2**28
+MOST = 2**30
 """Most processors of a machine whose tree is walked."""
 
 MESSAGE_BYTES = 24
