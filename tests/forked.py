@@ -42,7 +42,7 @@ CLIENTS = {"mpinet": "mpinet", "forked-python": "python"}
 """Names on the search path, and the programs that are forked by them: of ``python``, which stays
 what it is under launchers, ``-c SCRIPT`` alone."""
 
-AT_START = ("PYTHON", "NUMBA_", "OMP_", "OPENBLAS_", "LD_PRELOAD", "LC_", "LANG", "_ARGCOMPLETE")
+AT_START = tuple("PYTHON NUMBA_ OMP_ OPENBLAS_ MPI4PY_ LD_PRELOAD LC_ LANG _ARGCOMPLETE".split())
 """Beginnings of the names of variables that Python and libraries read when they start."""
 
 THREADS = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")

@@ -61,6 +61,17 @@ EITHER_LIBRARY = pytest.mark.parametrize(
 )
 """Marks a test that runs with each MPI library, on one rank and on several."""
 
+ANY_RANKS = pytest.mark.parametrize(
+    ("mpirun", "ranks"),
+    [
+        pytest.param(own_mpirun, 1, id="own-1"),
+        pytest.param(own_mpirun, 3, id="own-3"),
+        pytest.param(other_mpirun, 3, id="other-3", marks=LONG),
+    ],
+    indirect=["mpirun"],
+)
+"""Marks a test that runs on one rank and on several; that libraries end alike, others show."""
+
 OWN_LIBRARY = pytest.mark.parametrize(
     "mpirun",
     [pytest.param(own_mpirun, id="own"), pytest.param(other_mpirun, id="other", marks=LONG)],

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from launch.conftest import (
+    ANY_RANKS,
     CHECKOUT,
     EITHER_LIBRARY,
     OWN_LIBRARY,
@@ -75,7 +76,7 @@ def test_unknown_topology_is_one_line() -> None:
     assert len(done.stderr.splitlines()) == 1
 
 
-@EITHER_LIBRARY
+@ANY_RANKS
 def test_wrong_input_is_reported_once_whatever_the_ranks(launch: Launch, ranks: int) -> None:
     done = launch(ranks, "mpinet", "route", "nonsense:3", "--pairs", "all")
     assert done.returncode == 2
@@ -84,7 +85,7 @@ def test_wrong_input_is_reported_once_whatever_the_ranks(launch: Launch, ranks: 
     assert "Traceback" not in done.stdout + done.stderr
 
 
-@EITHER_LIBRARY
+@ANY_RANKS
 def test_errors_in_json_mode_are_json(launch: Launch, ranks: int) -> None:
     done = launch(ranks, "mpinet", "show", "nonsense:3", "--json")
     answer = json.loads(done.stdout)
@@ -103,7 +104,7 @@ def test_an_incomplete_broadcast_prints_its_document_and_ends_with_status_1(
     assert "mpinet: The broadcast is incomplete: 128 of 256" in done.stderr
 
 
-@EITHER_LIBRARY
+@ANY_RANKS
 def test_a_run_that_is_in_order_proves_it(launch: Launch, ranks: int) -> None:
     done = launch(ranks, "mpinet", "show", "hypercube:3", "--json")
     assert done.returncode == 0, done.stderr

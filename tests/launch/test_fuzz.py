@@ -5,6 +5,7 @@ again. What was found is a test of its own beside the thing that was wrong.
 """
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -19,8 +20,11 @@ from launch.fuzz import graphs, lines, worker
 LINES, FILES, PART = 5000, 1500, 250
 """Command lines and graph files of the long test, and how many of them make one test."""
 
-SAMPLE = 16
+SAMPLE = 8
 """Lines, and files, of the ordinary test."""
+
+EACH = 4 if os.environ.get("MPINET_LONG") else 1
+"""Lines of each command that are meant to be right."""
 
 
 def findings(commands: Iterable[list[str]], folder: Path) -> tuple[list[str], float]:
@@ -104,7 +108,7 @@ def test_a_sample_ends_in_results_or_sentences(tmp_path):
 def test_most_lines_that_are_meant_to_be_right_have_a_result(tmp_path):
     """Not all of them: some ask a network for what it does not have."""
     random = Random(0)
-    right = [lines.right(random, command) for command in lines.COMMANDS for _ in range(2)]
+    right = [lines.right(random, command) for command in lines.COMMANDS for _ in range(EACH)]
     found, results = findings(right, tmp_path)
     assert not found, "\n\n".join(found)
     assert results > 0.5

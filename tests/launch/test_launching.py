@@ -5,7 +5,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from launch.conftest import TIME_LIMIT
+from launch.conftest import OWN_LIBRARY, TIME_LIMIT, own_mpirun
 
 
 def run(mpirun: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -26,15 +26,21 @@ def test_a_command_runs_on_as_many_ranks_as_are_wanted(mpirun: Path) -> None:
     assert (done.returncode, document["ranks"], document["result"]["steps"]) == (0, 3, 4)
 
 
-def test_options_for_the_launcher_and_wrong_words(mpirun: Path) -> None:
+@OWN_LIBRARY
+def test_options_for_the_launcher_reach_it(mpirun: Path) -> None:
     done = run(mpirun, "launch", "-n", "2", "--host", "localhost:2", "--", "flood", "ring:8")
     assert done.returncode == 0 and "steps          4" in done.stdout
+
+
+def test_wrong_words_get_a_sentence() -> None:
+    own = own_mpirun()
+    assert own is not None
     for words, sentence in (
         (["-n", "2"], "mpinet launch: a command is missing; see mpinet launch -h"),
         (["flood", "ring:8"], "mpinet launch: -n needs the number of ranks"),
         (["-n", "2", "--bogus", "flood", "ring:8"], "mpinet launch: unknown option --bogus"),
     ):
-        done = run(mpirun, "launch", *words)
+        done = run(own, "launch", *words)
         assert done.returncode == 2 and sentence in done.stderr
 
 
