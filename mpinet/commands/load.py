@@ -112,8 +112,8 @@ def load(
     pattern : str
         Traffic pattern: who sends to whom; or several patterns, joined by commas.
     priority : bool
-        Whether messages of the first pattern of a ``mix:P@SHARE+Q`` go before those of the second:
-        both have half the virtual channels, and latencies and rates of their own.
+        Whether messages of each pattern of a ``mix:P@SHARE+Q`` go before those of the next: each
+        has its part of the virtual channels, and latencies and rates of its own.
     rate : float, str or sequence of float
         Messages per processor and step: ``R``, ``A,B,C`` or ``A..B/K``, K rates from A to B.
     flits : int, str or sequence of them

@@ -46,6 +46,10 @@ class LatencyOfKind(Fields):
     p99: Count
 
 
+MORE = When("of a mix of more than two patterns, as many as there are")
+"""Condition for what is told of priorities between the first and the last."""
+
+
 class LatencyByKind(Fields):
     """Latencies of each kind of messages: by length, by priority, or of requests and replies."""
 
@@ -56,6 +60,12 @@ class LatencyByKind(Fields):
     round_trip: Annotated[LatencyOfKind, When("with ``--replies``")]
     urgent: Annotated[LatencyOfKind, When("with ``--priority``")]
     ordinary: Annotated[LatencyOfKind, When("with ``--priority``")]
+    second: Annotated[LatencyOfKind, MORE]
+    third: Annotated[LatencyOfKind, MORE]
+    fourth: Annotated[LatencyOfKind, MORE]
+    fifth: Annotated[LatencyOfKind, MORE]
+    sixth: Annotated[LatencyOfKind, MORE]
+    seventh: Annotated[LatencyOfKind, MORE]
 
 
 class RateOfKind(Fields):
@@ -68,10 +78,16 @@ class RateOfKind(Fields):
 
 
 class RatesByKind(Fields):
-    """Rates of urgent messages and of the others."""
+    """Rates of messages of each priority."""
 
     urgent: RateOfKind
     ordinary: RateOfKind
+    second: Annotated[RateOfKind, MORE]
+    third: Annotated[RateOfKind, MORE]
+    fourth: Annotated[RateOfKind, MORE]
+    fifth: Annotated[RateOfKind, MORE]
+    sixth: Annotated[RateOfKind, MORE]
+    seventh: Annotated[RateOfKind, MORE]
 
 
 class ProgramPlayed(Fields):
@@ -270,7 +286,7 @@ def _searches(curve: Row) -> list[str]:
         each = [cell_text(p["latency_by_kind"]["round_trip"]["mean"]) for p in points]
         lines.append(f"mean round trip: {', '.join(each)} steps")
     if "rates_by_kind" in points[0]:
-        for kind in ("urgent", "ordinary"):
+        for kind in points[0]["rates_by_kind"]:
             of = [(p["latency_by_kind"][kind], p["rates_by_kind"][kind]) for p in points]
             each = [
                 f"{cell_text(a['mean'])} (p99 {a['p99']}) at {cell_text(b['throughput'])}"

@@ -67,7 +67,7 @@ def settings_of(
             *read_bursts(options.bursts),
             rows=traffic.rows if program is None else None,
             program=program,
-            urgent_below=urgent_of(options, traffic),
+            bounds=bounds_of(options, traffic),
             **read_loop(options),
         ),
         Buffering(
@@ -100,16 +100,14 @@ def settings_of(
     ]
 
 
-def urgent_of(options: argparse.Namespace, pattern: Pattern) -> int:
-    """Return the share of urgent messages in units of 2^-32; 0 where there are no priorities."""
-    if not options.priority:
-        return 0
-    if not pattern.name.startswith("mix:"):
+def bounds_of(options: argparse.Namespace, pattern: Pattern) -> Sequence[int]:
+    """Return the bounds of a mix's draws where its patterns have priorities; else none."""
+    if options.priority and not pattern.bounds:
         raise UsageError(
-            "--priority lets messages of a mix's first pattern go before those of the second: give "
+            "--priority lets messages of each pattern of a mix go before those of the next: give "
             "--pattern mix:P@SHARE+Q."
         )
-    return int(pattern.params[2])
+    return pattern.bounds if options.priority else ()
 
 
 def read_crossbar(given: str | int) -> str | int:

@@ -130,7 +130,7 @@ class Setting:
     @property
     def ranks_of_messages(self) -> int:
         """Number of ranks that messages have, each with virtual channels of its own."""
-        return 1 + self.generation.has_priority
+        return self.generation.priorities
 
     @cached_property
     def router(self) -> Buffering:

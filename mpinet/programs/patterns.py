@@ -7,6 +7,7 @@ Draws are keyed by the source and the step, so that any rank may make them again
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,7 @@ from mpinet.draws import below, draw32, scaled, shuffled
 from mpinet.errors import MpinetError, UsageError
 from mpinet.machine.timed.program import Program
 from mpinet.machine.traffic.layout import MIX_STREAM, SPOT_STREAM, TARGET_STREAM
+from mpinet.machine.traffic.parameters import PRIORITIES
 from mpinet.networks import open as open_topology
 from mpinet.networks.classic.dragonfly import Dragonfly
 from mpinet.networks.shortest import neighbor_table
@@ -58,7 +60,10 @@ class Pattern:
     rows : ndarray of int64, shape (k, 4), optional
         A trace instead: (step, source, target, flits), ascending by step and source.
     parts : tuple of Pattern
-        The two patterns of a mix, or of a product.
+        The patterns of a mix, or the two of a product.
+    bounds : tuple of int
+        Of a mix, in units of 2^-32: a message is of the first of its patterns whose bound its draw
+        is below, else of the last.
     width : int
         Processors of a group, of a product; else 0.
     """
@@ -68,6 +73,7 @@ class Pattern:
     params: Ints
     rows: Ints | None = None
     parts: tuple[Pattern, ...] = ()
+    bounds: tuple[int, ...] = ()
     width: int = 0
 
     @property
@@ -182,13 +188,13 @@ def nearby(source, seed, sequence, step, params):
     return params[OWN + size + 1 + params[at] + drawn]
 
 
-# The two patterns of a mix, which `bind` gives.
+# Two patterns, which `bind` gives: of a mix the first, and the mix of the others.
 one_target = other_target = open_part
 
 
 @rule
 def mixed(source, seed, sequence, step, params):
-    """One pattern with a given probability, else the other."""
+    """One pattern if the draw is below its bound, else another, which may be a mix of the rest."""
     second = params[OWN + 1]
     if draw32(seed, source, step, MIX_STREAM) < params[OWN]:
         return one_target(source, seed, sequence, step, params[OWN + 2 : second])
@@ -370,29 +376,34 @@ def _nearby(topology: Topology, text: str) -> Pattern:
 
 
 def _mix(topology: Topology, text: str, argument: str) -> Pattern:
-    """Two patterns, the first with a share of the messages."""
-    one, at, rest = argument.partition("@")
-    share, plus, other = rest.partition("+")
-    try:
-        part = float(share)
-    except ValueError:
-        part = -1.0
-    if not (at and plus and 0 < part < 1) or "mix:" in argument:
+    """Return a mix of patterns, each but the last with a share of the messages."""
+    names, shares, rest = [], [0.0], argument
+    while (found := AT_SHARE.match(rest)) and 0 < float(found[2]) < 1:
+        names.append(found[1])
+        shares.append(shares[-1] + float(found[2]))
+        rest = found[3]
+    bounds = tuple(map(below, shares[1:]))
+    if not 0 < len(names) < len(PRIORITIES) or bounds[-1] >= 2**32 or "mix:" in argument:
         raise UsageError(
             f"{quoted(text)}: give mix:P@SHARE+Q, two patterns and the share of the first between "
-            "0 and 1, as in mix:neighbour@0.8+uniform."
+            "0 and 1, as in mix:neighbour@0.8+uniform, or mix:P@SHARE+Q@SHARE+.., up to "
+            f"{len(PRIORITIES)} patterns, and shares below 1 in all."
         )
-    parts = pattern_of(topology, one), pattern_of(topology, other)
+    parts = tuple(pattern_of(topology, each) for each in (*names, rest))
     if any(each.rows is not None for each in parts):
         raise UsageError(f"{quoted(text)}: a trace has steps of its own, and cannot be mixed.")
-    first, second = parts
-    made = mixed.bind(
-        f"mixed_{first.rule.name}_{second.rule.name}",
-        one_target=first.rule,
-        other_target=second.rule,
-    )
-    own = [below(part), OWN + 2 + len(first.params), *first.params, *second.params]
-    return Pattern(text, made, _params(topology, own), parts=parts)
+    made, params = parts[-1].rule, parts[-1].params
+    for first, bound in zip(parts[-2::-1], bounds[::-1], strict=True):
+        made = mixed.bind(
+            f"mixed_{first.rule.name}_{made.name}", one_target=first.rule, other_target=made
+        )
+        own = [bound, OWN + 2 + len(first.params), *first.params, *params]
+        params = _params(topology, own)
+    return Pattern(text, made, params, parts=parts, bounds=bounds)
+
+
+AT_SHARE = re.compile(r"([^@]*)@([0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]{1,3})?)\+(.*)")
+"""A pattern of a mix, its share, and the patterns behind it."""
 
 
 def _product(topology: Topology, text: str, argument: str) -> Pattern:

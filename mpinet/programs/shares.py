@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 
@@ -120,10 +121,11 @@ def shares_of(pattern: Pattern, hosts: int, seed: int = 0) -> list[Share] | None
 
 
 def _mixed_shares(hosts: int, pattern: Pattern, seed: int) -> list[Share] | None:
-    """The shares of both patterns, each by its own share."""
-    first = Fraction(int(pattern.params[OWN]), 2**32)
+    """The shares of all patterns, each by its own share."""
     every: list[Share] = []
-    for part, weight in zip(pattern.parts, (first, 1 - first), strict=True):
+    edges = (0, *pattern.bounds, 2**32)
+    for part, (low, high) in zip(pattern.parts, pairwise(edges), strict=True):
+        weight = Fraction(high - low, 2**32)
         found = shares_of(part, hosts, seed)
         if found is None:
             return None

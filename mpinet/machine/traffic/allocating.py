@@ -15,7 +15,7 @@ from mpinet.machine.traffic.layout import (
     ROTATING,
     WAVEFRONT,
 )
-from mpinet.machine.traffic.places import is_ordinary
+from mpinet.machine.traffic.places import rank_of_lane
 
 BY_AGE, BY_LANE, BY_CHANNEL, BY_INPUT, BY_OUTPUT = range(5)
 """Orders of bids: by the policy's keys; by how far a bid is behind the lane whose turn it is at its
@@ -23,7 +23,7 @@ output, behind the virtual channel whose turn it is at its input, then the same 
 output, and for the output at the input."""
 
 LATER = 2
-"""`Bid.granted` of an ordinary message while urgent ones are granted."""
+"""`Bid.granted` of a message while those of another priority are granted."""
 
 ASKED, PICKED = range(2)
 """Stages of a bid in `Bid.next`, in policies of two phases."""
@@ -41,15 +41,13 @@ def allocate(first, last, granted, slot, now, rules, state, bidding, scratch, le
         if rules.keeps and outputs[slot * (ports + 1) + each.out].keeper == each.lane:
             each.granted, chosen[granted] = 1, b
             granted += 1
-    if rules.priority:
-        for b in range(first, last):
-            if bids[b].granted == 0 and is_ordinary(np.int64(bids[b].lane), rules):
-                bids[b].granted = LATER
-        granted = by_policy(first, last, granted, slot, now, rules, state, bidding, scratch, leads)
-        for b in range(first, last):
+    for rank in range(rules.priorities):
+        for b in range(first if rules.priorities > 1 else last, last):
             if bids[b].granted != 1:
-                bids[b].granted = LATER - bids[b].granted
-    return by_policy(first, last, granted, slot, now, rules, state, bidding, scratch, leads)
+                is_next = rank_of_lane(np.int64(bids[b].lane), rules) == rank
+                bids[b].granted = 0 if is_next else LATER
+        granted = by_policy(first, last, granted, slot, now, rules, state, bidding, scratch, leads)
+    return granted
 
 
 @routine

@@ -89,7 +89,7 @@ def join(m, slot, header, routes, rules, state, books, ledger):
         enter(state.nodes[slot], message, rules, ledger)
     elif rules.switching == SAF:
         last = ledger.now
-    finish(message, last, out == STUCK, rules, books, ledger)
+    finish(message, last, out == STUCK, rules, state.bounds, books, ledger)
     give_back(m, state.free, ledger)
 
 

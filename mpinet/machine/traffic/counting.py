@@ -6,7 +6,7 @@ from mpinet.compiled import part
 from mpinet.draws import draw32
 from mpinet.machine.hop import SEAL_MASK
 from mpinet.machine.traffic.layout import DETAILED, NONE, ROUND
-from mpinet.machine.traffic.sources import is_urgent
+from mpinet.machine.traffic.sources import rank_of
 
 
 @part
@@ -40,10 +40,11 @@ def enter(node, message, rules, ledger):
 
 
 @part
-def finish(message, step, lost, rules, books, ledger):
+def finish(message, step, lost, rules, bounds, books, ledger):
     """Count a message whose last flit is taken in `step`, and add it to the latencies.
 
-    `lost` says that the routing knew no way, so that a dead end drained it.
+    `lost` says that the routing knew no way, so that a dead end drained it; `bounds` are those of
+    priorities (`State.bounds`).
     """
     born, asked, kind = message.born, np.int64(message.born), np.int64(0)
     if rules.replying:
@@ -53,8 +54,8 @@ def finish(message, step, lost, rules, books, ledger):
             asked = (message.number >> 1) // rules.nodes
     elif rules.long_flits > 0:
         kind = np.int64(message.length == rules.long_flits)
-    if DETAILED and rules.priority:
-        kind += not is_urgent(rules.seed, message.source, born, rules.urgent_below)
+    if DETAILED and rules.priorities > 1:
+        kind += rank_of(rules.seed, message.source, born, bounds)
     measured = rules.warmup <= asked < rules.window_end
     if measured:
         ledger.open -= 1
@@ -74,7 +75,7 @@ def finish(message, step, lost, rules, books, ledger):
     if rules.warmup <= step < rules.window_end:
         ledger.accepted += 1
         ledger.accepted_flits += message.length
-        if DETAILED and rules.priority:
+        if DETAILED and rules.priorities > 1:
             books.shares[kind, 1] += message.length
     if not measured:
         return

@@ -17,7 +17,7 @@ from mpinet.errors import UsageError
 from mpinet.machine import hop
 from mpinet.machine.faults import Faults
 from mpinet.machine.machine import Machine
-from mpinet.machine.traffic.generation import following, length_of
+from mpinet.machine.traffic.generation import length_of, taken_first
 from mpinet.machine.traffic.layout import (
     DETAILED,
     DRAINED,
@@ -144,7 +144,7 @@ class Failing:
         mine = credits[credits[:, 0] == self._machine.transport.rank, 1]
         np.add.at(state.channels["credit"], mine, 1)
         _give_back(state, ledger, numbers)
-        quiet = silence_detailed if rules.priority else silence
+        quiet = silence_detailed if rules.priorities > 1 else silence
         quiet(slots, rules, sources.trace, state, ledger.record)
         return kept
 
@@ -387,7 +387,7 @@ def silence(slots: Ints, rules: Rules, trace: Table, state: State, ledger: Ledge
 
     Of a phase these nodes generate no more, whether they come back in it or not.
     """
-    messages = state.messages
+    messages, last = state.messages, rules.priorities - 1
     for slot in slots:
         node = state.nodes[slot]
         ledger.source_queue_max = max(ledger.source_queue_max, int(node.waiting))
@@ -396,24 +396,19 @@ def silence(slots: Ints, rules: Rules, trace: Table, state: State, ledger: Ledge
             ledger.open -= rules.batch - node.made
             node.made = rules.batch
         while node.queued > 0:
-            node.queued -= 1
             if rules.traced:
+                node.queued -= 1
                 born, length = trace[node.next_taken, 0], trace[node.next_taken, 2]
                 node.next_taken += 1
             else:
-                born = np.int64(node.first_born)
+                born = taken_first(node, node, last, state.bounds, rules)
                 length = length_of(node, born, rules)
-                node.taken += 1
-                if node.queued > 0:
-                    node.first_born = following(node, born, False, rules)
             cut_waiting(born, length, rules, ledger)
-        while DETAILED and node.urgent > 0:
-            node.urgent -= 1
-            node.taken += 1
-            born = np.int64(node.urgent_born)
-            if node.urgent > 0:
-                node.urgent_born = following(node, born, True, rules)
-            cut_waiting(born, length_of(node, born, rules), rules, ledger)
+        for rank in range(last if DETAILED else 0):
+            line = state.lines[slot * last + rank]
+            while line.queued > 0:
+                born = taken_first(line, node, rank, state.bounds, rules)
+                cut_waiting(born, length_of(node, born, rules), rules, ledger)
         while rules.replying and node.posted != NONE:
             m = np.int64(node.posted)
             node.posted = messages[m].left
@@ -422,7 +417,7 @@ def silence(slots: Ints, rules: Rules, trace: Table, state: State, ledger: Ledge
 
 
 silence_detailed = silence.bind("silence_detailed", DETAILED=True)
-"""`silence` where sources may have urgent messages."""
+"""`silence` where messages may have priorities."""
 
 
 @kernel

@@ -13,7 +13,7 @@ from mpinet.machine.traffic.sources import (
     flits_of,
     following_birth,
     is_among,
-    is_urgent,
+    rank_of,
     turned,
 )
 
@@ -29,7 +29,7 @@ def withdraw(rules, state, ledger):
         node, base = nodes[slot], slot * rules.lanes
         ledger.withdrawn += node.waiting
         ledger.source_queue_max = max(ledger.source_queue_max, np.int64(node.waiting))
-        node.queued = node.urgent = node.waiting = 0
+        node.queued = node.waiting = 0
         if rules.replying:
             m = np.int64(node.posted)
             while m != NONE:
@@ -56,6 +56,8 @@ def withdraw(rules, state, ledger):
             if is_set(occupied, slot, at, rules.words) and lane.sent == 0:
                 clear(occupied, slot, at, rules.words)
                 give_back(lane.incoming, free, ledger)
+    for row in range(state.lines.size):
+        state.lines[row].queued = 0
     ledger.withdrawn_flits += ledger.backlog
     ledger.backlog = 0
 
@@ -66,8 +68,8 @@ def generate(begin, end, routes, rules, sources, state, books, scratch, ledger):
 
     The sources are those of the nodes `begin` to `end`, without the last.
     """
-    nodes, occupied, lanes, messages, headers = (
-        state.nodes, state.occupied, state.lanes, state.messages, state.headers
+    nodes, lines, occupied, lanes, messages, headers = (
+        state.nodes, state.lines, state.occupied, state.lanes, state.messages, state.headers
     )  # fmt: skip
     trace, target_of, pattern, start = (
         sources.trace, sources.target, sources.params, routes.start
@@ -76,6 +78,8 @@ def generate(begin, end, routes, rules, sources, state, books, scratch, ledger):
     t, hosts, vcs, network_lanes = ledger.now, rules.hosts, rules.vcs, rules.ports * rules.vcs
     traced, faulty, header = rules.traced, dead.size > 0, scratch.header
     replying, outstanding = rules.replying, rules.outstanding
+    # Messages of each priority have so many slots; those of the last wait at the node itself.
+    last, share = rules.priorities - 1, vcs // rules.priorities
     if ledger.closed >= 0:
         return
     queue_max = ledger.source_queue_max
@@ -92,7 +96,7 @@ def generate(begin, end, routes, rules, sources, state, books, scratch, ledger):
                 node.next_born += 1
                 births += 1
         elif is_born(node, t, rules):
-            births = book_drawn(node, t, rules, books, ledger)
+            births = book_drawn(node, slot, t, rules, state, books, ledger)
         if births:
             if node.queued == 0:
                 node.first_born = t
@@ -100,15 +104,17 @@ def generate(begin, end, routes, rules, sources, state, books, scratch, ledger):
             node.waiting += births
         k = 0
         while UNLIMITED or k < vcs:
-            reply = urgent = False
-            if DETAILED and rules.priority and k < vcs // 2:
-                urgent = node.urgent > 0
-                if not urgent:
-                    k = vcs // 2
+            reply = earlier = False
+            rank = last
+            while DETAILED and k < last * share and not earlier:
+                rank = k // share
+                earlier = lines[slot * last + rank].queued > 0
+                if not earlier:
+                    k, rank = (rank + 1) * share, last
             if replying:
                 reply = node.posted != NONE and messages[node.posted].born <= t
             # A source with so many requests under way waits for a reply.
-            if not (reply or urgent) and (node.queued == 0 or 0 < outstanding <= node.unanswered):
+            if not (reply or earlier) and (node.queued == 0 or 0 < outstanding <= node.unanswered):
                 break
             at = network_lanes + k
             k += 1
@@ -123,7 +129,11 @@ def generate(begin, end, routes, rules, sources, state, books, scratch, ledger):
             else:
                 m = taken_from(state.free, ledger)
                 message = messages[m]
-                draw_message(node, message, trace, target_of, pattern, urgent, rules)
+                given = (node, message, trace, target_of, pattern, rank, state.bounds, rules)
+                if DETAILED and earlier:
+                    draw_message(lines[slot * last + rank], given)
+                else:
+                    draw_message(node, given)
                 if replying:
                     message.number *= 2
                     node.unanswered += 1
@@ -156,19 +166,20 @@ def is_born(node, t, rules):
 
 
 @part
-def book_drawn(node, t, rules, books, ledger):
-    """Book the message that a source generates; return 1, or 0 if it waits among the urgent."""
+def book_drawn(node, slot, t, rules, state, books, ledger):
+    """Book the message that a source generates; return 1, or 0 if it waits in a line of `lines`."""
     length, births = length_of(node, t, rules), 1
     book_birth(length, rules, ledger)
     node.made += rules.batch > 0
-    if DETAILED and rules.priority:
-        urgent = is_urgent(rules.seed, node.number, t, rules.urgent_below)
+    if DETAILED and rules.priorities > 1:
+        rank = rank_of(rules.seed, node.number, t, state.bounds)
         if rules.warmup <= t < rules.window_end:
-            books.shares[1 - urgent, 0] += length
-        if urgent:
-            if node.urgent == 0:
-                node.urgent_born = t
-            node.urgent += 1
+            books.shares[rank, 0] += length
+        if rank < rules.priorities - 1:
+            line = state.lines[slot * (rules.priorities - 1) + rank]
+            if line.queued == 0:
+                line.first_born = t
+            line.queued += 1
             node.waiting += 1
             births = 0
     return births
@@ -181,45 +192,46 @@ def length_of(node, step, rules):
 
 
 @part
-def draw_message(node, message, trace, target_of, pattern, urgent, rules):
-    """Fill in a message record with the first message, or urgent one, that waits at a source."""
-    if DETAILED and urgent:
-        node.urgent -= 1
-    else:
-        node.queued -= 1
+def draw_message(line, given):
+    """Fill in a message record with the first message in a line of a source."""
+    node, message, trace, target_of, pattern, rank, bounds, rules = given
     if rules.traced:
+        line.queued -= 1
         row = node.next_taken
         node.next_taken += 1
         message.born, message.target, message.length = trace[row, 0], trace[row, 1], trace[row, 2]
         message.number = trace[row, 3]
     else:
-        born = np.int64(node.first_born)
-        if DETAILED and urgent:
-            born = np.int64(node.urgent_born)
+        born = taken_first(line, node, rank, bounds, rules)
         message.born = born
-        message.target = target_of(node.number, rules.seed, np.int64(node.taken), born, pattern)
+        message.target = target_of(node.number, rules.seed, node.taken - 1, born, pattern)
         message.length = length_of(node, born, rules)
         message.number = born * rules.nodes + node.number
-        node.taken += 1
-        if DETAILED and urgent:
-            if node.urgent > 0:
-                node.urgent_born = following(node, born, True, rules)
-        elif node.queued > 0:
-            node.first_born = following(node, born, False, rules)
     message.source, message.hops = node.number, 0
 
 
 @part
-def following(node, born, urgent, rules):
-    """Step of birth of the next message after that of step `born`, of the same rank."""
+def taken_first(line, node, rank, bounds, rules):
+    """Take the first message out of a line of a source; return the step in which it was born."""
+    born = np.int64(line.first_born)
+    line.queued -= 1
+    node.taken += 1
+    if line.queued > 0:
+        line.first_born = following(node, born, rank, bounds, rules)
+    return born
+
+
+@part
+def following(node, born, rank, bounds, rules):
+    """Step of birth of the next message after that of step `born`, of the same priority."""
     while True:
         born = following_birth(
             born, np.int64(node.dice), rules.generating, rules.bursty, rules.seed, node.number,
             rules.on_below, rules.off_below,
         )  # fmt: skip
-        if not DETAILED or not rules.priority:
+        if not DETAILED or rules.priorities == 1:
             return born
-        if is_urgent(rules.seed, node.number, born, rules.urgent_below) == urgent:
+        if rank_of(rules.seed, node.number, born, bounds) == rank:
             return born
 
 

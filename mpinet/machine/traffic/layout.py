@@ -151,9 +151,7 @@ class Rules(Record):
     batch: int
     phases: int
     programmed: bool  # whether messages are those of a program (`operations.play`)
-    # Where `DETAILED` is true: whether messages of a mix's first pattern are urgent, and its share.
-    priority: bool
-    urgent_below: int
+    priorities: int  # ranks of messages, each of which goes before the next; 1 but where `DETAILED`
 
 
 class Ledger(Record):
@@ -249,9 +247,13 @@ class Node(Record):
     unanswered: Annotated[Short, KEPT]
     posted: Short
     posted_last: Short
-    # With priorities `queued` are ordinary messages; urgent ones, and when the first was born.
-    urgent: Annotated[Short, KEPT]
-    urgent_born: Annotated[Short, KEPT]
+
+
+class Line(Record):
+    """Messages of a priority that have no slot of their source yet; `Node` has the last one's."""
+
+    queued: Annotated[Short, KEPT]
+    first_born: Annotated[Short, KEPT]
 
 
 class Lane(Record):
@@ -380,6 +382,7 @@ FOREVER = 1 << 62
 
 Nodes = Annotated[Array, Node]
 Lanes = Annotated[Array, Lane]
+Lines = Annotated[Array, Line]
 Queues = Annotated[Array, Queue]
 Channels = Annotated[Array, Channel]
 Outputs = Annotated[Array, Output]
@@ -437,7 +440,8 @@ class State(NamedTuple):
     unlimited queues have `queues` in their place. By (node, port), with ejection as the last port:
     `outputs`, and `sides` where `DETAILED` is true. By (node, port): `links`. By message:
     `messages`, `headers`; `free` lists the unused rows of both. By step, for unlimited queues:
-    `due`, the first message that arrives in it.
+    `due`, the first message that arrives in it. By (node, priority), but for the last priority:
+    `lines`; `bounds` are those of the draws by which a message is of an earlier one.
     """
 
     nodes: Nodes
@@ -453,6 +457,8 @@ class State(NamedTuple):
     headers: Table
     free: Shorts
     due: Shorts
+    lines: Lines
+    bounds: Ints
 
 
 class Wires(NamedTuple):
@@ -525,7 +531,7 @@ class Books(NamedTuple):
     (and of round trips); `begun` has the step in which each phase began; `batches` holds number and
     sum of the latencies of each part of the window, by birth (`Window.edges`); `noted` has, of a
     program, the tails of a step: the node's slot, `SENT` or `CAME`, and the message's number;
-    `shares` has, of urgent messages and of the others, the flits generated and accepted.
+    `shares` has, of messages of each priority, the flits generated and accepted.
     """
 
     loads: Counts

@@ -108,7 +108,7 @@ def leave(rules, state, wires, bidding, books, crossing, scratch, ledger):
             if DETAILED:
                 counts[row].flits = made
         elif tail:
-            finish(message, t, lane.group == DRAINED, rules, books, ledger)
+            finish(message, t, lane.group == DRAINED, rules, state.bounds, books, ledger)
         if tail:
             if rules.programmed:
                 note_tail(slot, at >= network_lanes, out == ports, message, lane, noted, ledger)

@@ -33,9 +33,11 @@ MOST_INTERVALS = 10_000
 KINDS = {
     "lengths": ("short", "long"),
     "replies": ("request", "reply", "round_trip"),
-    "priority": ("urgent", "ordinary"),
 }
 """Names of what latencies are counted apart for, in the order of the rows that hold them."""
+
+PRIORITIES = ("urgent", "second", "third", "fourth", "fifth", "sixth", "seventh", "ordinary")
+"""Names of the priorities, where there are most of them; the last is always there."""
 
 
 def _require_within(name: str, value: int, least: int, most: int) -> None:
@@ -221,9 +223,9 @@ class Generation:
         Phases; one begins when all messages of the one before it are done.
     program : Program, optional
         A program instead: what processors send, receive and calculate, in flits and steps.
-    urgent_below : int
-        Share, in units of 2^-32, of a mix's first pattern, whose messages go before the others; 0:
-        there are no priorities.
+    bounds : sequence of int
+        Bounds of the draws, in units of 2^-32, by which messages are of a mix's patterns, those of
+        the first going before all others, but for the last one; empty: there are no priorities.
     """
 
     target: Rule
@@ -241,7 +243,7 @@ class Generation:
     batch: int = 0
     phases: int = 1
     program: Program | None = None
-    urgent_below: int = 0
+    bounds: Sequence[int] = ()
 
     def __post_init__(self) -> None:
         if not 0 <= self.rate <= 1:
@@ -269,16 +271,16 @@ class Generation:
     @property
     def kinds(self) -> tuple[str, ...]:
         """Names of the kinds of messages whose latencies are counted apart; empty: one kind."""
-        if self.has_priority:
-            return KINDS["priority"]
+        if self.bounds:
+            return (*PRIORITIES[: len(self.bounds)], PRIORITIES[-1])
         if self.reply_flits:
             return KINDS["replies"]
         return KINDS["lengths"] if self.long_flits else ()
 
     @property
-    def has_priority(self) -> bool:
-        """Messages are urgent, or they are not."""
-        return self.urgent_below > 0
+    def priorities(self) -> int:
+        """Ranks of messages, each of which goes before the next; 1: all are alike."""
+        return 1 + len(self.bounds)
 
     @property
     def is_closed(self) -> bool:

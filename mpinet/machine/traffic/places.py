@@ -73,9 +73,9 @@ def first_from(lane, sets, row, barred, words):
 
 
 @part
-def is_ordinary(at, rules):
-    """Tell if a lane is in the second half of its port's, which urgent messages do not take."""
-    return at % rules.vcs >= rules.vcs // 2
+def rank_of_lane(at, rules):
+    """Return the priority of the messages that take a lane: each has its part of a port's."""
+    return at % rules.vcs // (rules.vcs // rules.priorities)
 
 
 @part

@@ -79,8 +79,7 @@ def plain_rules(rules):
         batch=0,
         phases=1,
         programmed=False,
-        priority=False,
-        urgent_below=0,
+        priorities=1,
     )
 
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from mpinet.base.arrays import Ints
 from mpinet.machine.hop import SEAL_MASK
-from mpinet.machine.traffic.parameters import KINDS, TENTHS
+from mpinet.machine.traffic.layout import ROUND
+from mpinet.machine.traffic.parameters import TENTHS
 from mpinet.machine.traffic.run import OpenLoop
 
 STUDENT = 2.262157
@@ -66,10 +67,12 @@ def results(run: OpenLoop) -> dict[str, Any]:
         "cycle_messages": [[each["source"], each["target"], each["born"]] for each in cycle],
         "batches": batches.tolist(),
     }
-    found |= _latency(np.trim_zeros(latencies[: len(MESSAGES)].sum(axis=0), "b"))
+    # Round trips are no messages.
+    messages = latencies[:ROUND] if run.generation.reply_flits else latencies
+    found |= _latency(np.trim_zeros(messages.sum(axis=0), "b"))
     if run.generation.kinds:
         found["latency_by_kind"] = by_kind(run.generation.kinds, latencies)
-    if run.generation.has_priority:
+    if run.generation.bounds:
         found["rates_by_kind"] = _rates(run)
     if run.generation.batch:
         found["phase_steps"] = _phase_steps(run)
@@ -95,10 +98,6 @@ def _padded(run: OpenLoop) -> Ints:
     return padded
 
 
-MESSAGES = ("request", "reply")
-"""The kinds that are messages, as `KINDS` has them: round trips are not."""
-
-
 def by_kind(kinds: Sequence[str], histograms: Ints) -> dict[str, dict[str, Any]]:
     """Return number, sum, mean, maximum and quantiles of the latencies of each kind of message."""
     found = {}
@@ -113,7 +112,7 @@ def by_kind(kinds: Sequence[str], histograms: Ints) -> dict[str, dict[str, Any]]
 
 
 def _rates(run: OpenLoop) -> dict[str, dict[str, Any]]:
-    """Return flits generated and accepted, of urgent messages and of the others (collective)."""
+    """Return flits generated and accepted, of messages of each priority (collective)."""
     shares = run.machine.transport.sum(run.books.shares).tolist()
     each = run.machine.topology.hosts * measured_steps(run)
     return {
@@ -123,7 +122,7 @@ def _rates(run: OpenLoop) -> dict[str, dict[str, Any]]:
             "offered": generated / each,
             "throughput": accepted / each,
         }
-        for kind, (generated, accepted) in zip(KINDS["priority"], shares, strict=True)
+        for kind, (generated, accepted) in zip(run.generation.kinds, shares, strict=True)
     }
 
 

@@ -50,6 +50,7 @@ from mpinet.machine.traffic.layout import (
     Flit,
     Lane,
     Ledger,
+    Line,
     Message,
     Node,
     Output,
@@ -131,6 +132,8 @@ def processors(machine: Machine, state: State, books: Books, busses: Busses) -> 
         "processors": Numbered(_kept(Node, nodes), machine.nodes),
         "loads": Numbered(books.loads.reshape(shape), machine.nodes),
     }
+    if len(state.lines):
+        fields["lines"] = Numbered(_kept(Line, state.lines).reshape(shape[0], -1), machine.nodes)
     if len(busses.of_ports):
         bus = busses.of_ports[:-1]
         known = _kept(Bus, busses.rows[bus])
@@ -148,6 +151,8 @@ def restore_processors(
     for each in ("next_born", "next_taken"):
         nodes[each] += nodes["begin"]
     books.loads[:] = found["loads"].reshape(-1)
+    if len(state.lines):
+        _keep(Line, state.lines, found["lines"])
     if len(busses.of_ports):
         bus = busses.of_ports[:-1]
         wired = bus != NONE

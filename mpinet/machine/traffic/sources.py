@@ -41,9 +41,12 @@ def following_birth(born, dice, generating, bursty, seed, node, on_below, off_be
 
 
 @part
-def is_urgent(seed, node, step, below):
-    """Tell if the message that a processor generates in a step is of a mix's first pattern."""
-    return draw32(seed, node, step, MIX_STREAM) < below
+def rank_of(seed, node, step, bounds):
+    """Return which of a mix's patterns the message is of that a processor generates in a step."""
+    word, rank = draw32(seed, node, step, MIX_STREAM), 0
+    while rank < bounds.size and word >= bounds[rank]:
+        rank += 1
+    return rank
 
 
 @part

@@ -88,7 +88,7 @@ class Tables:
         self.classes = classes
         self.limited = buffering.buffers > 0
         self.bubble = classes.name == BUBBLE or self.routing.bubble
-        self.detailed = buffering.is_detailed or self.bubble or generation.has_priority
+        self.detailed = buffering.is_detailed or self.bubble or generation.priorities > 1
         self._require_fitting()
         if self.faults.changes:
             self._require_passing()
@@ -114,8 +114,8 @@ class Tables:
     def _require_fitting(self) -> None:
         """Refuse options that contradict each other, and machines that are too large."""
         buffering, generation = self.buffering, self.generation
-        name, count = self.classes.name, self.classes.count * (1 + generation.has_priority)
-        if generation.has_priority:
+        name, count = self.classes.name, self.classes.count * generation.priorities
+        if generation.bounds:
             self._require_priority()
         if self.routing.adaptive and not self.machine.topology.links:
             raise UsageError(
@@ -129,7 +129,8 @@ class Tables:
             )
         if self.limited and buffering.vcs % count:
             whose = f"Routing {self.routing.name}" if name == "own" else name
-            each = ", with priorities two of each" if generation.has_priority else ""
+            many = generation.priorities
+            each = f", with priorities {many} of each" if many > 1 else ""
             raise UsageError(
                 f"{whose} has {self.classes.count} classes{each}, and each takes as many virtual "
                 f"channels: --vcs must be a multiple of {count}, not {buffering.vcs}."
@@ -332,10 +333,10 @@ class Tables:
         return self._crossing_links + made
 
     def _per_class(self, vcs: int) -> int:
-        """Virtual channels of a class, of urgent or of ordinary messages if there are both."""
+        """Virtual channels of a class, of messages of one priority if they have some."""
         if not self.limited:
             return 1
-        return vcs // (self.classes.count * (1 + self.generation.has_priority))
+        return vcs // (self.classes.count * self.generation.priorities)
 
     def _make_rules(self) -> None:
         """Write the constants of the run into the record that kernels read."""
@@ -400,8 +401,7 @@ class Tables:
             "batch": generation.batch,
             "phases": generation.phases,
             "programmed": generation.program is not None,
-            "priority": generation.has_priority,
-            "urgent_below": generation.urgent_below,
+            "priorities": generation.priorities,
         }.items():
             setattr(rules, name, value)
 
@@ -424,6 +424,8 @@ class Tables:
             headers=np.empty((0, self.routing.words), np.int64),
             free=np.empty(0, np.int32),
             due=np.full(self.generation.longest + 1, layout.NONE, np.int32),
+            lines=layout.Line.array(nodes * (int(rules.priorities) - 1)),
+            bounds=np.array(self.generation.bounds, np.int64),
         )
         state.lanes["out"] = layout.UNDECIDED
         state.queues["root"] = layout.NONE
@@ -449,7 +451,7 @@ class Tables:
             np.zeros(self.generation.phases, np.int64),
             np.zeros((window.parts, 2), np.int64),
             np.empty((2 * len(self._state.lanes) if self.played else 0, 3), np.int64),
-            np.zeros((2, 2), np.int64),
+            np.zeros((self.generation.priorities, 2), np.int64),
         )
         vcs = self.buffering.vcs if self.limited else 0
         message = 1 + layout.MESSAGE_WORDS + self.routing.words

@@ -23,7 +23,7 @@ from mpinet.machine.traffic.layout import (
     WORMHOLE,
     Routes,
 )
-from mpinet.machine.traffic.places import is_ordinary
+from mpinet.machine.traffic.places import rank_of_lane
 from mpinet.machine.traffic.sources import way_on
 from mpinet.networks.adaptive import CLASS, PORT
 from mpinet.networks.routing import STUCK
@@ -51,10 +51,10 @@ def ask(m, lane, at, slot, routes, rules, state, seen, scratch, ledger):
     message, ports, header = state.messages[m], rules.ports, scratch.header
     node = state.nodes[slot].number
     in_port = in_group = np.int64(NONE)
-    # Ordinary messages have classes of their own behind those of urgent ones.
+    # Messages of each priority have classes of their own, behind those of the ones before.
     first_group = np.int64(0)
-    if DETAILED and rules.priority and is_ordinary(at, rules):
-        first_group += rules.classes
+    if DETAILED and rules.priorities > 1:
+        first_group += rules.classes * rank_of_lane(at, rules)
     if at < ports * rules.vcs:
         lane.came = message.came
         in_port, in_group = scratch.port_of[at], scratch.group_of[at] - first_group

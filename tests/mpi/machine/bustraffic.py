@@ -26,7 +26,7 @@ class Message:
     came: int = 0
     lost: bool = False
     cut: bool = False
-    urgent: bool = False
+    rank: int = 0
 
     def __getitem__(self, name):
         return getattr(self, name)
@@ -97,9 +97,8 @@ class Traffic:
             Message(number, *row) for number, row in rows if row[1] not in self.dead(row[0])[0]
         ]
         for each in self.messages:
-            each.urgent = (each.born, each.source) in s.get("urgent", ())
+            each.rank = s.get("rank_of", {}).get((each.born, each.source), 0)
         self.queues = [deque() for _ in range(grid.size)]
-        self.urgent = [deque() for _ in range(grid.size)]
         self.loads, self.moves, self.last_move = defaultdict(int), 0, -1
         self.queue_max = self.flits_max = 0
         self.backlogs = {}
@@ -188,11 +187,11 @@ class Traffic:
         }  # fmt: skip
 
     def by_rank(self, measured, done, accepted):
-        """Number, sum and 99th percentile of latencies, and accepted flits, of both ranks."""
+        """Number, sum and 99th percentile of latencies, and accepted flits, of each rank."""
         found = {}
-        for name, urgent in (("urgent", True), ("ordinary", False)) if "urgent" in self.s else ():
-            took = sorted(m.done - m.born for m in done if m.urgent == urgent)
-            flits = [sum(m.length for m in each if m.urgent == urgent) for each in (
+        for rank, name in enumerate(self.s.get("ranks", ())):
+            took = sorted(m.done - m.born for m in done if m.rank == rank)
+            flits = [sum(m.length for m in each if m.rank == rank) for each in (
                 [m for m in measured if self.closed < 0 or m.born < self.closed], accepted
             )]  # fmt: skip
             found[name] = len(took), sum(took), took[-(-99 * len(took) // 100) - 1], *flits
@@ -227,7 +226,7 @@ class Limited(Traffic):
     def __init__(self, grid, trace, s):
         super().__init__(grid, trace, MORE | s)
         s, self.vcs, self.network = self.s, s["vcs"], grid.ports * s["vcs"]
-        self.ranks = 2 if "urgent" in s else 1
+        self.ranks = len(s.get("ranks", "-"))
         self.per_class = self.vcs // grid.classes // self.ranks
         self.lanes = [[Lane() for _ in range(self.network + self.vcs)] for _ in range(grid.size)]
         self.credits = defaultdict(lambda: s["buffer"])
@@ -243,7 +242,6 @@ class Limited(Traffic):
     def withdraw(self):
         for node, lanes in enumerate(self.lanes):
             self.queues[node].clear()
-            self.urgent[node].clear()
             for lane in lanes[self.network :]:
                 if lane.flits and lane.flits[0][1] == 0:
                     lane.flits.clear()
@@ -253,13 +251,13 @@ class Limited(Traffic):
     def run(self):
         while True:
             for message in self.begin():
-                (self.urgent if message.urgent else self.queues)[message.source].append(message)
+                self.queues[message.source].append(message)
             for node, lanes in enumerate(self.lanes):
                 for number, lane in enumerate(lanes[self.network :]):
-                    first = self.ranks == 2 and number < self.vcs // 2
-                    queue = self.urgent[node] if first else self.queues[node]
-                    if queue and not lane.flits:
-                        message = queue.popleft()
+                    rank = number // (self.vcs // self.ranks)
+                    message = next((m for m in self.queues[node] if m.rank == rank), None)
+                    if message and not lane.flits:
+                        self.queues[node].remove(message)
                         lane.flits.extend((message, i) for i in range(message.length))
                         lane.came.append(self.now + self.s["router_delay"])
                         lane.messages.append(message)
@@ -305,7 +303,7 @@ class Limited(Traffic):
         if message.target == node:
             return self.grid.ports, -1
         slot = number >= self.network
-        behind = 0 if message.urgent or self.ranks == 1 else self.grid.classes
+        behind = message.rank * self.grid.classes
         came_by = (-1, -1) if slot else (number // vcs, number % vcs // each - behind)
         ways = self.grid.ways(node, came_by, message, self.queued)
         once = self.grid.asked_once
@@ -362,9 +360,7 @@ class Limited(Traffic):
         cut = []
         for node in self.dead(self.now)[0] - self.dead(self.now - 1)[0]:
             cut += [*self.queues[node], *(m for lane in self.lanes[node] for m in lane.messages)]
-            cut += self.urgent[node]
             self.queues[node].clear()
-            self.urgent[node].clear()
         for (node, port, _), number in self.holders.items():
             if (node, port) in fresh:
                 cut.append(self.lanes[node][number].messages[0])
@@ -434,12 +430,9 @@ class Limited(Traffic):
         begun = [bid for bid in self.asked if self.kept.get((node, bid[1])) == bid[0]]
         self.asked = [bid for bid in self.asked if bid not in begun]
         every = self.asked
-        for urgent in (True, False) if self.ranks == 2 else (None,):
+        for rank in range(self.ranks):
             self.earlier = list(self.chosen)
-            self.asked = [
-                bid for bid in every
-                if urgent is None or self.lanes[node][bid[0]].flits[0][0].urgent == urgent
-            ]  # fmt: skip
+            self.asked = [bid for bid in every if self.lanes[node][bid[0]].flits[0][0].rank == rank]
             self.by_policy()
         new = [(node, *bid, False) for bid in self.chosen]
         return [(node, *bid, True) for bid in begun] + new

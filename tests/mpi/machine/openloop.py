@@ -69,7 +69,7 @@ def open_loop(trace=None, mapping="blocks", faults=None, routing=None, transport
         s["burst"],
         s["burst_rate"],
         rows,
-        urgent_below=int(pattern.params[2]) if s.get("priority") else 0,
+        bounds=pattern.bounds if s.get("priority") else (),
     )
     buffering = Buffering(
         s["switching"], s["vcs"], s["buffer"], s["policy"], s["crossbar"], s["eject"], s["delay"],

@@ -91,6 +91,18 @@ def test_urgent_messages_hardly_notice_an_overload_of_the_others():
     assert sum(each["accepted_flits"] for each in rates.values()) == point.accepted_flits
 
 
+def test_of_three_priorities_the_last_alone_notices_its_overload():
+    pattern = "mix:uniform@0.1+uniform@0.1+uniform"
+    (point,) = mpinet.load("mesh:4x4", pattern=pattern, priority=True, rate=0.9).curves[0].points
+    urgent, second, ordinary = (
+        point.latency_by_kind[name]["mean"] for name in ("urgent", "second", "ordinary")
+    )
+    assert urgent < second < 0.8 * ordinary
+    rates = point.rates_by_kind
+    assert rates["second"]["throughput"] == pytest.approx(rates["urgent"]["throughput"], rel=0.1)
+    assert sum(each["accepted_flits"] for each in rates.values()) == point.accepted_flits
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -119,6 +131,8 @@ def test_urgent_messages_hardly_notice_an_overload_of_the_others():
         ({"priority": True}, "give --pattern mix:P@SHARE"),
         ({"priority": True, "pattern": MIXED, "replies": 1}, "messages of one length, without"),
         ({"priority": True, "pattern": MIXED, "vcs": 2}, "multiple of 4, not 2"),
+        ({"pattern": "mix:uniform@0.6+uniform@0.4+uniform"}, "shares below 1 in all"),
+        ({"pattern": f"mix:{'uniform@0.1+' * 8}uniform"}, "up to 8 patterns"),
         ({"iterations": 2}, "--iterations are rounds of --policy inputfirst, outputfirst, islip"),
         ({"classes": "bubble"}, "give --switching vct or saf"),
         ({"network": "mesh:4x4", "classes": "bubble"}, "has no classes 'bubble'"),

@@ -80,6 +80,17 @@ def test_a_mix_takes_its_first_pattern_for_its_share():
             a if is_first else b for a, b, is_first in zip(one, other, first, strict=True)
         ]
         assert 0.7 < sum(first) / len(first) < 0.9
+        parts = [
+            targets("torus:4x4", text, source) for text in ("tornado", "groups:uniform@4+uniform")
+        ]
+        every = targets(
+            "torus:4x4", "mix:neighbour@0.5+tornado@1e-1+groups:uniform@4+uniform", source
+        )
+        words = [draw(3, source, step, 23) / 2**32 for step in STEPS]
+        assert every == [
+            row[0 if word < 0.5 else 1 if word < 0.6 else 2]
+            for row, word in zip(zip(one, *parts, strict=True), words, strict=True)
+        ]
     # Each of 16 processors' two links ahead carries 0.8, and its part of uniform traffic.
     topology = mpinet.open("torus:4x4")
     routing = topology.routing("parity")
@@ -87,6 +98,8 @@ def test_a_mix_takes_its_first_pattern_for_its_share():
     mixed = pattern_of(topology, "mix:neighbour@0.8+uniform")
     bound = saturation_bound(topology, routing, mixed, 0, False)
     assert bound == pytest.approx(1 / (0.8 + 0.2 * alone))
+    thrice = pattern_of(topology, "mix:neighbour@0.5+uniform@0.2+neighbour")
+    assert saturation_bound(topology, routing, thrice, 0, False) == pytest.approx(bound)
 
 
 def test_a_product_of_groups_takes_one_pattern_among_them_and_another_within():
