@@ -104,7 +104,8 @@ ROOTS = "Comm Errhandler File Group Message Op Request Session Win".split()
 
 
 def _explain(cls: type[Any], real: type[Any]) -> None:
-    """Let members of a class of our own tell scripts what the real ones tell, signature first."""
+    """Let a class of our own, and its members, tell scripts what the real ones tell."""
+    cls.__doc__ = real.__doc__
     for name, text in ((name, getattr(real, name).__doc__) for name in dir(real)):
         member = next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
         member = getattr(member, "__func__", member)
@@ -205,7 +206,7 @@ def _in_place_of(name: str, value: Any) -> Any:
     if name in LOCAL_CLASSES or name in LOCAL_FUNCTIONS:
         return value
     if callable(value) and not isinstance(value, REAL.Pickle):
-        return refusing(f"MPI.{name}")
+        return refusing(f"MPI.{name}", value)
     return value
 
 

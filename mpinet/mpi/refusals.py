@@ -36,12 +36,13 @@ def refuse(name: str) -> NoReturn:
     raise Unsupported(f"{name} is not part of the emulated MPI{why}.")
 
 
-def refusing(name: str) -> Callable[..., NoReturn]:
-    """A function that says that it cannot be called."""
+def refusing(name: str, real: Any) -> Callable[..., NoReturn]:
+    """A function that says that it cannot be called, with the text of the real one."""
 
     def call(*arguments: Any, **named: Any) -> NoReturn:
         refuse(name)
 
+    call.__doc__ = real.__doc__
     return call
 
 
@@ -55,7 +56,8 @@ def refusing_member(name: str, real: Any) -> Any:
     real : object
         The member, as the class has it: a property stays one.
     """
-    return property(refusing(name)) if _is_property(real) else staticmethod(refusing(name))
+    refused = refusing(name, real)
+    return property(refused) if _is_property(real) else staticmethod(refused)
 
 
 def _is_property(member: Any) -> bool:

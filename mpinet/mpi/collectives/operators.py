@@ -153,16 +153,10 @@ class Op(REAL.Op):  # type: ignore[misc]
             return
         low, high = Buffer(inbuf), Buffer(inoutbuf, writable=True)
         require_alike(low, high)
-        high.write(self.combined(low.read(), high.read(), low.datatype))
+        high.write(self._combined(low.read(), high.read(), low.datatype))
 
-    def require_fit(self, datatype: Any) -> None:
-        """Raise an error if an operator of MPI's own does not combine elements of a datatype.
-
-        Raises
-        ------
-        Exception
-            ``ERR_OP``, which the real operator raises.
-        """
+    def _require_fit(self, datatype: Any) -> None:
+        """Raise the real operator's error if one of MPI's own does not combine a datatype."""
         if self._own is not None or (self.handle, datatype.handle) in _FITS:
             return
         size = max(datatype.extent, datatype.true_extent)
@@ -170,7 +164,7 @@ class Op(REAL.Op):  # type: ignore[misc]
         if datatype.is_predefined:  # another one may get the handle of one that is freed
             _FITS.add((self.handle, datatype.handle))
 
-    def combined(self, low: bytes, high: bytes, datatype: Any) -> bytes:
+    def _combined(self, low: bytes, high: bytes, datatype: Any) -> bytes:
         """The body that two bodies of one datatype become, the lower ranks' first."""
         count = min(len(low), len(high)) // (datatype.size or 1)
         dense = datatype.size == datatype.extent

@@ -51,7 +51,7 @@ class Planned:
             # The last argument holds hints, which change nothing.
             planned = plan(comm, *with_own_datatypes(*arguments[:-1]))
             part, starts = planned.part(comm, prepared), count()
-            return Prequest.repeating(lambda: beside(planned, part.again(next(starts))))
+            return Prequest._repeating(lambda: beside(planned, part.again(next(starts))))
 
         setattr(owner, name, self._call(do, name))
         setattr(owner, begun, self._call(begin, begun))
@@ -71,4 +71,4 @@ class Planned:
 
 def beside(plan: Plan, part: Any) -> Request:
     """Let a helper fiber do a plan beside the script; return the request of its end."""
-    return Request.of_fiber(lambda: plan.do(part))
+    return Request._of_fiber(lambda: plan.do(part))

@@ -209,7 +209,7 @@ class Reduction:
         if not op:
             raise REAL.Exception(REAL.ERR_OP)
         if datatype is not None:
-            self._op.require_fit(datatype)
+            self._op._require_fit(datatype)
         self._datatype = datatype
         self.fold = Fold(self._combine)
 
@@ -218,7 +218,7 @@ class Reduction:
         return self.fold.part(collective.rank, body, self._op.in_any_order)
 
     def _combine(self, low: bytes, high: bytes) -> bytes:
-        return self._op.combined(low, high, self._datatype)
+        return self._op._combined(low, high, self._datatype)
 
 
 def read(blocks: Blocks, size: int) -> list[bytes]:

@@ -181,7 +181,7 @@ class Comm(
             bind(made, name(), lambda: groups)
             running.turns.current.storage()[made._context] = holding
 
-        return made, Request.of_fiber(work)
+        return made, Request._of_fiber(work)
 
     @call
     def Idup_with_info(self, info: Any) -> tuple[Any, Request]:
@@ -250,13 +250,7 @@ class Comm(
         return self.Split(int(sha256(host().encode()).hexdigest()[:7], 16), key)
 
     def _shares_memory(self, split_type: int, info: Any) -> bool:
-        """Tell if a call splits by shared memory.
-
-        Raises
-        ------
-        Exception
-            There is no such type.
-        """
+        """Tell if a call splits by shared memory; `ERR_ARG` if there is no such type."""
         guided = (REAL.COMM_TYPE_HW_GUIDED, REAL.COMM_TYPE_RESOURCE_GUIDED)
         known = (*guided, REAL.COMM_TYPE_SHARED, REAL.COMM_TYPE_HW_UNGUIDED, UNDEFINED)
         if split_type not in known:

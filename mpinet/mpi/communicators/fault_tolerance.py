@@ -71,7 +71,7 @@ class FaultTolerance(Endpoint):
         def work() -> None:
             memory[0:INTEGER] = self._agreed_on(wanted).to_bytes(INTEGER, "little", signed=True)
 
-        return Request.of_fiber(work)
+        return Request._of_fiber(work)
 
     @call
     def Shrink(self) -> Any:
@@ -84,7 +84,7 @@ class FaultTolerance(Endpoint):
     def Ishrink(self) -> tuple[Any, Request]:
         """Begin to make a communicator of the members that have not failed."""
         made, shrink = self._shrinking()
-        return made, Request.of_fiber(shrink)
+        return made, Request._of_fiber(shrink)
 
     def _agreed_on(self, flag: int) -> int:
         decision = _recovery().agree(self._context, flag)

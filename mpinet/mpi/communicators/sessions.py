@@ -131,13 +131,7 @@ class Session(Buffered, ErrorHandling, Numbered, REAL.Session):  # type: ignore[
         return Group._of(self._members(pset_name))
 
     def _members(self, name: str) -> RankTable:
-        """Members of a set.
-
-        Raises
-        ------
-        Exception
-            ``ERR_ARG``: there is no set of this name.
-        """
+        """Members of a set; `ERR_ARG` if there is none of this name."""
         if name not in SETS or not self._state:
             raise REAL.Exception(REAL.ERR_ARG)
         if name == SETS[0]:

@@ -123,7 +123,7 @@ class Accesses:
                 raise completion.error
             fill_bytes(status, found[0])
 
-        return Request.of(completion, finish)
+        return Request._of(completion, finish)
 
     def _iread(self, where: Where, spec: Any) -> Request:
         return self._begin(where, spec, False)

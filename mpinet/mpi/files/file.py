@@ -228,13 +228,7 @@ class File(Accesses, ErrorHandling, Numbered, REAL.File):  # type: ignore[misc]
         opened.meet("Seek_shared", [self._sought(offset, whence, met.pointer)], SET)
 
     def _sought(self, offset: int, whence: int, current: int) -> int:
-        """Find the position that is meant.
-
-        Raises
-        ------
-        Exception
-            ``ERR_ARG``: there is none before the file.
-        """
+        """Find the position that is meant; `ERR_ARG` if it is before the file."""
         opened = self._opened
         position = as_int(offset)
         if whence == REAL.SEEK_CUR:

@@ -137,7 +137,7 @@ class Buffered:
     @call
     def Iflush_buffer(self) -> Request:
         """Begin to wait until nothing needs the memory."""
-        return Request.of(HAPPENED)
+        return Request._of(HAPPENED)
 
 
 class AttachedBuffers(Buffered, Endpoint):
@@ -167,7 +167,7 @@ def Flush_buffer() -> None:
 
 def Iflush_buffer() -> Request:
     """Begin to wait until nothing needs the memory."""
-    return Request.of(HAPPENED)
+    return Request._of(HAPPENED)
 
 
 FUNCTIONS = {

@@ -96,7 +96,7 @@ class Grequest(Request):
         """A request that `Complete` completes."""
         answers = Answers(query_fn, free_fn, cancel_fn, tuple(args or ()), dict(kwargs or {}))
         promise = Promise(running.turns.current)
-        made = cls.of(promise, answers.finish)
+        made = cls._of(promise, answers.finish)
         made._answers, made._promise = answers, promise
         return made
 

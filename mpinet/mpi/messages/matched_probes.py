@@ -199,7 +199,7 @@ class Message(Numbered):
     @call
     def Irecv(self, buf: Any) -> Request:
         """Begin to receive it into memory."""
-        return Request.of(HAPPENED, self._put(buf, kept=True))
+        return Request._of(HAPPENED, self._put(buf, kept=True))
 
     @call
     def recv(self, status: Any = None) -> Any:
@@ -209,7 +209,7 @@ class Message(Numbered):
     @call
     def irecv(self) -> Request:
         """Begin to receive the object that it brings."""
-        return Request.of(HAPPENED, partial(fetched, self._give(), None))
+        return Request._of(HAPPENED, partial(fetched, self._give(), None))
 
     def free(self) -> None:
         """Let it be the null message if it is from `PROC_NULL`, and no constant."""
@@ -237,13 +237,7 @@ class Message(Numbered):
         return partial(put, self._give(), buffer)
 
     def _give(self) -> Receive | None:
-        """Return what has received it, which is given once; None from `PROC_NULL`.
-
-        Raises
-        ------
-        Exception
-            ``ERR_REQUEST``: it is null.
-        """
+        """Return what has received it, once; None from `PROC_NULL`; `ERR_REQUEST` of a null one."""
         received = self._received
         if received is None:
             raise REAL.Exception(REAL.ERR_REQUEST)

@@ -59,9 +59,7 @@ class BufferMessages(Endpoint):
     ) -> None:
         """Receive into memory."""
         buffer = _incoming(buf, source)
-        mail = running.mail
-        is_nobody = source == PROC_NULL
-        message = mail.nothing(self._scope) if is_nobody else mail.receive(self._scope, source, tag)
+        message = self._receive(source, tag)
         if status is not None:
             fill(status, message)
         if message is not None and buffer is not None:
@@ -99,7 +97,7 @@ class BufferMessages(Endpoint):
     @call
     def Isend(self, buf: Any, dest: int, tag: int = 0) -> Request:
         """Begin to send memory."""
-        return Request.of(running.mail.send_standard(self._scope, dest, tag, _body(buf, dest)))
+        return Request._of(running.mail.send_standard(self._scope, dest, tag, _body(buf, dest)))
 
     @call
     def Irsend(self, buf: Any, dest: int, tag: int = 0) -> Request:
@@ -115,7 +113,7 @@ class BufferMessages(Endpoint):
     def Issend(self, buf: Any, dest: int, tag: int = 0) -> Request:
         """Begin to send memory; complete when a receive has matched."""
         sending = running.mail.send_synchronously(self._scope, dest, tag, _body(buf, dest))
-        return Request.of(sending)
+        return Request._of(sending)
 
     @call
     def Irecv(self, buf: Any, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Request:
@@ -167,7 +165,7 @@ class BufferMessages(Endpoint):
     def Bsend_init(self, buf: Any, dest: int, tag: int = 0) -> Prequest:
         """A send of memory from the attached buffer, to be started."""
         buffer = _outgoing(buf, dest, kept=True)
-        return Prequest.repeating(partial(self._begin_buffered, buffer, dest, tag))
+        return Prequest._repeating(partial(self._begin_buffered, buffer, dest, tag))
 
     @call
     def Ssend_init(self, buf: Any, dest: int, tag: int = 0) -> Prequest:
@@ -178,7 +176,7 @@ class BufferMessages(Endpoint):
     def Recv_init(self, buf: Any, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Prequest:
         """A receive into memory, to be started."""
         buffer = _incoming(buf, source, kept=True)
-        return Prequest.repeating(partial(self._begin_receive, buffer, source, tag))
+        return Prequest._repeating(partial(self._begin_receive, buffer, source, tag))
 
     # ---- steps of the above
 
@@ -186,9 +184,9 @@ class BufferMessages(Endpoint):
         body = b"" if buffer is None else buffer.read()
         mail = running.mail
         if synchronous:
-            return Request.of(mail.send_synchronously(self._scope, dest, tag, body))
+            return Request._of(mail.send_synchronously(self._scope, dest, tag, body))
         mail.send(self._scope, dest, tag, body)
-        return Request.of(HAPPENED)
+        return Request._of(HAPPENED)
 
     def _begin_buffered(self, buffer: Buffer | None, dest: int, tag: int) -> Request:
         if buffer is not None:
@@ -197,11 +195,11 @@ class BufferMessages(Endpoint):
 
     def _begin_receive(self, buffer: Buffer | None, source: int, tag: int) -> Request:
         receive = self._post(source, tag)
-        return Request.of(receive or HAPPENED, partial(put, receive, buffer))
+        return Request._of(receive or HAPPENED, partial(put, receive, buffer))
 
     def _repeating_send(self, buf: Any, dest: int, tag: int, synchronous: bool) -> Prequest:
         buffer = _outgoing(buf, dest, kept=True)
-        return Prequest.repeating(partial(self._begin_send, buffer, dest, tag, synchronous))
+        return Prequest._repeating(partial(self._begin_send, buffer, dest, tag, synchronous))
 
     def _exchange(
         self,
@@ -259,4 +257,4 @@ def _both(sending: Event, received: Request) -> Request:
     for event in events:
         if not event.done:
             event.owner = both.fiber
-    return Request.of(both, received._finish)
+    return Request._of(both, received._finish)

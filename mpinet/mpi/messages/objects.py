@@ -49,18 +49,18 @@ class ObjectMessages(Endpoint):
     @call
     def isend(self, obj: Any, dest: int, tag: int = 0) -> Request:
         """Begin to send an object."""
-        return Request.of(running.mail.send_standard(self._scope, dest, tag, dumps(obj)))
+        return Request._of(running.mail.send_standard(self._scope, dest, tag, dumps(obj)))
 
     @call
     def ibsend(self, obj: Any, dest: int, tag: int = 0) -> Request:
         """Begin to send an object from the attached buffer."""
         self._send_buffered(obj, dest, tag)
-        return Request.of(HAPPENED)
+        return Request._of(HAPPENED)
 
     @call
     def issend(self, obj: Any, dest: int, tag: int = 0) -> Request:
         """Begin to send an object; complete when a receive has matched."""
-        return Request.of(running.mail.send_synchronously(self._scope, dest, tag, dumps(obj)))
+        return Request._of(running.mail.send_synchronously(self._scope, dest, tag, dumps(obj)))
 
     @call
     def recv(
@@ -75,16 +75,14 @@ class ObjectMessages(Endpoint):
         if buf is None and status is None and source != PROC_NULL:  # as mostly: in one call less
             return loads(mail.receive(self._scope, source, tag)[BODY] or NOTHING)
         room = None if buf is None else _room_given(buf, source)
-        is_nobody = source == PROC_NULL
-        message = mail.nothing(self._scope) if is_nobody else mail.receive(self._scope, source, tag)
-        return loaded(message, room, status)
+        return loaded(self._receive(source, tag), room, status)
 
     @call
     def irecv(self, buf: Any = None, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Request:
         """Begin to receive an object, of no more than `buf` bytes (default: as mpi4py has it)."""
         room = None if source == PROC_NULL else _room(buf)
         receive = self._post(source, tag)
-        return Request.of(receive or HAPPENED, partial(fetched, receive, room))
+        return Request._of(receive or HAPPENED, partial(fetched, receive, room))
 
     @call
     def sendrecv(
@@ -104,8 +102,7 @@ class ObjectMessages(Endpoint):
             found = loads(mail.receive(self._scope, source, recvtag)[BODY] or NOTHING)
         else:
             room = None if recvbuf is None else _room_given(recvbuf, source)
-            message = None if source == PROC_NULL else mail.receive(self._scope, source, recvtag)
-            found = loaded(message, room, status)
+            found = loaded(self._receive(source, recvtag), room, status)
         if sending is not HAPPENED:
             running.turns.wait(sending)
         return found

@@ -166,7 +166,7 @@ class Sender(End):
         """Start it."""
         self._begin()
         self._event = Unready(running.turns.current, self)
-        return Request.of(self._event)
+        return Request._of(self._event)
 
     def ready(self, partition: int) -> None:
         """Send a partition."""
@@ -212,9 +212,9 @@ class Receiver(End):
         if self._buffer is None:
             self._left.clear()
             self._complete()
-            return Request.of(event, partial(tell, receive=None))
+            return Request._of(event, partial(tell, receive=None))
         self._place()
-        return Request.of(event, self._finish)
+        return Request._of(event, self._finish)
 
     def come(self, piece: Piece) -> None:
         """Take a piece, which may be one of a later turn."""

@@ -32,7 +32,7 @@ class Prequest(Request):
         return made
 
     @classmethod
-    def repeating(cls, begin: Callable[[], Request], end: End | None = None) -> Prequest:
+    def _repeating(cls, begin: Callable[[], Request], end: End | None = None) -> Prequest:
         """A request that is not active yet; `begin` is called whenever it is started."""
         made = object.__new__(cls)
         made._begin, made._event, made._finish, made._end = begin, None, blank, end
@@ -106,7 +106,7 @@ class PartitionedMessages(Endpoint):
         """A send of memory in partitions, to be started."""
         buffer = _divided(buf, partitions, dest, False)
         sender = Sender(self._scope, buffer, as_int(partitions), as_int(dest), as_int(tag))
-        return Prequest.repeating(sender.begin, sender)
+        return Prequest._repeating(sender.begin, sender)
 
     @call
     def Precv_init(
@@ -124,7 +124,7 @@ class PartitionedMessages(Endpoint):
             raise REAL.Exception(REAL.ERR_TAG)
         buffer = _divided(buf, partitions, source, True)
         receiver = Receiver(self._scope, buffer, as_int(partitions), as_int(source), as_int(tag))
-        return Prequest.repeating(receiver.begin, receiver)
+        return Prequest._repeating(receiver.begin, receiver)
 
 
 def _divided(buf: Any, partitions: int, rank: int, writable: bool) -> Buffer | None:

@@ -23,7 +23,8 @@ from mpinet.mpi.world.events import HAPPENED, Event, Receive
 R = TypeVar("R", bound="Request")
 
 Finish = Callable[[Any], Any]
-"""Fills a status, if it gets one rather than None, and gives what the request gives."""
+"""Fills a status, if it gets one rather than None, and gives what the request gives; called more
+than once where somebody asks by `Get_status` before."""
 
 
 class Request(Numbered):
@@ -55,18 +56,8 @@ class Request(Numbered):
         return made
 
     @classmethod
-    def of(cls: type[R], event: Event, finish: Finish = blank) -> R:
-        """A request that is complete when something has happened.
-
-        Parameters
-        ----------
-        event : Event
-            What has to happen.
-        finish : callable
-            Called with a status or None by those who find the request complete: fills the status
-            and returns what `wait` gives. Called more than once where somebody asks by
-            `Get_status` before.
-        """
+    def _of(cls: type[R], event: Event, finish: Finish = blank) -> R:
+        """A request that is complete when an event has happened; those who find it so finish it."""
         made = object.__new__(cls)
         made._begin = None
         made._event = event
@@ -74,14 +65,8 @@ class Request(Numbered):
         return made
 
     @classmethod
-    def of_fiber(cls: type[R], work: Callable[[], None]) -> R:
-        """A request that is complete when something has been done beside the script.
-
-        Parameters
-        ----------
-        work : callable
-            What is done; if it fails, those who find the request complete get its error.
-        """
+    def _of_fiber(cls: type[R], work: Callable[[], None]) -> R:
+        """A request that is complete when work has been done beside the script; gives its error."""
         completion = running.turns.begin(work)
 
         def finish(status: Any) -> None:
@@ -89,7 +74,7 @@ class Request(Numbered):
                 raise completion.error
             blank(status)
 
-        return cls.of(completion, finish)
+        return cls._of(completion, finish)
 
     def __bool__(self) -> bool:
         return self._event is not None or self._begin is not None

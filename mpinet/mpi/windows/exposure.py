@@ -224,4 +224,4 @@ def _combine(access: Access, part: Buffer, found: bytes, datatype: Any) -> None:
         part.write(access.data)
     elif access.op != "NO_OP":
         op = PREDEFINED[access.op]
-        part.write(op.combined(access.data, found, element(datatype)))
+        part.write(op._combined(access.data, found, element(datatype)))

@@ -91,7 +91,7 @@ class Transfers(Endpoint):
     def Rput(self, origin: Any, target_rank: int, target: Any = None) -> Request:
         """Write memory to a target's; complete when the caller's may be changed: at once."""
         self._write(PUT, origin, target_rank, target)
-        return Request.of(HAPPENED)
+        return Request._of(HAPPENED)
 
     @call
     def Rget(self, origin: Any, target_rank: int, target: Any = None) -> Request:
@@ -104,7 +104,7 @@ class Transfers(Endpoint):
     ) -> Request:
         """Combine memory with a target's; complete when the caller's may be changed: at once."""
         self._write(COMBINE, origin, target_rank, target, op)
-        return Request.of(HAPPENED)
+        return Request._of(HAPPENED)
 
     @call
     def Rget_accumulate(
@@ -117,7 +117,7 @@ class Transfers(Endpoint):
 
     def _request(self, event: Event | None) -> Request:
         """The request that is complete when an answer has come."""
-        return Request.of(HAPPENED if event is None else event, partial(_finish, self._member))
+        return Request._of(HAPPENED if event is None else event, partial(_finish, self._member))
 
     def _write(
         self, kind: int, origin: Any, target_rank: int, target: Any, op: Op | None = None
@@ -270,7 +270,7 @@ def _require_op(op: Op, datatype: Any) -> None:
     if not op.is_predefined or not op:
         raise REAL.Exception(REAL.ERR_OP)
     if op.title.removeprefix("MPI.") not in UNCHANGED:
-        op.require_fit(element(datatype))
+        op._require_fit(element(datatype))
 
 
 def _element(spec: Any, said: str, rank: int, writable: bool = False) -> Buffer:

@@ -14,6 +14,7 @@ from mpinet.mpi.real import PROC_NULL
 from mpinet.mpi.world.calls import asking, running
 from mpinet.mpi.world.contexts import Scope
 from mpinet.mpi.world.events import Receive
+from mpinet.mpi.world.message import Message
 from mpinet.mpi.world.ranks import RankTable
 
 
@@ -102,6 +103,11 @@ class Endpoint:
         if holding is None:
             holding = kept[self._context] = CommState()
         return holding
+
+    def _receive(self, source: int, tag: int) -> Message | None:
+        """Wait for a message from a rank; None from `PROC_NULL`."""
+        mail, scope = running.mail, self._scope
+        return mail.nothing(scope) if source == PROC_NULL else mail.receive(scope, source, tag)
 
     def _post(self, source: int, tag: int) -> Receive | None:
         """Expect a message from a rank without waiting; None from `PROC_NULL`."""

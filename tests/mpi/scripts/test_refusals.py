@@ -105,6 +105,7 @@ def test_a_server_of_other_jobs_is_refused_by_name_and_one_that_is_spawned_works
 
 def test_help_tells_of_each_member_what_mpi4py_tells_and_its_signature_first(tmp_path):
     for name, cls in CLASSES.items():
+        assert cls.__doc__ == getattr(REAL, name).__doc__
         for member in [one for one in dir(getattr(REAL, name)) if not one.startswith("_")]:
             texts = {getattr(getattr(REAL, each), member, None).__doc__ for each in CLASSES}
             told = next(vars(base)[member] for base in cls.__mro__ if member in vars(base))
@@ -114,3 +115,4 @@ def test_help_tells_of_each_member_what_mpi4py_tells_and_its_signature_first(tmp
     assert CLASSES["Comm"].Send.__doc__.startswith("Send(self, buf: BufSpec, dest: int, tag: int")
     played(tmp_path, "complete:1", "")
     assert stand_in().Init.__doc__ == REAL.Init.__doc__
+    assert stand_in().Register_datarep.__doc__ == REAL.Register_datarep.__doc__
