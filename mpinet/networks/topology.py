@@ -120,6 +120,10 @@ class Topology:
 
     most_classes: int | None = None
 
+    radices: Sequence[int] = ()
+    """Numbers of values of the parts of an address ``i,j,..``, of which the last one is counted up
+    first. Where there are none, the address is the node's number."""
+
     waypoint: Any = None
     """The node by which a drawn one leads where that is another, an inlined function
     ``waypoint(source, target, drawn, params)``; -1: the message goes straight to its target."""
@@ -312,9 +316,13 @@ class Topology:
         return {}
 
     def address(self, node: int) -> str:
-        """The paper's own address of a node; its number where the paper has none."""
+        """The paper's own address of a node: by default the digits that its `radices` make."""
         self.require_node(node)
-        return str(node)
+        parts = []
+        for radix in reversed(self.radices or [self.size]):
+            node, part = divmod(node, radix)
+            parts.append(str(part))
+        return ",".join(reversed(parts))
 
     def node(self, address: str) -> int:
         """The number of the node with this address: the inverse of `address`.
@@ -340,9 +348,9 @@ class Topology:
     def read_address(self, address: str) -> int:
         """Return the number of the node with this address: the inverse of `address`, unchecked.
 
-        By default all nodes' addresses are searched, in networks of up to `MOST_ADDRESSES` nodes; a
-        family with addresses of its own overrides it for larger ones. `node` checks what comes
-        out, so that it need not.
+        Where a family has an `address` of its own, all nodes' addresses are searched, in networks
+        of up to `MOST_ADDRESSES` nodes; it overrides this for larger ones. `node` checks what
+        comes out, so that it need not.
 
         Raises
         ------
@@ -352,7 +360,11 @@ class Topology:
             There are too many addresses to search.
         """
         if type(self).address is Topology.address:
-            return int(address)
+            number = 0
+            radices = self.radices or [self.size]
+            for radix, part in zip(radices, address.split(","), strict=True):
+                number = number * radix + int(part)
+            return number
         if self.searches_addresses and self.size > MOST_ADDRESSES:
             raise NodeError(
                 f"{self.name} has 'address', but no 'read_address' to read {address!r}: addresses "

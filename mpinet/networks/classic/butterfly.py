@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from mpinet.compiled import inlined, rule
 from mpinet.networks.closer import lowest_closer_port
+from mpinet.networks.clusters import runs_around
 from mpinet.networks.parameters import whole_number
 from mpinet.networks.routing import Routing, stateless
 from mpinet.networks.topology import Topology
@@ -30,6 +31,7 @@ class Leveled(Topology):
 
     def __init__(self, n: int, last: int):
         self.rows = 2**n
+        self.radices = (last + 1, self.rows)
         super().__init__(f"{n}", size=(last + 1) * self.rows, ports=4, params=[n, last])
 
     @rule
@@ -42,22 +44,9 @@ class Leveled(Topology):
         """The other direction, as straight."""
         return port ^ 2
 
-    def address(self, node: int) -> str:
-        """Format an address: ``i,w``, of level i and row w."""
-        self.require_node(node)
-        return f"{node // self.rows},{node % self.rows}"
-
-    def read_address(self, address: str) -> int:
-        """Number of level and row."""
-        level, row = map(int, address.split(","))
-        if not 0 <= row < self.rows:
-            raise ValueError(f"{row} is not a row 0..{self.rows - 1}")
-        return level * self.rows + row
-
     def clusters(self, position: int) -> list[range]:
         """Return the level of a position as its cluster."""
-        first = position - position % self.rows
-        return [range(first, first + self.rows)]
+        return runs_around(position, [self.rows])
 
     @property
     def routings(self) -> dict[str, Callable[[], Routing]]:

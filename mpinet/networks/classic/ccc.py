@@ -36,6 +36,7 @@ class CubeConnectedCycles(Topology):
 
     def __init__(self, n: int):
         self.dimensions = self.checked("n", n)
+        self.radices = (2**n, n)
         super().__init__(f"{n}", size=n << n, ports=3, params=[n])
 
     @rule
@@ -76,17 +77,6 @@ class CubeConnectedCycles(Topology):
     def clusters(self, position: int) -> list[range]:
         """Return the cycle of a position as its cluster."""
         return runs_around(position, [self.dimensions])
-
-    def address(self, node: int) -> str:
-        """The number of the cycle and the place in it: ``x,y``."""
-        self.require_node(node)
-        x, y = divmod(node, self.dimensions)
-        return f"{x},{y}"
-
-    def read_address(self, address: str) -> int:
-        """Put cycle and place together."""
-        x, y = map(int, address.split(","))
-        return x * self.dimensions + y
 
     @property
     def ascend_schedules(self) -> dict[str, str]:

@@ -93,6 +93,7 @@ class Lattice(Topology):
 
     def __init__(self, r: int, c: int):
         self.columns = c
+        self.radices = (r, c)
         super().__init__(f"{r},{c}", size=r * c, ports=4, params=[c])
 
     @rule
@@ -127,17 +128,6 @@ class Lattice(Topology):
     def stated(self) -> dict[str, int]:
         """Diameter r + c - 2."""
         return {"diameter": self.size // self.columns + self.columns - 2}
-
-    def address(self, node: int) -> str:
-        """Row and column: ``i,j``."""
-        self.require_node(node)
-        i, j = divmod(node, self.columns)
-        return f"{i},{j}"
-
-    def read_address(self, address: str) -> int:
-        """Put row and column together."""
-        i, j = map(int, address.split(","))
-        return i * self.columns + j
 
     @property
     def routings(self) -> dict[str, Callable[[], Routing]]:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from mpinet.compiled import inlined, rule
 from mpinet.errors import TopologyError
 from mpinet.networks.adaptive import CLASS, PORT, QUEUES
+from mpinet.networks.clusters import runs_around
 from mpinet.networks.parameters import whole_number
 from mpinet.networks.routing import ARRIVED, Routing, stateless
 from mpinet.networks.topology import MAX_SIZE, Topology
@@ -42,8 +43,7 @@ class RouterGroups(Topology):
         """A group's processors; a router is alone."""
         if position >= self.hosts:
             return []
-        width = self.terminals * self.routers
-        return [range(position - position % width, position - position % width + width)]
+        return runs_around(position, [self.terminals * self.routers])
 
     def address(self, node: int) -> str:
         """Format an address: ``G,r,t`` of a processor, ``G,r`` of a router."""

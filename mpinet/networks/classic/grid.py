@@ -60,7 +60,7 @@ class Grid(Topology):
     """Base of mesh and torus: sides, coordinates, and the records of ports and dimensions."""
 
     def __init__(self, SIDES: Sequence[int], directions: Sequence[int]):
-        self.sides = tuple(SIDES)
+        self.sides = self.radices = tuple(SIDES)
         self.strides = tuple(prod(self.sides[j + 1 :]) for j in range(len(self.sides)))
         size = prod(self.sides)
         ports: list[int] = []
@@ -96,17 +96,6 @@ class Grid(Topology):
     def coordinates(self) -> tuple[tuple[int, int], ...]:
         """Strides and sides of the dimensions, row-major."""
         return tuple(zip(self.strides, self.sides, strict=True))
-
-    def address(self, node: int) -> str:
-        """Format an address: the coordinates ``1,0,2``."""
-        self.require_node(node)
-        pairs = zip(self.sides, self.strides, strict=True)
-        return ",".join(str(node // stride % side) for side, stride in pairs)
-
-    def read_address(self, address: str) -> int:
-        """Put the coordinates together."""
-        coordinates = map(int, address.split(","))
-        return sum(x * stride for x, stride in zip(coordinates, self.strides, strict=True))
 
 
 class Mesh(Grid):

@@ -8,6 +8,7 @@ from math import prod
 from mpinet.compiled import rule
 from mpinet.errors import TopologyError
 from mpinet.networks.classic.incremental import dimwar, omniwar
+from mpinet.networks.clusters import runs_around
 from mpinet.networks.parameters import Parameter, require_integer, sizes, whole_number
 from mpinet.networks.routing import ARRIVED, Routing, stateless
 from mpinet.networks.topology import MAX_SIZE, Topology
@@ -26,7 +27,7 @@ class CompleteGrid(Topology):
     default_classes = "none"
 
     def __init__(self, arguments: str, sides: tuple[int, ...]):
-        self.sides = sides
+        self.sides = self.radices = sides
         super().__init__(
             arguments,
             size=prod(sides),
@@ -77,30 +78,7 @@ class CompleteGrid(Topology):
 
     def clusters(self, position: int) -> list[range]:
         """The blocks that agree in the first coordinates."""
-        found, width = [], self.size
-        for side in self.sides[:-1]:
-            width //= side
-            found.append(range(position - position % width, position - position % width + width))
-        return found
-
-    def address(self, node: int) -> str:
-        """Format an address: the coordinates ``1,0,3``."""
-        self.require_node(node)
-        place = []
-        for side in reversed(self.sides):
-            node, here = divmod(node, side)
-            place.append(here)
-        return ",".join(map(str, reversed(place)))
-
-    def read_address(self, address: str) -> int:
-        """Number of the coordinates."""
-        place = list(map(int, address.split(",")))
-        number = 0
-        for side, here in zip(self.sides, place, strict=True):
-            if not 0 <= here < side:
-                raise ValueError(f"{here} is not a coordinate 0..{side - 1}")
-            number = number * side + here
-        return number
+        return runs_around(position, [prod(self.sides[j:]) for j in range(1, len(self.sides))])
 
     @property
     def stated(self) -> dict[str, int]:

@@ -8,6 +8,7 @@ from mpinet.compiled import inlined, rule
 from mpinet.errors import TopologyError
 from mpinet.networks.classes import Choices, common_classes
 from mpinet.networks.classic.field import primitive_root, require_prime
+from mpinet.networks.clusters import runs_around
 from mpinet.networks.parameters import Parameter, integer, require_integer
 from mpinet.networks.routing import ARRIVED, STUCK, Routing, stateless
 from mpinet.networks.topology import Topology
@@ -38,6 +39,7 @@ class SlimFly(Topology):
     def __init__(self, q: int):
         self.q = require_integer("slimfly", "q", q, 3, LARGEST)
         require_prime("slimfly", "q", q)
+        self.radices = (2, q, q)
         halves = offsets_of(q)
         tables = [number for offsets in halves for number in (*offsets, *places(offsets, q))]
         count = len(halves[0])
@@ -59,21 +61,7 @@ class SlimFly(Topology):
 
     def clusters(self, position: int) -> list[range]:
         """Halves, and within them the processors with one first coordinate."""
-        widths = (self.q * self.q, self.q)
-        starts = [position - position % width for width in widths]
-        return [range(start, start + width) for start, width in zip(starts, widths, strict=True)]
-
-    def address(self, node: int) -> str:
-        """Format an address: ``0,x,y`` or ``1,m,c``."""
-        self.require_node(node)
-        return f"{node // self.q**2},{node // self.q % self.q},{node % self.q}"
-
-    def read_address(self, address: str) -> int:
-        """The number of the three coordinates."""
-        half, first, last = map(int, address.split(","))
-        if not (half in (0, 1) and 0 <= first < self.q and 0 <= last < self.q):
-            raise ValueError(f"{address} is not 0..1, 0..{self.q - 1}, 0..{self.q - 1}")
-        return (half * self.q + first) * self.q + last
+        return runs_around(position, [self.q**2, self.q])
 
     @property
     def stated(self) -> dict[str, int]:

@@ -34,7 +34,7 @@ class TwistedTorus(Topology):
 
     def __init__(self, SIDES: Sequence[int]):
         require_sides("twistedtorus", SIDES)
-        self.sides = tuple(SIDES)
+        self.sides = self.radices = tuple(SIDES)
         short = min(SIDES)
         name = "x".join(map(str, SIDES))
         if len(SIDES) not in (2, 3) or set(SIDES) != {short, 2 * short}:
@@ -78,17 +78,6 @@ class TwistedTorus(Topology):
     def link_classes(self) -> tuple[str, ...]:
         """The dimensions."""
         return tuple(f"dimension {j}" for j in range(len(self.sides)))
-
-    def address(self, node: int) -> str:
-        """Format an address: the coordinates ``1,0,2``."""
-        self.require_node(node)
-        pairs = zip(self.sides, self.strides, strict=True)
-        return ",".join(str(node // stride % side) for side, stride in pairs)
-
-    def read_address(self, address: str) -> int:
-        """Put the coordinates together."""
-        pairs = zip(map(int, address.split(",")), self.strides, strict=True)
-        return sum(place * stride for place, stride in pairs)
 
     @property
     def stated(self) -> dict[str, int]:

@@ -53,6 +53,7 @@ class MultipleLoops(Topology):
             m = loop_sector(require_integer("gmn", "N", N, LEAST_SIZE))
         require_loops("gmn", m, N)
         self.sector = m
+        self.radices = (N // m, m)
         super().__init__(f"{m},{N}", size=N, ports=4, params=loop_params(m, N))
 
     @rule
@@ -86,16 +87,6 @@ class MultipleLoops(Topology):
     def clusters(self, position: int) -> list[range]:
         """Return the sector of a position as its cluster."""
         return runs_around(position, [self.sector])
-
-    def address(self, node: int) -> str:
-        """Sector and position: ``j,p``."""
-        self.require_node(node)
-        return f"{node // self.sector},{node % self.sector}"
-
-    def read_address(self, address: str) -> int:
-        """Put sector and position together."""
-        j, p = map(int, address.split(","))
-        return j * self.sector + p
 
     @property
     def ascend_schedules(self) -> dict[str, str]:

@@ -48,6 +48,7 @@ class Multistage(Topology):
                 f"multistage: kind must be one of {', '.join(KINDS)}, not {kind!r}."
             )
         self.checked("n", n)
+        self.radices = (n, 1 << (n - 1))
         super().__init__(
             f"{kind},{n}",
             size=n << (n - 1),
@@ -81,17 +82,6 @@ class Multistage(Topology):
     def stated(self) -> dict[str, int]:
         """Degree 4: two lines on either side."""
         return {"degree": 4}
-
-    def address(self, node: int) -> str:
-        """Stage and switch: ``1,5``."""
-        self.require_node(node)
-        width = 1 << (int(self.params[STAGES]) - 1)
-        return f"{node // width},{node % width}"
-
-    def read_address(self, address: str) -> int:
-        """Put stage and switch together."""
-        stage, switch = map(int, address.split(","))
-        return (stage << (int(self.params[STAGES]) - 1)) + switch
 
     @property
     def routings(self) -> dict[str, Callable[[], Routing]]:
