@@ -98,23 +98,11 @@ class Ways(TypedDict):
 
     module: Annotated[
         Sequence[str] | None,
-        Typed(
-            "Module to run instead of a script.",
-            default=None,
-            words=("-m",),
-            many=REST,
-            metavar="MODULE",
-        ),
+        Typed("Module to run instead of a script.", words=("-m",), many=REST, metavar="MODULE"),
     ]
     code: Annotated[
         Sequence[str] | None,
-        Typed(
-            "Code to run instead of a script.",
-            default=None,
-            words=("-c",),
-            many=REST,
-            metavar="CODE",
-        ),
+        Typed("Code to run instead of a script.", words=("-c",), many=REST, metavar="CODE"),
     ]
 
 

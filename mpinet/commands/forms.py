@@ -21,8 +21,7 @@ class OneNode(TypedDict):
         str | None,
         Typed(
             "Node, by its number or address, whose ports alone are told: "
-            "``mpinet neighbors TOPO NODE``.",
-            default=None,
+            "``mpinet neighbors TOPO NODE``."
         ),
     ]
 
@@ -39,7 +38,6 @@ class OneMessage(TypedDict):
         Typed(
             "Processor that it goes to. With both the way of one message is told, and nothing "
             "runs: ``mpinet path TOPO SRC DST``.",
-            default=None,
             words=(),
             metavar="DST",
         ),
@@ -53,8 +51,7 @@ class Downwards(TypedDict):
         bool,
         Typed(
             "Whether to run a DESCEND program, from the highest dimension to the lowest: "
-            "``mpinet descend``.",
-            default=False,
+            "``mpinet descend``."
         ),
     ]
 

@@ -125,14 +125,14 @@ MemoryLimit = Annotated[
     Typed(
         "Bytes that the ranks of a host may take together, such as ``4GiB`` or ``500MB``; a run "
         "that needs more is refused before it begins. Default: what the host has left.",
-        default=None,
         metavar="BYTES",
         read=bytes_of,
     ),
 ]
-Force = Annotated[
-    bool, Typed("Whether to try what does not fit into the memory there is.", default=False)
-]
+Force = Annotated[bool, Typed("Whether to try what does not fit into the memory there is.")]
+
+
+Out = Annotated[Path | None, Typed("File for the result (.json, .csv or .jsonl).", metavar="FILE")]
 
 
 class OnHosts(TypedDict, total=False):
@@ -151,20 +151,15 @@ class Recordable(OnHosts, total=False):
         File | None,
         Typed(
             "File for the movements of every step (.npz, or .csv: movements alone); see mpinet "
-            "play and mpinet trace.",
-            default=None,
+            "play and mpinet trace."
         ),
     ]
     record_steps: Annotated[
-        str | None, Typed("Steps A to B, which alone are recorded.", default=None, metavar="A..B")
+        str | None, Typed("Steps A to B, which alone are recorded.", metavar="A..B")
     ]
     record_nodes: Annotated[
         str | None,
-        Typed(
-            "Nodes whose movements alone are recorded, such as ``0..15,20``.",
-            default=None,
-            metavar="SET",
-        ),
+        Typed("Nodes whose movements alone are recorded, such as ``0..15,20``.", metavar="SET"),
     ]
 
 
@@ -183,8 +178,8 @@ class OnMachine(Recordable, total=False):
 class OnFabric(OnMachine, total=False):
     """Machine."""
 
-    group: Annotated[GroupWords, Typed(default=None)]
-    faults: Annotated[FaultWords, Typed(default=None)]
+    group: GroupWords
+    faults: FaultWords
 
 
 class Views(TypedDict):
@@ -192,20 +187,12 @@ class Views(TypedDict):
 
     draw: Annotated[
         File | None,
-        Typed(
-            "Picture of link loads, and of who sends when: FILE.svg, .pdf, .png or .html.",
-            default=None,
-        ),
+        Typed("Picture of link loads, and of who sends when: FILE.svg, .pdf, .png or .html."),
     ]
-    play: Annotated[
-        File | None, Typed("Page that plays the run step by step: FILE.html.", default=None)
-    ]
+    play: Annotated[File | None, Typed("Page that plays the run step by step: FILE.html.")]
     trace: Annotated[
         File | None,
-        Typed(
-            "Trace of the run: FILE.json for Perfetto, .paje for ViTE, .csv for a table.",
-            default=None,
-        ),
+        Typed("Trace of the run: FILE.json for Perfetto, .paje for ViTE, .csv for a table."),
     ]
 
 
@@ -217,7 +204,6 @@ class Saved(TypedDict):
         Typed(
             "Folder that keeps the run's state, and is made; mpinet resume FOLDER goes on from "
             "there. SIGTERM and SIGUSR1 write it and end with status 75.",
-            default=None,
             metavar="FOLDER",
             read=folder,
         ),
@@ -232,7 +218,6 @@ class SavedOften(Saved):
         Typed(
             "Seconds between two checkpoints; default: 600, or more where the run would wait for "
             "them for more than 2 % of its time.",
-            default=None,
             metavar="SECONDS",
             read=numerals.seconds,
         ),
@@ -242,7 +227,7 @@ class SavedOften(Saved):
 class Unsaved(TypedDict):
     """Checkpoints."""
 
-    checkpoint: Annotated[str | None, Typed(default=None, hidden=True)]
+    checkpoint: Annotated[str | None, Typed(hidden=True)]
 
 
 class Watched(TypedDict):
@@ -252,19 +237,15 @@ class Watched(TypedDict):
         bool | None,
         Typed(
             "Show progress on standard error; ``--progress json``: a JSON object per line, for "
-            "programs.",
-            default=None,
+            "programs."
         ),
     ]
-    progress_as: Annotated[
-        str | None, Typed(default=None, dest="progress", choices=("json",), hidden=True)
-    ]
+    progress_as: Annotated[str | None, Typed(dest="progress", choices=("json",), hidden=True)]
     watchdog: Annotated[
         float | None,
         Typed(
             "Seconds after which the job ends where a rank, or its launcher, is stopped (SIGSTOP); "
             "0: never; default: 0, but 60 under mpinet launch and launch/run.",
-            default=None,
             metavar="SECONDS",
             read=numerals.seconds,
         ),
@@ -274,24 +255,18 @@ class Watched(TypedDict):
 class Shown(Watched):
     """Common options."""
 
-    json: Annotated[bool, Typed("Print one JSON document.", default=False)]
+    json: Annotated[bool, Typed("Print one JSON document.")]
 
 
 class Resumed(Watched):
     """Common options."""
 
-    json: Annotated[bool | None, Typed("Print one JSON document.", default=None)]
-    out: Annotated[
-        Path | None,
-        Typed("File for the result (.json, .csv or .jsonl).", default=None, metavar="FILE"),
-    ]
+    json: Annotated[bool | None, Typed("Print one JSON document.")]
+    out: Out
 
 
 class Common(Shown):
     """Common options."""
 
-    out: Annotated[
-        Path | None,
-        Typed("File for the result (.json, .csv or .jsonl).", default=None, metavar="FILE"),
-    ]
+    out: Out
     seed: Seed

@@ -54,21 +54,15 @@ NAMES = {"gossip": "allgather", "exchange": "alltoall", "reducescatter": "reduce
 class Reading(TypedDict, total=False):
     """Options that say what a schedule's file does not."""
 
-    route: Annotated[
-        bool, Typed("Whether rows go over several hops, by the network's routing.", default=False)
-    ]
+    route: Annotated[bool, Typed("Whether rows go over several hops, by the network's routing.")]
     collective: Annotated[
-        Collective | None, Typed("Collective of the schedule, if no header tells.", default=None)
+        Collective | None, Typed("Collective of the schedule, if no header tells.")
     ]
-    chunks: Annotated[int | None, Typed("Chunks per unit, likewise.", default=None)]
-    root: Annotated[Place | None, Typed("Root of the collective, likewise.", default=None)]
-    bytes: Annotated[int | None, Typed("Bytes per message of GOAL; default: any.", default=None)]
-    rounds: Annotated[
-        int | None, Typed("Number of times that ForestColl's trees are used.", default=None)
-    ]
-    ports: Annotated[
-        Ports | None, Typed(f"{PORTS} Default: as the file's header says, else one.", default=None)
-    ]
+    chunks: Annotated[int | None, Typed("Chunks per unit, likewise.")]
+    root: Annotated[Place | None, Typed("Root of the collective, likewise.")]
+    bytes: Annotated[int | None, Typed("Bytes per message of GOAL; default: any.")]
+    rounds: Annotated[int | None, Typed("Number of times that ForestColl's trees are used.")]
+    ports: Annotated[Ports | None, Typed(f"{PORTS} Default: as the file's header says, else one.")]
 
 
 class Running(OnMachine, Reading, total=False):

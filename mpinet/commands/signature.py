@@ -67,7 +67,8 @@ class Typed:
     help : str
         What it means, where no docstring of a function says it.
     default : object
-        Its value where none is given, of a field of a `TypedDict`; a parameter has its own.
+        Its value where none is given, of a field of a `TypedDict`, if it is neither None, where
+        that is allowed, nor false; a parameter has its own.
     words : tuple of str, optional
         How it is typed; default: ``--name``, and by place what comes by place in Python. Empty: by
         place though Python takes it by name.
@@ -272,7 +273,16 @@ def fields_of(group: type, texts: Mapping[str, str] | None = None) -> list[Optio
         (group.__doc__ or "").rstrip(".").lower(),
     )
     found = [_option(name, hint, EMPTY, texts or {}, False) for name, hint in hints.items()]
-    return [replace(option, heading=heading) for option in found]
+    return [replace(option, heading=heading, default=_of_field(option)) for option in found]
+
+
+def _of_field(option: Option) -> Any:
+    """Return the default of a field: what is said, else None where it may be, and false."""
+    if option.default is not EMPTY:
+        return option.default
+    if type(None) in get_args(option.hint):
+        return None
+    return False if option.is_flag else EMPTY
 
 
 def _option(name: str, hint: Any, default: Any, texts: Mapping[str, str], by_place: bool) -> Option:
