@@ -83,9 +83,7 @@ def sees_whole(topology: Topology) -> bool:
     return topology.most_wired <= MOST_PORTS
 
 
-def broadcast_timetable(
-    topology: Topology, root: int, model: PortModel, starts: int | None = None
-) -> Timetable:
+def broadcast_timetable(topology: Topology, root: int, model: PortModel) -> Timetable:
     """Find a broadcast that takes few steps.
 
     Parameters
@@ -96,8 +94,6 @@ def broadcast_timetable(
         The processor that has the message.
     model : PortModel
         With all ports to send on the steps are the fewest that there are.
-    starts : int, optional
-        How many starts are made at most. Default: as many as the network's size allows.
 
     Raises
     ------
@@ -114,13 +110,13 @@ def broadcast_timetable(
     if not topology.links:
         if model.send is None:
             return bus_wave(topology, root)
-        return bus_schedule(topology, root, starts or STARTS)
+        return bus_schedule(topology, root, STARTS)
     adjacency = Adjacency.of(topology)
     distance = distances(topology, adjacency, root)
     if model.send is None:
         found = _at_once(adjacency, distance, root)
     else:
-        found = Passes(topology, adjacency, distance, root).best(starts)
+        found = Passes(topology, adjacency, distance, root).best()
     return timetable_of(topology, root, found, model)
 
 
@@ -173,23 +169,14 @@ class Passes:
         Hops from the root.
     root : int
         The processor that has the message.
-    bound : int, optional
-        Where the search may stop. Default: distance and growth.
     """
 
-    def __init__(
-        self,
-        topology: Topology,
-        adjacency: Adjacency,
-        distance: Short,
-        root: int,
-        bound: int | None = None,
-    ):
+    def __init__(self, topology: Topology, adjacency: Adjacency, distance: Short, root: int):
         self._topology, self._hosts, self._root = topology, topology.hosts, root
         self._lists = adjacency.begin, adjacency.others
         self._distance = distance
         farthest = int(distance[: topology.hosts].max(initial=0))
-        self.bound = max(bound or 0, farthest, growth_bound(topology.hosts, 1))
+        self.bound = max(farthest, growth_bound(topology.hosts, 1))
         size = len(distance)
         self._parent, self._turn = np.empty(size, np.int32), np.empty(size, np.int32)
         self._since, self._rest = np.empty(size, np.int32), np.empty(size, np.int32)
@@ -197,24 +184,19 @@ class Passes:
         self._draws = 0
         self._seed = 0
 
-    def best(self, starts: int | None = None, first: int = 0) -> Found:
-        """The best of some starts, of several the earliest.
+    def best(self) -> Found:
+        """Return the best of up to `STARTS` starts, the earliest of several.
 
-        Parameters
-        ----------
-        starts : int, optional
-            How many. Default: up to `STARTS`, fewer on a large network.
-        first : int
-            The first start's seed. With 0 the routing's tree is tried, too, and where nothing has
-            reached the bound, the orders of ports.
+        The routing's tree is tried, too, and where nothing has reached the bound, the orders of
+        ports.
         """
-        best = self._routed() if first == 0 else None
-        for seed in range(first, first + (starts or self._affordable())):
+        best = self._routed()
+        for seed in range(self._affordable()):
             if best is not None and best.steps <= self.bound:
                 break
             best = self._start(seed, best)
         assert best is not None
-        if first == 0 and self._port_looks() <= PORT_LOOKS:
+        if self._port_looks() <= PORT_LOOKS:
             for order in (-1, 1):
                 if best.steps > self.bound:
                     best = self._ported(order, best)

@@ -92,9 +92,9 @@ def tiled(outer: Points, inner: Points) -> Points:
     return points
 
 
-def tilted(points: Points, angle: float = 0.16) -> Points:
+def tilted(points: Points) -> Points:
     """Turn the shape to the left, so that like points of its copies are in line with no others."""
-    cosine, sine = np.cos(angle), np.sin(angle)
+    cosine, sine = np.cos(0.16), np.sin(0.16)
     turned: Points = centred(points) @ np.array([[cosine, sine], [-sine, cosine]])
     return turned
 
