@@ -6,7 +6,7 @@ import argparse
 from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from mpinet.base.files import require_writable
 from mpinet.base.numerals import seconds
@@ -19,12 +19,9 @@ from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, command
 from mpinet.errors import UsageError
+from mpinet.machine.transport import Local
 from mpinet.networks import open as open_topology
 from mpinet.report.rows import Row
-
-if TYPE_CHECKING:
-    from mpinet.machine.transport import Local
-
 
 EXPORTS = {
     ".cnf": "mpinet.certify.dimacs",

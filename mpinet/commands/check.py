@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 from mpinet.commands.fields import Count
 from mpinet.commands.job import Job, Watch
@@ -13,14 +12,12 @@ from mpinet.commands.options import Common, Seed
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
 from mpinet.commands.signature import command
+from mpinet.machine.transport import Local
 from mpinet.networks import check as checked
 from mpinet.networks import open as open_topology
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row
 from mpinet.report.tables import fields
-
-if TYPE_CHECKING:
-    from mpinet.machine.transport import Local
 
 
 class CheckResult(Result):

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from mpinet.base.files import require_writable, write_text
 from mpinet.commands.fields import Count, Fields, Range, When
@@ -17,16 +17,13 @@ from mpinet.commands.perform import perform
 from mpinet.commands.result import ListResult
 from mpinet.commands.signature import Typed, command
 from mpinet.errors import UsageError
+from mpinet.machine.transport import Local
 from mpinet.networks.topology import Topology
 from mpinet.report.files import as_csv
 from mpinet.report.latex import latex_table
 from mpinet.report.networkcolumns import network_columns
 from mpinet.report.rows import Row
 from mpinet.report.tables import cell_text, room, table
-
-if TYPE_CHECKING:
-    from mpinet.machine.transport import Local
-
 
 NAMED = When("where ``--only`` names them")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from mpinet.commands.fields import Count, Fields, When
 from mpinet.commands.job import Job, Watch
@@ -15,13 +15,11 @@ from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, command, is_typed
 from mpinet.errors import UsageError
+from mpinet.machine.transport import Local
 from mpinet.networks.topology import Topology
 from mpinet.report.drawing.scene import Label, Scene
 from mpinet.report.rows import Row
 from mpinet.report.tables import fields
-
-if TYPE_CHECKING:
-    from mpinet.machine.transport import Local
 
 WIDTHS = (0.5, 50.0)
 """Least and largest width of a picture, in inches."""

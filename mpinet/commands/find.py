@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import Annotated, TypeVar
 
 from mpinet.base.files import make_folder, require_folder, whole_file
 from mpinet.base.numerals import quoted
@@ -16,13 +16,11 @@ from mpinet.commands.perform import perform
 from mpinet.commands.result import ListResult
 from mpinet.commands.signature import Typed, command
 from mpinet.errors import UsageError
+from mpinet.experiments.journal import Journal
+from mpinet.machine.transport import Local
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row
 from mpinet.report.tables import table
-
-if TYPE_CHECKING:
-    from mpinet.experiments.journal import Journal
-    from mpinet.machine.transport import Local
 
 T = TypeVar("T")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from mpinet.base.files import require_writable, whole_file
 from mpinet.commands.fields import Count, Positive
@@ -15,10 +15,8 @@ from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, command
 from mpinet.errors import UsageError
 from mpinet.machine.timed.program import Program
+from mpinet.machine.transport import Local
 from mpinet.report.rows import Row
-
-if TYPE_CHECKING:
-    from mpinet.machine.transport import Local
 
 
 class GeneratedResult(Result):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import inspect
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from mpinet.base.meant import hint
 from mpinet.base.numerals import is_whole, quoted
@@ -17,12 +17,10 @@ from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, command
 from mpinet.errors import UsageError
+from mpinet.machine.transport import Local
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row
 from mpinet.report.tables import cell_text, fields, table
-
-if TYPE_CHECKING:
-    from mpinet.machine.transport import Local
 
 OBJECTS = {"to_graph", "incidence_graph", "without", "part", "embedding_cost"}
 """Names that give no numbers, or take more than words can say."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from mpinet.base.effort import require_walk
 from mpinet.commands.fields import Count, Fields
@@ -13,13 +13,10 @@ from mpinet.commands.options import Common, Place
 from mpinet.commands.perform import perform
 from mpinet.commands.result import ListResult
 from mpinet.commands.signature import command
+from mpinet.machine.transport import Local
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row
 from mpinet.report.tables import table
-
-if TYPE_CHECKING:
-    from mpinet.machine.transport import Local
-
 
 MOST_LISTED = 2**20
 

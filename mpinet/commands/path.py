@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from mpinet.commands.fields import Count
 from mpinet.commands.job import Job, Watch
@@ -12,14 +12,12 @@ from mpinet.commands.options import Common, Place, RoutingName, Seed
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, command
+from mpinet.machine.transport import Local
 from mpinet.networks.routing import Routing
 from mpinet.networks.routing import path as way
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row
 from mpinet.report.tables import table
-
-if TYPE_CHECKING:
-    from mpinet.machine.transport import Local
 
 
 class PathResult(Result):

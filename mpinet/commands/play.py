@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from mpinet.commands.fields import Count
 from mpinet.commands.job import Job, Watch
@@ -14,11 +14,9 @@ from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, command
 from mpinet.errors import UsageError
+from mpinet.machine.transport import Local
 from mpinet.report.files import require_file
 from mpinet.report.rows import Row
-
-if TYPE_CHECKING:
-    from mpinet.machine.transport import Local
 
 
 class PlayResult(Result):

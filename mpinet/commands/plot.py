@@ -11,7 +11,7 @@ import inspect
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from mpinet.base.files import read_text, whole_file
 from mpinet.base.meant import hint
@@ -23,6 +23,7 @@ from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, command, given, is_typed
 from mpinet.errors import FileError, UsageError
+from mpinet.machine.transport import Local
 from mpinet.report.curves import (
     Curve,
     curves_of,
@@ -34,9 +35,6 @@ from mpinet.report.curves import (
 from mpinet.report.drawing.figure import library
 from mpinet.report.files import require_file
 from mpinet.report.rows import Row
-
-if TYPE_CHECKING:
-    from mpinet.machine.transport import Local
 
 ENDINGS = (".pdf", ".svg", ".png")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from mpinet.base.numerals import quoted
 from mpinet.base.plain import plain
@@ -13,10 +13,8 @@ from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, command
 from mpinet.errors import UsageError
+from mpinet.machine.transport import Local
 from mpinet.report.rows import Row
-
-if TYPE_CHECKING:
-    from mpinet.machine.transport import Local
 
 LASTING = ("memory", "seconds")
 """Fields of the result that differ from run to run."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mpinet.base.files import whole_file
 from mpinet.base.numerals import is_whole, quoted
@@ -15,14 +15,12 @@ from mpinet.commands.plot import ENDINGS, WIDTH
 from mpinet.commands.signature import given, options_of
 from mpinet.errors import MpinetError, UsageError
 from mpinet.experiments.plan import points_of
+from mpinet.machine.transport import Local
 from mpinet.report.curves import curves_of
 from mpinet.report.drawing.figure import library
 from mpinet.report.files import require_file
 from mpinet.report.rows import Row
 from mpinet.report.tables import table
-
-if TYPE_CHECKING:
-    from mpinet.machine.transport import Local
 
 VARIED = (
     *("on", "flat", "routing", "mode", "machine", "overhead", "overhead_byte", "gap", "gap_byte"),

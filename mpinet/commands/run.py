@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from mpinet.commands.checkpoints import refuse_checkpoint
 from mpinet.commands.fields import Count, Fields
@@ -16,13 +16,10 @@ from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, Unpack, command
 from mpinet.errors import UsageError
+from mpinet.machine.transport import Local
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row
 from mpinet.report.tables import fields, table
-
-if TYPE_CHECKING:
-    from mpinet.machine.transport import Local
-
 
 SHOWN = 16
 

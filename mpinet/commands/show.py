@@ -6,7 +6,7 @@ import argparse
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, TypeVar
+from typing import Annotated, Any, BinaryIO, TypeVar
 
 from mpinet.base.files import require_writable, whole_file
 from mpinet.commands.fields import Count, Fields, Hash, Range, When
@@ -18,13 +18,10 @@ from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
 from mpinet.commands.signature import Unpack, command
 from mpinet.errors import UsageError
+from mpinet.machine.transport import Local
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row
 from mpinet.report.tables import fields
-
-if TYPE_CHECKING:
-    from mpinet.machine.transport import Local
-
 
 T = TypeVar("T")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from shutil import get_terminal_size
-from typing import TYPE_CHECKING, Annotated, ClassVar, TypeVar
+from typing import Annotated, ClassVar, TypeVar
 
 from mpinet.commands.fields import Count, Fields, When
 from mpinet.commands.job import Job, Watch
@@ -14,15 +14,12 @@ from mpinet.commands.result import ListResult
 from mpinet.commands.signature import Typed, command
 from mpinet.errors import UsageError
 from mpinet.experiments.find import most_degree, range_of
+from mpinet.machine.transport import Local
 from mpinet.networks import open as open_topology
-from mpinet.networks.catalogue import families, family_class, family_of
+from mpinet.networks.catalogue import Family, families, family_class, family_of
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row
 from mpinet.report.tables import fields, table
-
-if TYPE_CHECKING:
-    from mpinet.machine.transport import Local
-    from mpinet.networks.catalogue import Family
 
 MINIMISED = ("diameter", "average")
 """Measures by which the network of a family is chosen."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from mpinet.commands.fields import Count
 from mpinet.commands.job import Job, Watch
@@ -12,12 +12,9 @@ from mpinet.commands.options import Common, File, Recording
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, command
+from mpinet.machine.transport import Local
 from mpinet.report.files import require_file
 from mpinet.report.rows import Row
-
-if TYPE_CHECKING:
-    from mpinet.machine.transport import Local
-
 
 Kind = Literal["perfetto", "paje", "csv"]
 """Kinds of trace files."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from math import sqrt
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from mpinet.experiments.journal import Journal, version_of
 from mpinet.experiments.steady import NAMED, Steady, bisected, steady_run
 from mpinet.machine import Machine
 from mpinet.machine.faults import Faults
+from mpinet.machine.saving import Checkpointing
 from mpinet.machine.traffic.parameters import Buffering, Generation, Window
 from mpinet.machine.traffic.results import results
 from mpinet.machine.traffic.run import OpenLoop
@@ -37,9 +38,6 @@ from mpinet.networks.classes import ChannelClasses, no_classes
 from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology
 from mpinet.programs.patterns import Pattern
-
-if TYPE_CHECKING:
-    from mpinet.machine.saving import Checkpointing
 
 FREE = ("hops", "ordered")
 """Class rules without a cycle of dependencies for any routing."""

@@ -8,15 +8,11 @@ deadlock if no ring waits for itself by way of others.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from mpinet.base.arrays import Ints
 from mpinet.networks.classes import ChannelClasses, one_class
-
-if TYPE_CHECKING:
-    from mpinet.networks.topology import Topology
+from mpinet.networks.topology import Topology
 
 BUBBLE = "bubble"
 

@@ -7,8 +7,6 @@ counters, so that every rank finds the same. Not to find a cycle within the effo
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from mpinet.base.arrays import Ints, Table
@@ -16,10 +14,7 @@ from mpinet.compiled import inlined, kernel
 from mpinet.draws import draw
 from mpinet.networks.cycle import Cycle, table_cycle
 from mpinet.networks.shortest import neighbor_table
-
-if TYPE_CHECKING:
-    from mpinet.networks.topology import Topology
-
+from mpinet.networks.topology import Topology
 
 MOST_NODES = 2**14
 """Largest network that is searched: the table of a rank has an entry of 8 bytes for each node."""

@@ -8,7 +8,7 @@ small degree); rows and columns that are paths make a *grid*, which has one if a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,9 +16,7 @@ from mpinet.base.arrays import Ints
 from mpinet.compiled import Rule, inlined, rule
 from mpinet.networks.cycle import Cycle, cycle_order, ports_to
 from mpinet.networks.hamiltonian import searched_path
-
-if TYPE_CHECKING:
-    from mpinet.networks.topology import Topology
+from mpinet.networks.topology import Topology
 
 DOWN, UP, RIGHT, LEFT = range(4)
 """Moves: to the next row, to the one before; to the next column, to the one before."""

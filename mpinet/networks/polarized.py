@@ -9,8 +9,6 @@ channel is the number of hops made so far, so that nothing waits in a circle.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from mpinet.base.arrays import ByteRows, Table
@@ -19,9 +17,7 @@ from mpinet.errors import UsageError
 from mpinet.networks.adaptive import CLASS, PORT, QUEUES
 from mpinet.networks.routing import ARRIVED, STUCK, Routing
 from mpinet.networks.shortest import MAX_ENTRIES, neighbor_table
-
-if TYPE_CHECKING:
-    from mpinet.networks.topology import Topology
+from mpinet.networks.topology import Topology
 
 EDGE, TABLE_AT, WIRING_AT = 2, 3, 4
 """Places in the parameters: the first node that forwards, where the table of distances begins (row

@@ -12,7 +12,7 @@ base, by which both ways are found, has classes that prevent it.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from mpinet.networks.adaptive import ALL_QUEUES, CLASS, PORT, QUEUES
 from mpinet.networks.classes import ChannelClasses
 from mpinet.networks.routing import Routing
 from mpinet.networks.shortest import table_routing
+from mpinet.networks.topology import Topology
 from mpinet.networks.valiant import (
     CLASS_AT,
     FIRST_AT,
@@ -30,9 +31,6 @@ from mpinet.networks.valiant import (
     first_classes,
 )
 from mpinet.networks.valiant import CLASSES as FIRST
-
-if TYPE_CHECKING:
-    from mpinet.networks.topology import Topology
 
 EDGE = FIRST_AT
 """Place in the parameters of the first node that forwards; the others are as of `valiant`."""

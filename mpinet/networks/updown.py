@@ -9,8 +9,6 @@ class of channels is enough (Schroeder et al. 1991, Autonet).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from mpinet.base.arrays import Halves, Ints, Table
@@ -19,9 +17,7 @@ from mpinet.errors import UsageError
 from mpinet.networks.classes import one_class
 from mpinet.networks.routing import Routing
 from mpinet.networks.shortest import HERE, MAX_ENTRIES, UNREACHABLE, entry, neighbor_table, packed
-
-if TYPE_CHECKING:
-    from mpinet.networks.topology import Topology
+from mpinet.networks.topology import Topology
 
 TARGET, DESCENDS = 0, 1
 """Words of the header: the target, and 1 once the message has gone down."""

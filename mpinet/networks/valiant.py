@@ -7,17 +7,13 @@ first never waits for itself by way of the second.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from mpinet.compiled import inlined, open_part, rule
 from mpinet.draws import draw32, scaled
 from mpinet.networks.classes import ChannelClasses
 from mpinet.networks.routing import ARRIVED, Routing
-
-if TYPE_CHECKING:
-    from mpinet.networks.topology import Topology
+from mpinet.networks.topology import Topology
 
 WORDS, SEED, WAYPOINTS, FIRST_WAYPOINT, CLASSES, WIRING_AT, CLASS_AT, FIRST_AT = range(2, 10)
 """Places in the parameters: the words of the other routing's header, the seed, how many nodes are
@@ -30,7 +26,7 @@ STREAM = 21
 """The stream of the draws."""
 
 
-def valiant(topology: Topology, seed: int = 0, base: Routing | None = None) -> Routing:
+def valiant(topology: Topology, seed: int = 0) -> Routing:
     """Routing by a random processor.
 
     Parameters
@@ -39,8 +35,6 @@ def valiant(topology: Topology, seed: int = 0, base: Routing | None = None) -> R
         The network.
     seed : int
         For the draws, which are keyed by source, target and the message's number.
-    base : Routing, optional
-        How both phases find their way. Default: the network's first routing.
 
     Examples
     --------
@@ -50,7 +44,7 @@ def valiant(topology: Topology, seed: int = 0, base: Routing | None = None) -> R
     >>> path(ring, valiant(ring, seed=4), 0, 1)[0]
     [0, 7, 6, 5, 6, 7, 0, 1]
     """
-    base = base or topology.routing()
+    base = topology.routing()
     drawn = topology.waypoints
     own = [topology.size, topology.ports, base.words, seed, len(drawn), drawn.start, 0]
     place = FIRST_AT + len(base.params)
