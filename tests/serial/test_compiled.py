@@ -41,14 +41,10 @@ seconds every compiled function took to be there."""
 
 FIRST = (
     "route torus:4x4x4 --pairs random:10000",
-    "broadcast torus:4x4x4",
-    "ascend torus:4x4x4 --operator sum",
     "flood torus:4x4x4",
 )
 SECOND = (
     "route torus:3x5 --pairs random:9000 --seed 3",
-    "broadcast torus:3x5 --root 7",
-    "ascend torus:8x2 --operator sum",
     "flood torus:3x5",
 )
 """The same commands with other parameters. From 8192 messages on the router compiles rules into
@@ -71,11 +67,11 @@ def launched(cache: Path, commands: tuple[str, ...]) -> dict[str, list[float]]:
 def test_a_second_launch_with_other_parameters_compiles_nothing(tmp_path: Path) -> None:
     first = launched(tmp_path, FIRST)
     files = {file: file.stat().st_mtime_ns for file in tmp_path.rglob("*.nb?")}
-    assert first["compiled"] > 20 and first["passes"] > 20 and len(files) > 30
+    assert first["compiled"] > 20 and first["passes"] > 20 and len(files) > 20
     second = launched(tmp_path, SECOND)
     assert (second["compiled"], second["passes"]) == (0, 0)
     assert {file: file.stat().st_mtime_ns for file in tmp_path.rglob("*.nb?")} == files
-    assert len(second["seconds"]) > 15
+    assert len(second["seconds"]) > 10
     assert median(second["seconds"]) < 0.05 < median(first["seconds"])
 
 

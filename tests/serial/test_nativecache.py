@@ -47,31 +47,43 @@ class Long(Topology):
 """A ring by a rule that is too long to be put into its callers, without a way back of its own."""
 
 
-def shown(what: str, folder: Path) -> str:
-    """What ``mpinet show`` prints, in a process of its own, with the compiled code in a folder."""
+def printed(folder: Path, *words: str) -> str:
+    """What a process of its own prints, with the compiled code in a folder."""
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache")}
     environment.pop("NUMBA_DISABLE_JIT", None)
     done = subprocess.run(
-        [sys.executable, "-m", "mpinet", "show", what, "--distances"],
-        env=environment,
-        cwd=folder,
-        capture_output=True,
-        text=True,
+        [sys.executable, *words], env=environment, cwd=folder, capture_output=True, text=True
     )
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
 
 
+WIRED = """
+import sys, numpy as np, mpinet
+topology = mpinet.open(sys.argv[1])
+assert topology.neighbor.rule.native
+nodes = np.arange(topology.size)
+print(topology.name, [topology.neighbor(nodes, port).sum() for port in (0, 1)])
+print(topology.neighbor(nodes, 1)[:9])
+"""
+"""Opens a network, and takes its compiled rule for many nodes."""
+
+
+def shown(what: str, folder: Path) -> str:
+    """What a network's compiled rule says."""
+    return printed(folder, "-c", WIRED, what)
+
+
 def test_a_topology_may_be_copied_and_renamed(tmp_path: Path) -> None:
     mine, yours = tmp_path / "mine.py", tmp_path / "yours.py"
     mine.write_text(LONG)
-    told = shown("mine:Long:500", tmp_path)
+    told = shown("mine:Long:9000", tmp_path)
     copy(mine, yours)
-    assert shown("yours:Long:500", tmp_path) == told.replace("mine", "yours")
+    assert shown("yours:Long:9000", tmp_path) == told.replace("mine", "yours")
     mine.unlink()
-    assert shown("yours:Long:500", tmp_path) == told.replace("mine", "yours")
+    assert shown("yours:Long:9000", tmp_path) == told.replace("mine", "yours")
     yours.rename(tmp_path / "theirs.py")
-    assert shown("theirs.py:Long:500", tmp_path) == told.replace("mine", "theirs.py")
+    assert shown("theirs.py:Long:9000", tmp_path) == told.replace("mine", "theirs.py")
 
 
 def cut_short(file: Path) -> None:
@@ -98,16 +110,37 @@ def a_folder(file: Path) -> None:
     file.mkdir()
 
 
+MANY = """
+import numpy as np
+from mpinet.base.arrays import Ints
+from mpinet.compiled import kernel
+"""
+ONE_OF_MANY = """
+@kernel
+def total{number}(numbers: Ints) -> int:
+    found = {number}
+    for i in range(numbers.size):
+        found += {number} * numbers[i]
+    return found
+
+print(total{number}(np.arange(4)))
+"""
+"""A program of loops that are compiled, and one of them."""
+
+
 def test_compiled_code_that_cannot_be_loaded_is_made_anew(tmp_path: Path) -> None:
-    told = shown("ring:400", tmp_path)
+    program = tmp_path / "many.py"
+    program.write_text(MANY + "".join(ONE_OF_MANY.format(number=k) for k in range(6)))
+    told = printed(tmp_path, str(program))
+    assert told.split() == [f"{7 * k}" for k in range(6)]
     ways: list[Callable[[Path], None]] = [cut_short, empty, of_a_module_that_is_gone, a_folder]
     for suffix, damages in ((".nbi", ways), (".nbc", [*ways, one_bit_wrong])):
         files = sorted((tmp_path / "cache").rglob(f"*{suffix}"))
         assert len(files) > len(damages)
         for number, file in enumerate(files):
             damages[number % len(damages)](file)
-        assert shown("ring:400", tmp_path) == told
-    assert shown("ring:400", tmp_path) == told
+        assert printed(tmp_path, str(program)) == told
+    assert printed(tmp_path, str(program)) == told
 
 
 SUM = """{above}

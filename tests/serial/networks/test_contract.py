@@ -371,6 +371,7 @@ LAST = st.one_of(
 )
 
 
+@settings(max_examples=settings.default.max_examples // 3)
 @given(LAST)
 def test_every_family_keeps_the_contract(name):
     topology = mpinet.open(name)
