@@ -202,13 +202,18 @@ class Large:
 
 
 LARGEST = {
-    "w1": Large("route hypercube:8", "route hypercube:24 --no-loads", gib=1),
-    "ascend": Large("ascend hypercube:8 --operator sum", "ascend hypercube:27 --operator sum"),
+    "w1": Large("route hypercube:8", "route hypercube:25 --no-loads", gib=2),
+    "ascend": Large("ascend hypercube:8 --operator sum", "ascend hypercube:28 --operator sum"),
     "broadcast": Large("broadcast hdn:2,super=-/-", "broadcast hdn:2x3x5,super=-/-"),
     "route": Large("route hdn:2,super=-/-", "route hdn:2x3x5,super=-/- --no-loads"),
     "load": Large(
         "load hypercube:8 --rate 0.1 --warmup 50 --steps 50",
         "load hypercube:20 --rate 0.1 --warmup 50 --steps 50",
+    ),
+    "replay": Large(
+        "replay exchange:halo,1kB,sides=16x16,rounds=2 --on torus:16x16",
+        "replay exchange:halo,1kB,sides=3200x3125,rounds=10 --on torus:3200x3125",
+        gib=16,
     ),
     "flood": Large("flood gmn:16380", "flood gmn:16777152"),
     "distances": Large("show hypercube:8 --distances", "show hypercube:16 --distances", seconds=30),

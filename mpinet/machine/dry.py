@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 import numpy as np
@@ -23,6 +24,11 @@ class Dry(Local):
     arrivals : callable, optional
         ``arrivals(records)``: what comes in the exchange in which these records leave, of their
         dtype. Default: nothing.
+
+    Attributes
+    ----------
+    making : float
+        Seconds of this process for making arrivals up, which a rank among others does not need.
     """
 
     def __init__(
@@ -39,6 +45,7 @@ class Dry(Local):
         self.arrivals = arrivals
         self.messages = self.volume = 0
         self.bytes_sent = 0
+        self.making = 0.0
         self.records_sent = np.zeros(size, np.int64)
 
     def exchange(
@@ -53,5 +60,7 @@ class Dry(Local):
         self.records_sent += counts
         self.messages += rounds(self.size) + int(np.count_nonzero(counts))
         self.volume += volume(self.rank, counts) + records.nbytes
+        began = time.process_time()
         received = records[:0] if self.arrivals is None else self.arrivals(records)
+        self.making += time.process_time() - began
         return Received(received, np.zeros(self.size, np.int64), word)

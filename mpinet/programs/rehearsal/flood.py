@@ -51,7 +51,7 @@ def rehearse_flood(machine: Machine, dry: Dry, root: int) -> Rehearsal:
     steps = int(max(own.max(initial=0), others.max(initial=0)))
     began = time.process_time()
     _play(machine, dry, own, steps)
-    seconds = time.process_time() - began
+    seconds = time.process_time() - began - dry.making
     away = _links_away(topology, placement, some[others < steps])
     every = round(away * topology.size / len(some))
     exact = routing.shortest and len(some) == topology.size

@@ -155,22 +155,22 @@ def test_the_largest_machines_run_once_and_need_the_memory_of_all_ranks(monkeypa
 
     def last_words(ranks, words):
         commands.append(" ".join(words[3:]))
-        return f"peak bytes {2**30}\nsteps  9\n" + f"peak bytes {2**29}\n" * (ranks - 1)
+        return f"peak bytes {3 * 2**29}\nsteps  9\n" + f"peak bytes {3 * 2**28}\n" * (ranks - 1)
 
     monkeypatch.setattr(memory, "launch", last_words)
     rows = run_on([1, 2], select(["scale"]), Setting("full", repeat=5), nobody)
     memory.run_whole.cache_clear()
     sizes = [row for row in rows if row.unit == "GiB"]
-    assert [(row.figure, row.ranks, row.rounds) for row in sizes] == [(1, 1, 1)] * 9 + [
-        (1.5, 2, 1)
-    ] * 9
-    assert [row.baseline for row in sizes[:2]] == [0.1875, 1.0]
+    assert [(row.figure, row.ranks, row.rounds) for row in sizes] == [(1.5, 1, 1)] * 10 + [
+        (2.25, 2, 1)
+    ] * 10
+    assert [row.baseline for row in sizes[:2]] == [0.375, 2.0]
     assert [row.reached for row in sizes if row.name.startswith("scale-w1")] == [True, False]
-    assert "ascend hypercube:27 --operator sum" in commands
+    assert "ascend hypercube:28 --operator sum" in commands
     seconds = {row.name: row for row in rows if row.unit == "s"}
-    assert len(seconds) == 18 and all(row.figure > 0 for row in seconds.values())
+    assert len(seconds) == 20 and all(row.figure > 0 for row in seconds.values())
     assert seconds["scale-distances-time"].goal == "figure <= 30"
-    assert sorted(Counter(commands).values()) == [2] * 10
+    assert sorted(Counter(commands).values()) == [2] * 11
 
 
 def test_the_machines_of_the_memory_rows_have_32_ports_where_that_is_promised():
@@ -278,7 +278,7 @@ def test_names_families_and_patterns_select():
     assert len(beside) == 4 * len(WORKLOADS) - 4
     unnamed = [one for one in BENCHMARKS.values() if one not in [*named, *large, *beside]]
     assert unnamed == select([])
-    assert select(["scale"]) == named and len(named) == 36
+    assert select(["scale"]) == named and len(named) == 40
     with pytest.raises(UsageError, match="did you mean idle-one"):
         select(["idl-one"])
 
