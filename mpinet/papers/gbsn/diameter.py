@@ -6,7 +6,7 @@ from functools import partial
 from math import log2
 
 from mpinet import measure
-from mpinet.claims import BEYOND, Measured, OutOfReach, claim, over, points
+from mpinet.claims import BEYOND, Measured, OutOfReach, claim, over, points, section
 from mpinet.papers.gbsn.grids import (
     UP_TO_8,
     Blocks,
@@ -144,20 +144,18 @@ def stated_diameter(topology: str) -> int:
     return -(-n // a) + -(-n // b) - 1
 
 
+claim_beyond = section(place=BEYOND, claimed=stated_diameter)
+
 DIAMETERS_OF_BSN = (
-    claim(
+    claim_beyond(
         "GBSN-X-diameter-bsn",
-        place=BEYOND,
         statement="the diameter of BSN(a,b) is ceil(n/a) + ceil(n/b) - 1",
-        claimed=stated_diameter,
         grid=UP_TO_8,
         measured=diameter,
     ),
-    claim(
+    claim_beyond(
         "GBSN-X-diameter-bsn-large",
-        place=BEYOND,
         statement="the diameter of BSN(a,b) is ceil(n/a) + ceil(n/b) - 1 also on 10 to 12 bits",
-        claimed=stated_diameter,
         grid=points(
             "n = 10, 11, 12",
             [

@@ -71,21 +71,19 @@ def example_4() -> str:
     return " ".join(named)
 
 
+claim_ex_5 = section(place="Ex. 5", grid=once("G(8,256)"))
+
 EXAMPLE_5 = (
-    claim(
+    claim_ex_5(
         "GMN-R-ex5a",
-        place="Ex. 5",
         statement="the path from 2 to 42",
         claimed=(2, 1, 0, 255, 31, 30, 29, 37, 45, 44, 43, 42),
-        grid=once("G(8,256)"),
         measured=lambda: tuple(walk(EXAMPLE, 2, 42, "source")),
     ),
-    claim(
+    claim_ex_5(
         "GMN-R-ex5b",
-        place="Ex. 5",
         statement="the path from 13 to 81",
         claimed=(13, 21, 20, 19, 18, 17, 81),
-        grid=once("G(8,256)"),
         measured=lambda: tuple(walk(EXAMPLE, 13, 81, "source")),
     ),
 )

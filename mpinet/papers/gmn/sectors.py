@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mpinet.base.arrays import Ints
-from mpinet.claims import Corrected, Measured, OutOfReach, claim, over, points, section
+from mpinet.claims import Corrected, Measured, OutOfReach, over, points, section
 from mpinet.claims.remembered import remembered
 from mpinet.measure.wiring import degrees, edges
 from mpinet.papers.gmn.grids import (
@@ -51,13 +51,14 @@ def counted_types(topology: str) -> dict[str, Any]:
     return {"hop nodes": m // 2, "positions": alternate, "types": types, "largest": m // 2 - 1}
 
 
-@claim(
+claim_2 = section(place="2", grid=EACH_M)
+
+
+@claim_2(
     "GMN-S-hopnodes",
-    place="2",
     statement="a sector has m//2 hop nodes, every other one from position 1 on, each type once, "
     "the largest m//2 - 1 (sectors 0, 1, one in the middle and the last)",
     claimed=counted_types,
-    grid=EACH_M,
 )
 def hop_nodes(topology: str) -> Measured | dict[str, Any]:
     """The hop nodes of the first sector that is not like the others; else of all."""
@@ -73,13 +74,11 @@ def hop_nodes(topology: str) -> Measured | dict[str, Any]:
     return first
 
 
-@claim(
+@claim_2(
     "GMN-S-halves",
-    place="2",
     statement="the hop of type 0 divides a sector: even types lie in one half, odd ones in the "
     "other",
     relation="all",
-    grid=EACH_M,
 )
 def halves(topology: str) -> Measured | bool:
     """Look at `some_sectors`; the first in which it is not so is the witness."""

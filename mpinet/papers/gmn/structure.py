@@ -181,16 +181,16 @@ DEGREES = (
 )
 
 
+claim_2 = section(place="2", cost=size_of)
+
 LINKS = (
-    claim(
+    claim_2(
         "GMN-S-links-asym",
-        place="2",
         statement="there are asymptotically 1.5N links: the ratio to 1.5N is off 1 by at most "
         "1/(3m)",
         relation="<=",
         claimed=lambda topology: 1 / (3 * parameters(topology)[0]) + ROUNDING,
         grid=ALL,
-        cost=size_of,
         measured=lambda topology: abs(links(topology) / (1.5 * size_of(topology)) - 1),
     ),
     claim_1(
@@ -212,16 +212,14 @@ LINKS = (
         cost=size_of,
         measured=links,
     ),
-    claim(
+    claim_2(
         "GMN-S-deg3",
-        place="2",
         statement="exactly one node a sector has degree 3, where no hop jumps N/2",
         claimed=sectors_of,
         grid=points(
             "all m <= 18 and N != m 2^(m/2)",
             lambda: [point for point in ALL.points("full") if not jumps_half(**point)],
         ).quick(is_small),
-        cost=size_of,
         measured=lambda topology: degrees(topology).get(3, 0),
     ),
 )

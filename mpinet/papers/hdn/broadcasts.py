@@ -139,9 +139,10 @@ def left_informed(topology: str) -> int:
     return found.nodes(found.k) // share
 
 
-complete = claim(
+claim_algorithm_2_as_printed = section(place="Algorithm 2 as printed", cause="broadcast-order")
+
+complete = claim_algorithm_2_as_printed(
     "HDN-A2-complete",
-    place="Algorithm 2 as printed",
     statement="the printed algorithm informs every node, from any source",
     claimed=size_of,
     grid=R1_AND_FIGURES,
@@ -151,7 +152,6 @@ complete = claim(
     "sources).",
     degenerate=covers_base,
     measured=lambda topology: runs(topology, PRINTED).fewest_informed,
-    cause="broadcast-order",
     fails_where=("some SN^i is not contained in SN^(i+1)", is_not_nested),
     corrected=Corrected(
         "HDN-C-printed-broadcast",
@@ -175,9 +175,8 @@ def outweighs_first(topology: str) -> bool:
     return bool(second - first) and beyond >= lacking
 
 
-@claim(
+@claim_algorithm_2_as_printed(
     "HDN-A2-steps",
-    place="Algorithm 2 as printed",
     statement="the printed algorithm, broadcast(SN^k) first, takes at most "
     "2^k T(B) - sum of 2^i T(SN^{k-i}) + 2^(k+1) - 2 steps",
     relation="<=",
@@ -186,7 +185,6 @@ def outweighs_first(topology: str) -> bool:
     cost=pairs_of,
     reading='"can be done" is tested of Algorithm 2 as printed, by which the proof counts; the '
     "mended one keeps to the bound (HDN-Th3-bound).",
-    cause="broadcast-order",
     fails_where=(
         "k = 2, SN^2 is not contained in SN^1, and T(SN^2 - SN^1) >= T(SN^1 - SN^2)",
         outweighs_first,

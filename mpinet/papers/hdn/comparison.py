@@ -254,22 +254,20 @@ def better(topology: str) -> Measured:
     )
 
 
+claim_1 = section(place="Sec 1", claimed=lambda topology: log2(open_topology(topology).size))
+
 GROWTH = (
-    claim(
+    claim_1(
         "HDN-S1-cube-degree",
-        place="Sec 1",
         statement="the degree of the hypercube is the logarithm of its number of nodes",
-        claimed=lambda topology: log2(open_topology(topology).size),
         grid=points("n in 1..12", [{"topology": f"hypercube:{n}"} for n in range(1, 13)]),
         measured=lambda topology: max(measured.degrees(topology)),
     ),
-    claim(
+    claim_1(
         "HDN-S1-torus-diameter",
-        place="Sec 1",
         statement="the diameter of the 2D and 3D torus becomes large: it is above that of a "
         "hypercube of as many nodes, log2 N",
         relation=">",
-        claimed=lambda topology: log2(open_topology(topology).size),
         grid=points(
             "kxk, k in 6..20, and kxkxk, k in 6..12, even k",
             [{"topology": f"torus:{k}x{k}"} for k in range(6, 21, 2)]

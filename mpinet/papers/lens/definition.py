@@ -118,12 +118,12 @@ def deficient(topology: str) -> dict[str, object]:
     }
 
 
-PROCESSORS_OF_CIRCLE = claim(
+claim_3_8 = section(place="3, 8", grid=C)
+
+PROCESSORS_OF_CIRCLE = claim_3_8(
     "LENS-S3-N-equal-pq",
-    place="3, 8",
     statement="if p=q there are n(p-1)^n processors",
     claimed=of(lambda p, n: n * (p - 1) ** n),
-    grid=C,
     measured=informed,
 )
 
@@ -135,12 +135,10 @@ BUSSES_LESS_PROCESSORS = claim_3(
     measured=lambda topology: busses(topology) - informed(topology),
 )
 
-COMPLETED_DEGREES = claim(
+COMPLETED_DEGREES = claim_3_8(
     "LENS-S3-completed-degrees",
-    place="3, 8",
     statement="completion gives every processor q busses and every bus p processors, q=p",
     claimed=of(lambda p, n: {"busses of a processor": [p], "processors of a bus": [p]}),
-    grid=C,
     measured=incidence_degrees,
 )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from mpinet.claims import Corrected, Measured, claim, points
+from mpinet.claims import Corrected, Measured, claim, points, section
 from mpinet.claims.remembered import remembered
 from mpinet.measure.libraries import library
 from mpinet.networks.catalogue import open_topology
@@ -62,24 +62,25 @@ def boxes(topology: str) -> tuple[Box, ...]:
     )
 
 
-ROWS = claim(
+claim_7_figure_3 = section(place="7, Figure 3", grid=SEVEN)
+
+ROWS = claim_7_figure_3(
     "LENS-S7-rows",
-    place="7, Figure 3",
     statement="level n is n rows of exchange groups, (p-1)^(k-1) (q-1)^(n-k) of them in row k",
     claimed=of(
         lambda p, q, n: {k: (p - 1) ** (k - 1) * (q - 1) ** (n - k) for k in range(1, n + 1)}
     ),
-    grid=SEVEN,
     measured=lambda topology: dict(sorted(Counter(box.row for box in boxes(topology)).items())),
 )
 
 
-@claim(
+claim_7 = section(place="7", grid=SEVEN)
+
+
+@claim_7(
     "LENS-S7-exchange-group",
-    place="7",
     statement="an exchange group is p-1 processors and q-1 busses, each processor on each bus",
     claimed=of(lambda p, q, n: [[p - 1, q - 1, (p - 1) * (q - 1)]]),
-    grid=SEVEN,
 )
 def groups(topology: str) -> list[list[int]]:
     """The different numbers of processors, busses and incidences that boxes have."""
@@ -102,9 +103,8 @@ def number_in_row(topology: str, box: Box) -> int:
     return value
 
 
-@claim(
+@claim_7_figure_3(
     "LENS-S7-perfect-shuffle",
-    place="7, Figure 3",
     statement="a perfect shuffle joins consecutive rows: of the lines of a row, numbered group by "
     "group, line a Q + r becomes line r S + a (Q lines of S); so many lines, all of them shuffled",
     claimed=of(
@@ -113,7 +113,6 @@ def number_in_row(topology: str, box: Box) -> int:
             "shuffled": sum((p - 1) ** k * (q - 1) ** (n - k) for k in range(1, n)),
         }
     ),
-    grid=SEVEN,
 )
 def shuffled(topology: str) -> Measured:
     """Follow each line over the emulator's busses."""
@@ -207,13 +206,11 @@ def lines_of_boxes(topology: str) -> Counter[tuple[int, int]]:
     return Counter((right[i], left[i]) for i in range(len(stages)) if right[i] and left[i])
 
 
-BOX_LINE_COUNTS = claim(
+BOX_LINE_COUNTS = claim_7(
     "LENS-S7-box-lines",
-    place="7",
     statement="in the lens an exchange group has p lines one way and q the other (outer rows, "
     "which have lines on one side, left out)",
     claimed=of(lambda p, q, n: [sorted((p, q))]),
-    grid=SEVEN,
     measured=lambda topology: sorted(sorted(pair) for pair in lines_of_boxes(topology)),
     cause="lines",
     corrected=Corrected(

@@ -19,6 +19,8 @@ SMALL = over(N=[2, 4])
 
 claim_10_7 = section(place="10.7")
 
+claim_10_8_table = section(place="10.8, table", grid=sizes(32))
+
 ROWS = (
     claim_10_7(
         "MCS-array-example",
@@ -51,20 +53,16 @@ ROWS = (
             grid=over(N=[4, 8, 16, 32]),
         ),
     ),
-    claim(
+    claim_10_8_table(
         "MCS-array-switches",
-        place="10.8, table",
         statement="the array has N^2 switches",
         claimed=lambda N: N**2,
-        grid=sizes(32),
         measured=lambda N: network("array", N).switches,
     ),
-    claim(
+    claim_10_8_table(
         "MCS-array-switch-size",
-        place="10.8, table",
         statement="the array's switches are 2 x 2",
         claimed=(2, 2),
-        grid=sizes(32),
         measured=lambda N: largest_switch("array", N),
         reading="The table gives the largest switch of each network.",
     ),

@@ -235,13 +235,14 @@ BENES = (
 )
 
 
-@claim(
+claim_theorem_10_9_1_proof = section(place="Theorem 10.9.1, proof", grid=sizes(64))
+
+
+@claim_theorem_10_9_1_proof(
     "MCS-benes-proof",
-    place="Theorem 10.9.1, proof",
     statement="routing one colour of the constraint graph by each half, and so on in the halves, "
     "gives congestion 1",
     claimed=1,
-    grid=sizes(64),
 )
 def routed(N: int) -> Measured:
     """Route all problems, or some that are drawn, and follow the ways along the wires."""
@@ -258,12 +259,10 @@ def routed(N: int) -> Measured:
     return worst
 
 
-@claim(
+@claim_theorem_10_9_1_proof(
     "MCS-benes-constraints",
-    place="Theorem 10.9.1, proof",
     statement="a packet shares at most two edges of the constraint graph, and two colours do",
     relation="all",
-    grid=sizes(64),
 )
 def two_colours(N: int) -> Measured:
     """Colour the graphs of all problems, or of some that are drawn."""

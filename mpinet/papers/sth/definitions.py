@@ -132,21 +132,19 @@ def any_4_cycle(topology: str) -> Measured:
     return Measured(True)
 
 
-LOOP_SIZE = claim(
+claim_section_3 = section(place="section 3", grid=family("lst", range(2, 65)))
+
+LOOP_SIZE = claim_section_3(
     "STH-S3-lst-size",
-    place="section 3",
     statement="LST(m) has 8m nodes",
     claimed=of(lambda m: 8 * m),
-    grid=family("lst", range(2, 65)),
     measured=nodes,
 )
 
-LOOP_DEGREE = claim(
+LOOP_DEGREE = claim_section_3(
     "STH-S3-lst-degree",
-    place="section 3",
     statement="all nodes of LST(m) have degree 4, and it has 16m links",
     claimed=of(lambda m: {"degree": 4, "links": 16 * m}),
-    grid=family("lst", range(2, 65)),
     measured=properties("degree", "links"),
 )
 
