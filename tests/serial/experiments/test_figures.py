@@ -14,7 +14,7 @@ from mpinet.experiments.plan import read_plan
 CHECKOUT = Path(__file__).resolve().parents[3]
 PLANS = CHECKOUT / "docs/figures"
 
-PAPERS = "dragonfly flatbutterfly slimfly meshes caminos".split()
+PAPERS = "dragonfly flatbutterfly slimfly hyperx meshes caminos".split()
 
 TRIED = {"ring:8", "torus:4x4", "debruijn:4", "dragonfly:1,2,1", "slimfly:3", "mesh:4x4"}
 """Networks of deadlock.toml that are run in every test, on a hundredth of the steps."""
@@ -79,6 +79,7 @@ def test_the_worst_cases_load_a_channel_as_their_papers_say() -> None:
     worst = {
         ("dragonfly", "adversarial"): 1 / 32,
         ("flatbutterfly", "docs/figures/next-router.csv"): 1 / 32,
+        ("hyperx", "complement"): 1 / 8,
         ("caminos", "docs/figures/shift-3-2x8x8.csv"): 1 / 6,
     }
     for (name, pattern), bound in worst.items():
