@@ -64,6 +64,7 @@ def launched(cache: Path, commands: tuple[str, ...]) -> dict[str, list[float]]:
     return told
 
 
+@pytest.mark.first
 def test_a_second_launch_with_other_parameters_compiles_nothing(tmp_path: Path) -> None:
     first = launched(tmp_path, FIRST)
     files = {file: file.stat().st_mtime_ns for file in tmp_path.rglob("*.nb?")}

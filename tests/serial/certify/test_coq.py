@@ -111,6 +111,7 @@ if COQC:
             assert content, said
         return compiled
 
+    @pytest.mark.first
     @pytest.mark.parametrize(
         "names",
         [
