@@ -196,7 +196,7 @@ BENCHMARKS = (
             HOPS_A_SECOND,
             {"small": n - 7, "full": n},
             on_hypercube,
-            (Baseline(MASK_KERNEL, at_least(0.25)),),
+            (Baseline(MASK_KERNEL, at_least(0.4)),),
         )
         for n in (14, 16, 18, 20)
     ),

@@ -192,8 +192,8 @@ STRONG = (
         )
         for n in (18, 20)
         for name, mapping, crossing, ratio in (
-            ("block", "blocks", False, 1.25),
-            ("crossing", "every hop crosses", True, 0.85),
+            ("block", "blocks", False, 1.7),
+            ("crossing", "every hop crosses", True, 1.25),
         )
     ),
     _benchmark(
@@ -226,7 +226,7 @@ STRONG = (
         NODE_STEPS,
         (7, 20),
         partial(strong, prepare=informed),
-        None,
+        1.5,
     ),
     *(
         _benchmark(
@@ -256,7 +256,7 @@ WEAK = tuple(
         unit,
         sizes,
         partial(weak, prepare=prepare),
-        None,
+        1.6 if name == "w1" else None,
     )
     for name, workload, unit, sizes, prepare in (
         ("w1", "random permutation on a hypercube", HOPS_A_SECOND, (8, 19), permutation),

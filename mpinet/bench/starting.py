@@ -105,7 +105,7 @@ BENCHMARKS = (
         for suffix, ranks in (("", ONE), ("-ranks", SEVERAL))
         for name, state, contenders, most, most_rounds in (
             ("start-warm", "compiled before", warm_run, 1.5, 1000),
-            ("start-cold", "with an empty cache", cold_run, 6.0, 3),
+            ("start-cold", "with an empty cache", cold_run, 3.0, 3),
         )
     ),
 )

@@ -41,10 +41,11 @@ def test_routings_that_go_around_dead_processors_have_a_row_more(family):
     assert rows == expected | {f"rules-{family}-{name}-around" for name in around}
 
 
-def test_no_row_may_be_slower_than_a_64th_of_the_hypercube():
+def test_no_row_may_be_slower_than_a_64th_of_the_hypercube_and_planned_ways_than_a_32nd():
     for row in BENCHMARKS:
         (baseline,) = row.baselines
-        assert baseline.name == "hypercube" and baseline.goal.value == 1 / 64
+        least = 1 / 32 if row.name == "rules-gmn-planned-around" else 1 / 64
+        assert baseline.name == "hypercube" and baseline.goal.value == least
 
 
 def test_the_hypercube_is_the_one_that_is_nearest_in_size():
