@@ -17,7 +17,8 @@ CREDITS, QUEUES, ALL_QUEUES = range(3)
 """Values that ``choose`` is told before the candidates' credits: nothing, the queue of every port
 of the node, or that of every port of every node (place ``node * ports + port``). The queue of a
 port is the credits that its channel lacks, of all virtual channels together: flits that stand in
-the buffers behind it, or that are on their way there, or whose credits are on their way back.
+the buffers behind it, or that are on their way there, or whose credits are on their way back. A
+node's own port also counts the flits that bid for it in the step before the head that asks.
 """
 
 

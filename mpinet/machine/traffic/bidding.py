@@ -4,7 +4,7 @@ import numpy as np
 
 from mpinet.compiled import part
 from mpinet.machine.traffic.allocating import lead
-from mpinet.machine.traffic.choice import is_entering, needed
+from mpinet.machine.traffic.choice import is_entering, lengthen, needed
 from mpinet.machine.traffic.layout import (
     ADAPTIVE,
     DETAILED,
@@ -17,6 +17,7 @@ from mpinet.machine.traffic.layout import (
     WORMHOLE,
 )
 from mpinet.machine.traffic.ways import ask
+from mpinet.networks.adaptive import ALL_QUEUES, QUEUES
 from mpinet.networks.arithmetic import lowest_one
 
 
@@ -35,7 +36,9 @@ def bid(slot, many, routes, rules, state, busses, bidding, scratch, ledger):
     bids, of_ports, bus_rows = bidding.bids, busses.of_ports, busses.rows
     t, ports, vcs, count, words = ledger.now, rules.ports, rules.vcs, rules.lanes, rules.words
     network_lanes, buffer, bussed = ports * vcs, rules.buffer, of_ports.size > 0
-    number, base = nodes[slot].number, slot * count
+    number, base, before = nodes[slot].number, slot * count, many
+    if ADAPTIVE and rules.sees == QUEUES:
+        bidding.seen[0] = NONE  # nobody of this node has looked yet
     outs = ins = clash = 0
     for word in range(words):
         bits = occupied[slot * words + word]
@@ -59,8 +62,9 @@ def bid(slot, many, routes, rules, state, busses, bidding, scratch, ledger):
                 # A waiting head that has a choice asks anew in every step: credits change.
                 if lane.out == UNDECIDED or (ADAPTIVE and lane.sent == 0 and lane.vc != FIXED):
                     waits = ask(
-                        m, lane, at, slot, routes, rules, state, bidding.seen, scratch, ledger
-                    )
+                        m, lane, at, slot, routes, rules, state, bids[before:many], bidding.seen,
+                        scratch, ledger,
+                    )  # fmt: skip
                     if ledger.wrong != 0:
                         return many, clash
                     if waits:
@@ -81,12 +85,18 @@ def bid(slot, many, routes, rules, state, busses, bidding, scratch, ledger):
             each = bids[many]
             each.slot, each.lane, each.out, each.vc, each.message = slot, at, out, v, m
             many += 1
+            if ADAPTIVE and out < ports:
+                lengthen(out, 1, number, rules, bidding.seen)
             if not UNLIMITED and not DETAILED and words == 1:
                 output = 1 << lead(busses.leads, slot, out, ports)
                 port = scratch.whole[scratch.port_of[at]]
                 clash |= outs & output | ins & port
                 outs |= output
                 ins |= port
+    if ADAPTIVE and rules.sees == ALL_QUEUES:
+        for b in range(before, many):  # others see the queues as they were
+            if bids[b].out < ports:
+                lengthen(np.int64(bids[b].out), -1, number, rules, bidding.seen)
     return many, clash
 
 

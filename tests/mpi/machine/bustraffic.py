@@ -279,7 +279,8 @@ class Limited(Traffic):
 
     def bids(self, node):
         """Rows (lane, output, vc) of the front flits that can go."""
-        found = []
+        self.bidding, self.asked = node, []
+        found = self.asked
         for number, lane in enumerate(self.lanes[node]):
             if not lane.flits or lane.came[0] > self.now:
                 continue
@@ -336,10 +337,11 @@ class Limited(Traffic):
         return port, vc
 
     def queued(self, node, port):
-        """The credits that a node's channels lack."""
+        """The credits that a node's channels lack, and the bids of its lanes so far."""
         if self.grid.behind(node, port) is None:
             return 0
-        return sum(self.s["buffer"] - self.credits[node, port, vc] for vc in range(self.vcs))
+        lacking = sum(self.s["buffer"] - self.credits[node, port, vc] for vc in range(self.vcs))
+        return lacking + sum(node == self.bidding and bid[1] == port for bid in self.asked)
 
     def is_dead(self, node, port, step=None):
         nodes, links = self.dead(self.now if step is None else step)

@@ -89,6 +89,17 @@ def test_the_worst_cases_load_a_channel_as_their_papers_say() -> None:
         assert row["bound"] == pytest.approx(bound)
 
 
+def test_a_routers_heads_go_round_a_channel_that_all_would_take_and_pass_more_than_it() -> None:
+    brief = {"pattern": "complement", "rate": 0.4, "vcs": 4, "warmup": 200, "steps": 200}
+    accepted = {}
+    for routing in ("dimensions", "valiant", "ugal-l", "dimwar", "omniwar", "polarized"):
+        (curve,) = mpinet.load("hyperx:4,hosts=4", routing=routing, limit=200, **brief).curves
+        accepted[routing] = curve.points[0].throughput
+    # Four processors send over one channel, or over three of which those astray take two: 1/2.
+    assert accepted.pop("dimensions") == pytest.approx(1 / 4)
+    assert all(each == pytest.approx(0.4, rel=0.05) for each in accepted.values())
+
+
 def tried(plan: dict[str, Any], some: set[str]) -> dict[str, Any]:
     """A plan for those of its networks that are among some."""
     return plan | {"topology": [each for each in values(plan["topology"]) if each in some]}
