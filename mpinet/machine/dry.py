@@ -21,28 +21,23 @@ class Dry(Local):
     ----------
     rank, size : int
         The rank to play, and of how many.
-    arrivals : callable, optional
-        ``arrivals(records)``: what comes in the exchange in which these records leave, of their
-        dtype. Default: nothing.
 
     Attributes
     ----------
+    arrivals : callable or None
+        ``arrivals(records)``: what comes in the exchange in which these records leave, of their
+        dtype. None: nothing.
     making : float
         Seconds of this process for making arrivals up, which a rank among others does not need.
     """
 
-    def __init__(
-        self,
-        rank: int,
-        size: int,
-        arrivals: Callable[[Array], Array] | None = None,
-    ):
+    def __init__(self, rank: int, size: int) -> None:
         if not 0 <= rank < size:
             raise TransportError(f"A dry run plays a rank 0..{size - 1}, not {rank}.")
         require_memory(8 * size, f"A dry run as one of {size} ranks")
         self.rank = rank
         self.size = size
-        self.arrivals = arrivals
+        self.arrivals: Callable[[Array], Array] | None = None
         self.messages = self.volume = 0
         self.bytes_sent = 0
         self.making = 0.0

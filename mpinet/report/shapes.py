@@ -22,6 +22,9 @@ ROOM = 0.37
 SLANT = (0.36, 0.3)
 """Offset from a layer of a grid of three sides to the one behind."""
 
+TILT = 0.16
+"""Angle of a copy's turn, in radians."""
+
 WINDOW = 1 << 22
 """Most distances between points that are computed at a time."""
 
@@ -94,7 +97,7 @@ def tiled(outer: Points, inner: Points) -> Points:
 
 def tilted(points: Points) -> Points:
     """Turn the shape to the left, so that like points of its copies are in line with no others."""
-    cosine, sine = np.cos(0.16), np.sin(0.16)
+    cosine, sine = np.cos(TILT), np.sin(TILT)
     turned: Points = centred(points) @ np.array([[cosine, sine], [-sine, cosine]])
     return turned
 

@@ -42,12 +42,19 @@ def allocate(first, last, granted, slot, now, rules, state, bidding, scratch, le
             each.granted, chosen[granted] = 1, b
             granted += 1
     for rank in range(rules.priorities):
-        for b in range(first if rules.priorities > 1 else last, last):
-            if bids[b].granted != 1:
-                is_next = rank_of_lane(np.int64(bids[b].lane), rules) == rank
-                bids[b].granted = 0 if is_next else LATER
+        if rules.priorities > 1:
+            put_off(first, last, rank, rules, bids)
         granted = by_policy(first, last, granted, slot, now, rules, state, bidding, scratch, leads)
     return granted
+
+
+@part
+def put_off(first, last, rank, rules, bids):
+    """Mark the bids of all priorities but one to be granted later."""
+    for b in range(first, last):
+        if bids[b].granted != 1:
+            is_next = rank_of_lane(np.int64(bids[b].lane), rules) == rank
+            bids[b].granted = 0 if is_next else LATER
 
 
 @routine

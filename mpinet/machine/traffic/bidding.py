@@ -4,7 +4,7 @@ import numpy as np
 
 from mpinet.compiled import part
 from mpinet.machine.traffic.allocating import lead
-from mpinet.machine.traffic.choice import is_entering, lengthen, needed
+from mpinet.machine.traffic.choice import is_entering, needed, write_queues
 from mpinet.machine.traffic.layout import (
     ADAPTIVE,
     DETAILED,
@@ -16,8 +16,9 @@ from mpinet.machine.traffic.layout import (
     UNLIMITED,
     WORMHOLE,
 )
+from mpinet.machine.traffic.places import is_any_set
 from mpinet.machine.traffic.ways import ask
-from mpinet.networks.adaptive import ALL_QUEUES, QUEUES
+from mpinet.networks.adaptive import ALL_QUEUES, CREDITS, QUEUES
 from mpinet.networks.arithmetic import lowest_one
 
 
@@ -33,12 +34,13 @@ def bid(slot, many, routes, rules, state, busses, bidding, scratch, ledger):
         state.nodes, state.occupied, state.lanes, state.queues, state.ring, state.channels,
         state.messages,
     )  # fmt: skip
-    bids, of_ports, bus_rows = bidding.bids, busses.of_ports, busses.rows
+    bids, seen, of_ports, bus_rows = bidding.bids, bidding.seen, busses.of_ports, busses.rows
     t, ports, vcs, count, words = ledger.now, rules.ports, rules.vcs, rules.lanes, rules.words
     network_lanes, buffer, bussed = ports * vcs, rules.buffer, of_ports.size > 0
     number, base, before = nodes[slot].number, slot * count, many
-    if ADAPTIVE and rules.sees == QUEUES:
-        bidding.seen[0] = NONE  # nobody of this node has looked yet
+    own = number * ports if rules.sees == ALL_QUEUES else 0
+    if ADAPTIVE and rules.sees == QUEUES and is_any_set(occupied, slot, words):
+        write_queues(slot, own, rules, state, seen)
     outs = ins = clash = 0
     for word in range(words):
         bits = occupied[slot * words + word]
@@ -61,10 +63,7 @@ def bid(slot, many, routes, rules, state, busses, bidding, scratch, ledger):
                         continue
                 # A waiting head that has a choice asks anew in every step: credits change.
                 if lane.out == UNDECIDED or (ADAPTIVE and lane.sent == 0 and lane.vc != FIXED):
-                    waits = ask(
-                        m, lane, at, slot, routes, rules, state, bids[before:many], bidding.seen,
-                        scratch, ledger,
-                    )  # fmt: skip
+                    waits = ask(m, lane, at, slot, routes, rules, state, seen, scratch, ledger)
                     if ledger.wrong != 0:
                         return many, clash
                     if waits:
@@ -85,8 +84,10 @@ def bid(slot, many, routes, rules, state, busses, bidding, scratch, ledger):
             each = bids[many]
             each.slot, each.lane, each.out, each.vc, each.message = slot, at, out, v, m
             many += 1
-            if ADAPTIVE and out < ports:
-                lengthen(out, 1, number, rules, bidding.seen)
+            # The lanes that bid after it see this flit in the port's queue: otherwise all heads of
+            # a node would see the same shortest queue, and bid for the one channel.
+            if ADAPTIVE and rules.sees != CREDITS and out < ports:
+                seen[own + out] += 1
             if not UNLIMITED and not DETAILED and words == 1:
                 output = 1 << lead(busses.leads, slot, out, ports)
                 port = scratch.whole[scratch.port_of[at]]
@@ -94,9 +95,9 @@ def bid(slot, many, routes, rules, state, busses, bidding, scratch, ledger):
                 outs |= output
                 ins |= port
     if ADAPTIVE and rules.sees == ALL_QUEUES:
-        for b in range(before, many):  # others see the queues as they were
+        for b in range(before, many):  # other nodes see the queues as they were
             if bids[b].out < ports:
-                lengthen(np.int64(bids[b].out), -1, number, rules, bidding.seen)
+                seen[own + bids[b].out] -= 1
     return many, clash
 
 

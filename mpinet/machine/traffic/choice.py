@@ -20,7 +20,7 @@ from mpinet.machine.traffic.layout import (
     Rules,
     State,
 )
-from mpinet.networks.adaptive import ALL_QUEUES, CLASS, PORT, QUEUES
+from mpinet.networks.adaptive import CLASS, PORT
 from mpinet.networks.routing import STUCK
 
 
@@ -62,14 +62,13 @@ def is_entering(in_port, in_group, out, group, escape, slot, rules, state):
 
 @part
 def chosen_way(
-    choose, node, header, params, ways, bids, seen, needs_other, needs_escape, escape, in_port,
-    in_group, first_group, there, slot, rules, state,
+    choose, node, header, params, ways, seen, needs_other, needs_escape, escape, in_port, in_group,
+    first_group, there, slot, rules, state,
 ):  # fmt: skip
     """Return the candidate to take, whether the head waits instead, and the error (0: none).
 
     A head that waits is reported as waiting for the first candidate of the lowest class. `there`
-    says whether enough of the message's flits are in the lane for it to leave; `bids` are those of
-    the lanes before it.
+    says whether enough of the message's flits are in the lane for it to leave.
     """
     channels, links, per_class = state.channels, state.links, rules.vcs_of_class
     lowest, some, room = 0, False, seen[rules.told :]
@@ -95,11 +94,6 @@ def chosen_way(
         return lowest, True, 0
     if rules.eager and ways.shape[0] == 1:
         return lowest, False, 0
-    if rules.sees == QUEUES and seen[0] == NONE:
-        write_queues(slot, 0, rules, state, seen)
-        for b in range(bids.size):
-            if bids[b].out < rules.ports:
-                lengthen(np.int64(bids[b].out), 1, node, rules, seen)
     way = choose(node, header, ways, seen, params)
     if way < -1 or way >= ways.shape[0]:
         return lowest, True, NOT_OFFERED
@@ -120,18 +114,6 @@ def write_queues(slot, first, rules, state, seen):
             for c in range(at, at + rules.vcs):
                 queued -= channels[c].credit
         seen[first + port] = queued
-
-
-@part
-def lengthen(port, by, node, rules, seen):
-    """Count a node's bid for a port among its queue, for the lanes that bid after it in the step.
-
-    Without that all heads of a node would see the same shortest queue, and bid for the one channel.
-    """
-    if rules.sees == ALL_QUEUES:
-        seen[node * rules.ports + port] += by
-    elif rules.sees == QUEUES and seen[0] != NONE:
-        seen[port] += by
 
 
 @phase

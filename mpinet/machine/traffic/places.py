@@ -23,6 +23,15 @@ def is_set(sets, row, at, words):
 
 
 @part
+def is_any_set(sets, row, words):
+    """Tell if a set has a lane."""
+    for word in range(row * words, (row + 1) * words):
+        if sets[word] != 0:
+            return True
+    return False
+
+
+@part
 def set_bit(sets, row, at, words):
     """Add a lane to a set."""
     word, bit = bit_of(row, at, words)

@@ -43,7 +43,7 @@ def called(routes):
 
 
 @part
-def ask(m, lane, at, slot, routes, rules, state, bids, seen, scratch, ledger):
+def ask(m, lane, at, slot, routes, rules, state, seen, scratch, ledger):
     """Ask the routing for output and class of a lane's front message; return whether it waits.
 
     Waiting is an adaptive routing's choice; other routings decide once, for the whole message.
@@ -60,7 +60,7 @@ def ask(m, lane, at, slot, routes, rules, state, bids, seen, scratch, ledger):
         in_port, in_group = scratch.port_of[at], scratch.group_of[at] - first_group
     if ADAPTIVE:
         return choose_way(
-            m, lane, in_port, in_group, first_group, slot, header, scratch.ways, bids, seen, routes,
+            m, lane, in_port, in_group, first_group, slot, header, scratch.ways, seen, routes,
             rules, state, ledger,
         )  # fmt: skip
     out = port_on(m, slot, header, routes, rules, state, ledger)
@@ -119,8 +119,7 @@ def read_header(m, header, headers):
 
 @part
 def choose_way(
-    m, lane, in_port, in_group, first_group, slot, header, ways, bids, seen, routes, rules, state,
-    ledger,
+    m, lane, in_port, in_group, first_group, slot, header, ways, seen, routes, rules, state, ledger
 ):  # fmt: skip
     """Choose among the candidates of an adaptive routing; return whether the head waits.
 
@@ -145,9 +144,8 @@ def choose_way(
     # Store and forward sends no flit before the whole message is in the lane.
     there = rules.switching != SAF or in_port == NONE or lane.filled >= length
     way, waits, wrong = chosen_way(
-        routes.choose, node, header, routes.params, ways[:many], bids,
-        seen[: rules.told + many], needed(length, rules.buffer, keeps, False),
-        needed(length, rules.buffer, keeps, True),
+        routes.choose, node, header, routes.params, ways[:many], seen[: rules.told + many],
+        needed(length, rules.buffer, keeps, False), needed(length, rules.buffer, keeps, True),
         routes.escape, in_port, in_group, first_group, there, slot, rules, state,
     )  # fmt: skip
     if message.hops >= rules.hops_most:

@@ -71,11 +71,7 @@ class ObjectMessages(Endpoint):
         status: Any = None,
     ) -> Any:
         """Receive an object."""
-        mail = running.mail
-        if buf is None and status is None and source != PROC_NULL:  # as mostly: in one call less
-            return loads(mail.receive(self._scope, source, tag)[BODY] or NOTHING)
-        room = None if buf is None else _room_given(buf, source)
-        return loaded(self._receive(source, tag), room, status)
+        return self._received(buf, source, tag, status)
 
     @call
     def irecv(self, buf: Any = None, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Request:
@@ -96,16 +92,17 @@ class ObjectMessages(Endpoint):
         status: Any = None,
     ) -> Any:
         """Send an object, and receive one."""
-        mail = running.mail
-        sending = mail.send_standard(self._scope, dest, sendtag, dumps(sendobj))
-        if recvbuf is None and status is None and source != PROC_NULL:
-            found = loads(mail.receive(self._scope, source, recvtag)[BODY] or NOTHING)
-        else:
-            room = None if recvbuf is None else _room_given(recvbuf, source)
-            found = loaded(self._receive(source, recvtag), room, status)
+        sending = running.mail.send_standard(self._scope, dest, sendtag, dumps(sendobj))
+        found = self._received(recvbuf, source, recvtag, status)
         if sending is not HAPPENED:
             running.turns.wait(sending)
         return found
+
+    def _received(self, buf: Any, source: int, tag: int, status: Any) -> Any:
+        if buf is None and status is None and source != PROC_NULL:  # as mostly: in few calls
+            return loads(running.mail.receive(self._scope, source, tag)[BODY] or NOTHING)
+        room = None if buf is None else _room_given(buf, source)
+        return loaded(self._receive(source, tag), room, status)
 
     def _send_buffered(self, obj: Any, dest: int, tag: int) -> None:
         body = dumps(obj)
@@ -149,7 +146,7 @@ def fetched(receive: Receive | None, room: int | None, status: Any) -> Any:
 
 def _room_given(buf: Any, source: int) -> int | None:
     """The bytes that a blocking receive has room for, which mpi4py no longer asks for."""
-    warnings.warn("the 'buf' argument is deprecated", UserWarning, stacklevel=4)
+    warnings.warn("the 'buf' argument is deprecated", UserWarning, stacklevel=5)
     return None if source == PROC_NULL else _room(buf)
 
 

@@ -277,10 +277,9 @@ class Limited(Traffic):
             if self.quiet >= self.longest and (self.closed >= 0 or sum(inside)):
                 return self.results(sum(inside))
 
-    def bids(self, node):
-        """Rows (lane, output, vc) of the front flits that can go."""
-        self.bidding, self.asked = node, []
-        found = self.asked
+    def bid(self, node):
+        """Write rows (lane, output, vc) of the front flits that can go into `asked`."""
+        self.node, self.asked = node, []
         for number, lane in enumerate(self.lanes[node]):
             if not lane.flits or lane.came[0] > self.now:
                 continue
@@ -295,8 +294,7 @@ class Limited(Traffic):
                     continue
                 if index and not self.credits[node, out, vc]:
                     continue
-            found.append((number, out, vc))
-        return found
+            self.asked.append((number, out, vc))
 
     def way(self, node, number, message):
         """The output and virtual channel that a head can take."""
@@ -341,7 +339,7 @@ class Limited(Traffic):
         if self.grid.behind(node, port) is None:
             return 0
         lacking = sum(self.s["buffer"] - self.credits[node, port, vc] for vc in range(self.vcs))
-        return lacking + sum(node == self.bidding and bid[1] == port for bid in self.asked)
+        return lacking + sum(node == self.node and bid[1] == port for bid in self.asked)
 
     def is_dead(self, node, port, step=None):
         nodes, links = self.dead(self.now if step is None else step)
@@ -422,7 +420,7 @@ class Limited(Traffic):
 
     def grants(self, node):
         """Rows (node, lane, output, vc, whether it had been begun)."""
-        self.node, self.asked = node, self.bids(node)
+        self.bid(node)
         self.used_in, self.used_out, self.used_vcs = Counter(), Counter(), set()
         self.chosen = []
         for out in range(self.grid.ports + 1):
