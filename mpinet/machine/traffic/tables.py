@@ -114,7 +114,7 @@ class Tables:
     def _require_fitting(self) -> None:
         """Refuse options that contradict each other, and machines that are too large."""
         buffering, generation = self.buffering, self.generation
-        name, count = self.classes.name, self.classes.count * generation.priorities
+        count = self.classes.count * generation.priorities
         if generation.bounds:
             self._require_priority()
         if self.routing.adaptive and not self.machine.topology.links:
@@ -128,12 +128,8 @@ class Tables:
                 "not have: give --buffers 1 or more."
             )
         if self.limited and buffering.vcs % count:
-            whose = f"Routing {self.routing.name}" if name == "own" else name
-            many = generation.priorities
-            each = f", with priorities {many} of each" if many > 1 else ""
             raise UsageError(
-                f"{whose} has {self.classes.count} classes{each}, and each takes as many virtual "
-                f"channels: --vcs must be a multiple of {count}, not {buffering.vcs}."
+                f"{self._divisions}: --vcs must be a multiple of {count}, not {buffering.vcs}."
             )
         if generation.is_closed:
             self._require_closed()
@@ -162,6 +158,19 @@ class Tables:
             )
         needed = buffering.needs(most, ports)
         require_memory(needed, f"Traffic on {self.machine.topology.name}")
+
+    @property
+    def _divisions(self) -> str:
+        """What divides the virtual channels of a link, as half a sentence."""
+        of_a_link, divided = "the virtual channels of a link", []
+        if self.generation.priorities > 1:
+            divided.append(f"{self.generation.priorities} priorities share {of_a_link}")
+        if self.classes.count > 1:
+            name, what = self.classes.name, "each part" if divided else of_a_link
+            who = f"routing {self.routing.name}" if name == "own" else f"--classes {name}"
+            divided.append(f"{who} divides {what} into {self.classes.count} classes")
+        said = ", and ".join(divided)
+        return said[0].upper() + said[1:]
 
     @property
     def _bubbles(self) -> str:

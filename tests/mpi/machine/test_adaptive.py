@@ -162,7 +162,7 @@ def test_a_wrong_rule_ends_the_run_on_every_rank(wrong, said):
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"vcs": 2}, "Routing adaptive has 3 classes"),
+        ({"vcs": 2}, "Routing adaptive divides the virtual channels of a link into 3"),
         ({"vcs": 3, "buffer": 0, "switching": "saf"}, "chooses by credits"),
         ({"classes": "dateline"}, "names the classes of its candidates itself"),
     ],

@@ -130,7 +130,15 @@ def test_of_three_priorities_the_last_alone_notices_its_overload():
         ({"program": "alltoall:linear,8", "place": "nofile"}, "snake, cycle or a file: cannot"),
         ({"priority": True}, "give --pattern mix:P@SHARE"),
         ({"priority": True, "pattern": MIXED, "replies": 1}, "messages of one length, without"),
-        ({"priority": True, "pattern": MIXED, "vcs": 2}, "multiple of 4, not 2"),
+        (
+            {"priority": True, "pattern": MIXED, "vcs": 2},
+            "2 priorities share the virtual channels of a link, and --classes dateline divides "
+            "each part into 2 classes: --vcs must be a multiple of 4, not 2",
+        ),
+        (
+            {"network": "mesh:4x4", "priority": True, "pattern": MIXED, "vcs": 3},
+            "2 priorities share the virtual channels of a link: --vcs must be a multiple of 2",
+        ),
         ({"pattern": "mix:uniform@0.6+uniform@0.4+uniform"}, "shares below 1 in all"),
         ({"pattern": f"mix:{'uniform@0.1+' * 8}uniform"}, "up to 8 patterns"),
         ({"iterations": 2}, "--iterations are rounds of --policy inputfirst, outputfirst, islip"),
