@@ -26,9 +26,9 @@ from mpinet.mpi.world.loading import loading
 from mpinet.mpi.world.message import BODY, Message
 from mpinet.mpi.world.naming import Naming
 from mpinet.mpi.world.orders import Orders
+from mpinet.mpi.world.outside import outside_watched
 from mpinet.mpi.world.privacy import own_random_numbers
 from mpinet.mpi.world.processor import Processor
-from mpinet.mpi.world.serving import servers_watched
 from mpinet.mpi.world.settings import ARGUMENTS, PATH, own_settings
 from mpinet.mpi.world.streams import descriptors_kept, streams
 from mpinet.mpi.world.trees import Pattern
@@ -187,7 +187,7 @@ def surroundings(world: World, folder: str) -> Iterator[None]:
     """
     with (
         _interpreter(folder),
-        at_end_of_processors(),
+        at_end_of_processors(world.turns.main_of),
         emulated(world),
         own_random_numbers(lambda: world.turns.current),
         own_settings(world),
@@ -195,7 +195,7 @@ def surroundings(world: World, folder: str) -> Iterator[None]:
         streams(world),
         garbage_collected(),
         world.threads.watched(),
-        servers_watched(world),
+        outside_watched(world),
         in_libraries(),
     ):
         yield

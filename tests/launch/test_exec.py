@@ -293,11 +293,25 @@ if __name__ == "__main__":
     sys.exit()
 """
 
+BESIDE = """
+import atexit
+from mpi4py import MPI
+VALUE = 7
+
+@atexit.register
+def at_end():
+    print(MPI.COMM_WORLD.bcast("ends last", root=2))
+
+@atexit.register
+def never():
+    print("never")
+"""
+
 
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_a_script_finds_what_it_finds_under_mpirun(tmp_path, ranks):
     (tmp_path / "script.py").write_text(AS_UNDER_MPIRUN)
-    (tmp_path / "beside.py").write_text("VALUE = 7\ndef never(): pass\n")
+    (tmp_path / "beside.py").write_text(BESIDE)
     words = ["script.py", "--on", "-x", "two words"]
     command = [CHECKOUT / "launch/run", "-n", "4", "python", *words]
     really = subprocess.run(

@@ -34,6 +34,9 @@ PACKAGES = {
     "pylops_distributed": "pylops-mpi pylops pyproximal jax jaxlib ml-dtypes opt-einsum",
     "numba_mpi_calls": "numba-mpi psutil",
     "fft_transforms": "mpi4py-fft",
+    "dask_cluster": "dask-mpi dask distributed click cloudpickle fsspec importlib-metadata jinja2 "
+    "lazy-importer locket markupsafe msgpack partd psutil pyyaml sortedcontainers tblib toolz "
+    "tornado zict zipp",
 }
 """What is installed for each script; what these need beside it is installed with the tests."""
 

@@ -161,7 +161,7 @@ class Tables:
 
     @property
     def _divisions(self) -> str:
-        """What divides the virtual channels of a link, as half a sentence."""
+        """The reasons why the virtual channels of a link are divided, as half a sentence."""
         of_a_link, divided = "the virtual channels of a link", []
         if self.generation.priorities > 1:
             divided.append(f"{self.generation.priorities} priorities share {of_a_link}")

@@ -66,31 +66,34 @@ def garbage_collected() -> Iterator[None]:
         gc.unfreeze()
 
 
-def _register(function: Any, *arguments: Any, **named: Any) -> Any:
-    """Register a function of a script for its processor's end, any other for the process's."""
-    caller = sys._getframe(1).f_globals
-    if caller.get("__name__") == "__main__":
-        caller.setdefault(KEPT, []).append((function, arguments, named))
-        return function
-    return _REGISTER(function, *arguments, **named)
-
-
-def _unregister(function: Callable[..., Any]) -> None:
-    """Register a function no longer."""
-    calls: list[Call] = sys._getframe(1).f_globals.get(KEPT, [])
-    calls[:] = [call for call in calls if call[0] != function]
-    _UNREGISTER(function)
-
-
-_REGISTER, _UNREGISTER = atexit.register, atexit.unregister
-
-
 @contextmanager
-def at_end_of_processors() -> Iterator[None]:
-    """Within it, scripts register functions for the ends of their processors."""
+def at_end_of_processors(main_of: Callable[[str], ModuleType | None]) -> Iterator[None]:
+    """Within it, scripts register functions for the ends of their processors.
+
+    Parameters
+    ----------
+    main_of : callable
+        Gives the ``__main__`` of the processor that has a module of its own; None: it is shared,
+        and what it registers is called at the end of the process.
+    """
     module: Any = atexit
-    module.register, module.unregister = _register, _unregister
+    register, unregister = atexit.register, atexit.unregister
+
+    def register_own(function: Any, *arguments: Any, **named: Any) -> Any:
+        main = main_of(sys._getframe(1).f_globals.get("__name__", ""))
+        if main is None:
+            return register(function, *arguments, **named)
+        vars(main).setdefault(KEPT, []).append((function, arguments, named))
+        return function
+
+    def unregister_own(function: Callable[..., Any]) -> None:
+        main = main_of(sys._getframe(1).f_globals.get("__name__", ""))
+        calls: list[Call] = [] if main is None else vars(main).get(KEPT, [])
+        calls[:] = [call for call in calls if call[0] != function]
+        unregister(function)
+
+    module.register, module.unregister = register_own, unregister_own
     try:
         yield
     finally:
-        module.register, module.unregister = _REGISTER, _UNREGISTER
+        module.register, module.unregister = register, unregister

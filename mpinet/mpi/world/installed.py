@@ -37,6 +37,7 @@ class Installed:
 
     def __init__(self) -> None:
         self._reaching = {"mpi4py"}
+        self._using: set[str] = set()
 
     def owns(self, module: ModuleType | None, name: str) -> bool:
         """Tell if every processor has a module of its own, be it the script's or installed.
@@ -69,6 +70,14 @@ class Installed:
     def claim(self, package: str) -> None:
         """Let every processor load for itself what it imports of a package from now on."""
         self._reaching.add(package)
+
+    def note_use(self, package: str) -> None:
+        """Note that a function of a package that is shared has reached mpi4py."""
+        self._using.add(package)
+
+    def acts_for_one(self, name: str) -> bool:
+        """Tell if what a module's functions do is the doing of the running processor alone."""
+        return package_of(name) in self._using or self.owns(sys.modules.get(name), name)
 
     def refers(self, name: str) -> bool:
         """Tell if a shared module has names for what belongs to a package that reaches mpi4py."""

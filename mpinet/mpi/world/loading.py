@@ -219,6 +219,7 @@ def _note(world: World, importer: Any, found: ModuleType, parts: Sequence[str] |
     if module is None or not installed.shares(module, importer):
         return
     if reaches and not any(module is each for each in _under_way()):
+        installed.note_use(package_of(importer))
         _keep_variables(here, package_of(importer))
     reached(here)
 

@@ -1,7 +1,8 @@
 """Threads that scripts start: what they call of MPI their processor does, beside its script.
 
 A thread waits until the interpreter's main thread has done its call, in a helper fiber. A signal
-lets a processor that waits for its thread, by means of the interpreter's own, give others a turn.
+lets a processor that waits for its thread, by means of the interpreter's own, give others a turn;
+and where processors reach one another by a network (`outside`), any that keeps those from it.
 It may then hold one of the interpreter's locks, which the next processor waits for: so the signal
 comes again and again, until nobody is interrupted any more.
 """
@@ -14,12 +15,13 @@ import sys
 import time
 from _thread import start_new_thread
 from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
 from contextlib import contextmanager
 from functools import partial
 from threading import Event, Thread, current_thread, get_ident, main_thread
 from types import FrameType
 from typing import Any, NoReturn
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 from greenlet import getcurrent
 
@@ -37,6 +39,9 @@ IN_VAIN = 5
 
 AGAIN = 0.05
 """Seconds after which the signal is sent again: the processor may have been in a call."""
+
+NETWORK = 0.01
+"""Seconds between signals while processors wait for a network."""
 
 
 class Threads:
@@ -64,6 +69,7 @@ class Threads:
         self._interrupted = 0
         self._needed = Event()
         self._is_signalling = False
+        self._network = self._expected = False
 
     @contextmanager
     def watched(self) -> Iterator[None]:
@@ -105,8 +111,11 @@ class Threads:
         if not self._owners:  # as mostly; to list what is held weakly takes some microseconds
             return
         here = self._turns.current
-        for thread, owner in list(self._owners.items()):
-            if owner is here and not thread.daemon:
+        own = [thread for thread, owner in list(self._owners.items()) if owner is here]
+        for thread in own:
+            _dismiss(thread)
+        for thread in own:
+            if not thread.daemon:
                 thread.join()
 
     @property
@@ -119,6 +128,23 @@ class Threads:
         """Number of threads that may yet call, and do not just now."""
         alive = sum(thread.is_alive() for thread in list(self._owners))
         return alive - len(self._calls)
+
+    @property
+    def let_go(self) -> int:
+        """Number of processors that were interrupted for the sake of such as wait for a network."""
+        return self._interrupted if self._network else 0
+
+    def expect_network(self) -> None:
+        """Let others have turns from now on: a thread waits for a network, and may for theirs."""
+        self._expected = True
+        self.mind_network(False)
+
+    def mind_network(self, waits: bool) -> None:
+        """Note whether any processor waits for a network: nobody is to keep it from its turns."""
+        self._network = waits or self._expected
+        if self._network:
+            self._begin_signals()
+            self._needed.set()
 
     def serve(self, kind: str, frame: FrameType, work: Callable[[], Any]) -> Any:
         """Let the caller's processor do what its thread calls, beside its script; wait for it.
@@ -184,24 +210,30 @@ class Threads:
     def _began(self, thread: Thread) -> None:
         """Note whose a thread is."""
         self._owners[thread] = self._owners.get(current_thread(), self._turns.current)
+        self._begin_signals()
+
+    def _begin_signals(self) -> None:
         if not self._is_signalling:
             self._is_signalling = True
             start_new_thread(self._signal, ())  # which no script finds among its threads
 
     def _signal(self) -> None:
-        """Signal the main thread as long as a call, or an interrupted processor, waits for it."""
+        """Signal the main thread as long as somebody waits for it to give others a turn."""
         while not self._over:
             self._needed.wait()
             self._needed.clear()
             calls = list(self._calls)
-            if not (calls or self._interrupted or self._failed):
+            if not (calls or self._interrupted or self._failed or self._network):
                 continue
             self._needed.set()
-            time.sleep(AGAIN if all(call.begun for call in calls) else 0.001)
+            if any(not call.begun for call in calls):
+                time.sleep(0.001)
+            else:
+                time.sleep(NETWORK if self._network else AGAIN)
             if not self._over:
                 signal.pthread_kill(main_thread().ident or get_ident(), SIGNAL)
 
-    def _wake(self, *_: Any) -> None:
+    def _wake(self, _: int, frame: FrameType | None) -> None:
         """Let the running processor wait for calls of its threads, or stay: the run has failed."""
         here = self._turns.current
         if here.id < 0 or here.account is not None or getcurrent() is not here.thread:
@@ -213,9 +245,10 @@ class Threads:
         # their turns; or do something else, which the thread's call waits for: so not for ever.
         # Or it waits for a lock of a processor that was interrupted before: that one goes first.
         in_vain, before = 0, self._interrupted
+        network = self._network and not _imports(frame)
         self._interrupted += 1
         try:
-            while (self._calls or before) and in_vain < IN_VAIN:
+            while (self._calls or before or network) and in_vain < IN_VAIN:
                 now, before = self._turns.now, 0
                 self.begin_calls()
                 here.account = next((one.account for one in self._calls if one.owner is here), None)
@@ -260,6 +293,26 @@ class ThreadCall:
         self.done = Event()
         self.value: Any = None
         self.error: Exception | None = None
+
+
+def _dismiss(thread: Thread) -> None:
+    """Let an executor's thread end when it has nothing to do, as the interpreter does at its end.
+
+    The executor, which may be another's by then, is known to the function that the thread runs.
+    """
+    for reference in getattr(thread, "_args", ()):
+        executor = reference() if isinstance(reference, ref) else None
+        if isinstance(executor, Executor):
+            executor.shutdown(wait=False)
+
+
+def _imports(frame: FrameType | None) -> bool:
+    """Tell if a frame is of an import: others would find the half of a module."""
+    while frame is not None:
+        if frame.f_globals.get("__name__") == "importlib._bootstrap":
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _is_main() -> bool:

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from operator import length_hint
+from types import ModuleType
 from typing import NoReturn
 
 from greenlet import GreenletExit, getcurrent, greenlet
@@ -57,8 +58,9 @@ class Turns:
         How many of the last rounds have had polls and no progress.
     now : int
         Steps of the machine before this round.
-    halted : bool
-        Whether nobody gets a turn any more: the run has failed, and ends.
+    outside, hoping : int
+        Processors that have waited in this round for something outside of MPI, and those of them
+        that need not do so in vain.
     doubts : callable or None
         Raises an error where an event cannot happen that a processor is about to wait for; None as
         long as nothing has failed.
@@ -81,7 +83,7 @@ class Turns:
         self.polling: list[Processor] = []
         self.rounds_in_vain = 0
         self.now = 0
-        self.halted = False
+        self.outside = self.hoping = 0
         self.doubts = None
         self._exits = exits
         self._new: list[Processor] = []
@@ -165,10 +167,9 @@ class Turns:
         while self._new or self.ready:
             new, self._new = self._new, []
             for processor in new:  # one by one: a first switch starts on the caller's stack
-                if not self.halted:
-                    self._run_each([processor])
+                self._run_each([processor])
             ready, self.ready = self.ready, []
-            self._run_each([] if self.halted else ready)
+            self._run_each(ready)
 
     def next_round(self) -> None:
         """Begin a round: whoever polls runs again, whatever the machine's step brings."""
@@ -224,6 +225,12 @@ class Turns:
         self.current = self._scheduler
 
     # ---- what processors do
+
+    def main_of(self, name: str) -> ModuleType | None:
+        """The running processor's ``__main__``, if what a module does is its doing alone."""
+        if self.current.main is None or not self.privacy.installed.acts_for_one(name):
+            return None
+        return sys.modules["__main__"]
 
     def sleep(self, awaited: Event | tuple[Event, ...] | None = None) -> None:
         """Switch to the next runnable processor; return when this one is resumed.
@@ -307,6 +314,19 @@ class Turns:
         self.polling.append(here)
         self.sleep()
 
+    def look_again(self, hopes: bool) -> None:
+        """Resume the running processor, which waits for something outside of MPI, in a round.
+
+        Parameters
+        ----------
+        hopes : bool
+            Whether the run is to have patience with it, however long nothing else happens.
+        """
+        self.outside += 1
+        self.hoping += hopes
+        self.polling.append(self.current)
+        self.sleep()
+
     def begin(self, work: Callable[[], None], owner: Processor | None = None) -> Completion:
         """Start a helper fiber of the running processor, or another; return its end's event."""
         here = owner or self.current
@@ -332,26 +352,10 @@ class Turns:
         self._new.append(fiber)
         return completion
 
-    def stop(self, error: BaseException, module: str = "") -> NoReturn:
-        """Fail the running processor, whatever its script catches.
-
-        Parameters
-        ----------
-        error : Exception
-            Why.
-        module : str
-            The module whose line is named, if it is on the stack (default: the innermost one).
-        """
-        self._exits.fail(self.current, error.with_traceback(script_line(module)), self.now)
+    def stop(self, error: BaseException) -> NoReturn:
+        """Fail the running processor, whatever its script catches."""
+        self._exits.fail(self.current, error.with_traceback(script_line()), self.now)
         self.stay()
-
-    def halt(self, error: BaseException, module: str = "") -> NoReturn:
-        """Fail the running processor as `stop` does, and give no other one a turn any more.
-
-        This is for a run that others would keep from its end, such as a server's clients.
-        """
-        self.halted, self._round = True, iter(())
-        self.stop(error, module)
 
     def stay(self) -> NoReturn:
         """Block the running processor for good: the run has failed, and ends."""

@@ -38,8 +38,8 @@ from mpinet.mpi.world.turns import POLLS_A_ROUND, Turns
 PATIENCE = 100
 """Rounds in which processors poll in vain before they are starved."""
 
-THREADS_AWAITED = 10_000
-"""Looks, a millisecond apart, for what a thread calls while all processors wait."""
+LOOKS = 10_000
+"""Looks, a millisecond apart, for what a thread calls, or clients, while all processors wait."""
 
 POLLS_IN_VAIN = 20_000_000
 """Polls in vain of all processors together before they are starved, however few the rounds."""
@@ -72,6 +72,10 @@ class Totals(NamedTuple):
         What has to be decided when nobody goes on.
     computing : int
         Threads that may yet call.
+    outside : int
+        Processors that wait for others outside of MPI.
+    hoping : int
+        Those of them that do not wait for clients alone, and others who let these have a turn.
     old : int
         Messages that keep processors from knowing of a failure.
     """
@@ -87,6 +91,8 @@ class Totals(NamedTuple):
     filed: int
     undecided: int
     computing: int
+    outside: int
+    hoping: int
     old: int
 
 
@@ -184,7 +190,7 @@ class World:
         self.threads = Threads(self.turns, self.exits, self.accounts)
         self.filing = Filing(machine, self.turns)
         self._foundation = Foundation(self.turns)
-        self._threads_awaited = 0
+        self._looks = 0
         self.trees = Trees(machine, self._foundation, pattern)
 
     def run(self, program: Callable[[Processor], None]) -> None:
@@ -239,7 +245,8 @@ class World:
         with self._foundation.restored():
             # The round's only agreement: all ranks see these totals, and so take the same branch.
             total = Totals(*self.machine.sum(*self._own_totals()))
-            self.mail.to_self = self.clock.asked = 0
+            self.mail.to_self = self.clock.asked = self.turns.outside = self.turns.hoping = 0
+            self.threads.mind_network(total.outside > 0)
             self.recovery.settle(total.old)
             if total.unsettled:
                 self.exits.settle()  # prints; raises the lowest processor's failure
@@ -263,6 +270,8 @@ class World:
             filed=len(self.filing.wanted),
             undecided=self.mail.undecided,
             computing=self.threads.computing,
+            outside=self.turns.outside,
+            hoping=self.turns.hoping + self.threads.let_go,
             old=self.recovery.old,
         )
 
@@ -278,7 +287,7 @@ class World:
             return True
         if not total.under_way:
             return self._nothing_moves(total)
-        self.turns.rounds_in_vain = self._threads_awaited = 0
+        self.turns.rounds_in_vain = self._looks = 0
         self.clock.move()
         self.mail.deliver(*self.transit.advance(self.mail.collect(), total.sent, total.under_way))
         return True
@@ -295,8 +304,11 @@ class World:
             turns.rounds_in_vain = 0
             self.clock.idle()
             return True
-        if total.running and total.computing and self._threads_awaited < THREADS_AWAITED:
-            self._threads_awaited += 1
+        if total.hoping:
+            self._looks = 0
+        others = total.computing or total.outside or total.hoping
+        if total.running and others and self._looks < LOOKS:
+            self._looks += 1
             time.sleep(0.001)
             return True
         in_vain = 0 if total.to_self else turns.rounds_in_vain + (total.polling > 0)

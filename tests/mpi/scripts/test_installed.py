@@ -109,6 +109,33 @@ def test_a_package_that_imports_mpi4py_when_it_needs_it_keeps_each_processors_st
     assert said == {rank: [rank] for rank in range(8)}
 
 
+REGISTERING = """
+import atexit
+
+def call_at_end(function):
+    from mpi4py import MPI
+    comm = MPI.COMM_WORLD
+    comm.barrier()
+    atexit.register(function)
+    atexit.register(print, "never")
+    atexit.unregister(print)
+"""
+
+
+@pytest.mark.parametrize("early", ["", "from mpi4py import MPI\n"])
+def test_what_a_package_that_reaches_mpi4py_registers_is_called_at_its_processors_end(
+    tmp_path, libraries, early
+):
+    libraries({"registering.py": early + REGISTERING})
+    script = """
+        import registering
+
+        registering.call_at_end(lambda: say(comm.allreduce(rank)))
+    """
+    said, _ = played(tmp_path, "hypercube:2", script)
+    assert said == {rank: [6] for rank in range(4)}
+
+
 USED = {"used.py": ASKING}
 
 CALLING = """

@@ -44,6 +44,25 @@ def test_a_thread_calls_whatever_its_processor_waits_for_and_is_told_its_rank(
     )
 
 
+def test_an_executor_that_nobody_shuts_down_ends_with_its_processor(tmp_path):
+    script = """
+        import atexit
+        from concurrent.futures import ThreadPoolExecutor
+
+        done = []
+        executor = ThreadPoolExecutor(2)
+        for number in range(3):
+            executor.submit(lambda number=number: done.append((comm.rank, number)))
+        if rank == 0:
+            comm.recv(source=2)
+        if rank == 2:
+            comm.send(None, 0)
+        atexit.register(lambda: say(sorted(done)))
+    """
+    said, _ = played(tmp_path, "ring:3", script)
+    assert said == {rank: [[(rank, number) for number in range(3)]] for rank in range(3)}
+
+
 def test_several_threads_of_all_processors_exchange_while_these_are_in_a_collective(tmp_path):
     script = """
         import threading, time
