@@ -27,6 +27,7 @@ from mpinet.commands.options import (
     RoutingName,
     Unsaved,
     Views,
+    joined,
 )
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
@@ -160,6 +161,7 @@ def exec(
     place: Placed = "identity",
     loads: bool = False,
     spare: Annotated[int, Typed(metavar="N")] = 0,
+    own: Annotated[str | Sequence[str] | None, Typed(read=str, metavar="PACKAGE,..")] = None,
     faults: Annotated[str | None, Typed(metavar="node:U@STEP,..")] = None,
     **options: Unpack[OnMachine],
 ) -> ExecResult:
@@ -197,6 +199,9 @@ def exec(
         Whether to meter what loads the links, where messages queue, and who waits in which call.
     spare : int
         Processors, the last ones, that are left free for those whom the script spawns.
+    own : str or sequence of str, optional
+        Installed packages that every processor loads for itself, as processes do, joined by commas;
+        default: those alone that reach mpi4py when they are imported.
     faults : str, optional
         Processors that fail, each with the step before which its script is over; its links go on.
 
@@ -245,7 +250,13 @@ def prepare(options: argparse.Namespace) -> Job:
         from mpinet.programs.messages.placing import places_of
 
         places = places_of(options.place, topology, topology.hosts, options.seed)
-    return Exec(options, topology, source, arguments, places, failing)
+    options.own = joined(options.own)
+    own = options.own.split(",") if options.own is not None else []
+    if own:
+        from mpinet.mpi.world.installed import require_own
+
+        require_own(own)
+    return Exec(options, topology, source, arguments, places, failing, own)
 
 
 class Exec(MachineJob):
@@ -259,12 +270,14 @@ class Exec(MachineJob):
         arguments: list[str],
         places: Ints | None,
         failing: dict[int, int],
+        own: Sequence[str],
     ):
         super().__init__(options, topology)
         self._source = source
         self._arguments = arguments
         self._places = places
         self._failing = failing
+        self._own = own
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Run it."""
@@ -331,6 +344,7 @@ class Exec(MachineJob):
             options.loads,
             options.spare,
             self._failing,
+            self._own,
         )
 
     def _row(self, found: Outcome) -> Row:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
@@ -52,6 +52,7 @@ def run_script(
     metered: bool = False,
     spare: int = 0,
     faults: Mapping[int, int] | None = None,
+    own: Iterable[str] = (),
 ) -> Outcome:
     """Run an mpi4py script on every processor (collective).
 
@@ -88,6 +89,8 @@ def run_script(
         Processors, the last ones, that are left free for those whom the script spawns.
     faults : mapping of int to int, optional
         The step before which a processor fails.
+    own : iterable of str
+        Installed packages that every processor loads for itself, beside those that reach mpi4py.
 
     Raises
     ------
@@ -113,6 +116,7 @@ def run_script(
             metered,
             spare,
             faults,
+            own,
         )
         world.accounts.naming = Naming(whole)
         world.exits.told = told

@@ -11,10 +11,14 @@ import os
 import site
 import sys
 import sysconfig
+from collections.abc import Iterable
 from functools import cache
 from importlib.machinery import ExtensionFileLoader
+from importlib.util import find_spec
 from types import FunctionType, ModuleType
 from typing import Any
+
+from mpinet.errors import UsageError
 
 LIBRARIES = ("stdlib", "platstdlib", "purelib", "platlib")
 
@@ -27,16 +31,24 @@ INSTALLED = tuple(
 SHARED = sys.stdlib_module_names | {"mpinet", "_pytest", "pluggy", "pytest"}
 """Packages that no processor loads for itself, whatever they import."""
 
+USED = {"greenlet", "llvmlite", "mpi4py", "networkx", "numba", "numpy"}
+"""Packages that the emulator uses, though it may not have loaded them yet."""
+
 
 class Installed:
     """Tells which modules every processor has of its own.
 
     These are the script's, and those of packages that have been seen to reach mpi4py. Compiled
     modules never are: most of them cannot be executed twice in one process.
+
+    Parameters
+    ----------
+    packages : iterable of str
+        Further packages, which processors are to load for themselves.
     """
 
-    def __init__(self) -> None:
-        self._reaching = {"mpi4py"}
+    def __init__(self, packages: Iterable[str] = ()) -> None:
+        self._reaching = {"mpi4py", *packages}
         self._using: set[str] = set()
 
     def owns(self, module: ModuleType | None, name: str) -> bool:
@@ -85,6 +97,25 @@ class Installed:
         return self.shares(module, name) and any(
             self.reaches(origin_of(value)) for value in list(vars(module).values())
         )
+
+
+def require_own(packages: Iterable[str]) -> None:
+    """Refuse packages that processors cannot load for themselves.
+
+    Raises
+    ------
+    UsageError
+        There is no such package, or all share it, for it is Python's own, or the emulator runs on
+        it, or it is compiled code.
+    """
+    for name in packages:
+        found = find_spec(name) if name.isidentifier() else None
+        if found is None:
+            raise UsageError(f"--own {name}: no package of that name is installed.")
+        used = name in SHARED | USED or name in sys.modules
+        if used or isinstance(found.loader, ExtensionFileLoader):
+            why = "the emulator itself uses it" if used else "it is compiled code"
+            raise UsageError(f"--own {name}: processors cannot have it of their own, for {why}.")
 
 
 def package_of(name: str) -> str:

@@ -19,6 +19,11 @@ from mpinet.mpi.world.processor import Processor
 class Privacy:
     """Tells what processors have of their own from what they share.
 
+    Parameters
+    ----------
+    own : iterable of str
+        Installed packages that each loads for itself, beside those that reach mpi4py.
+
     Attributes
     ----------
     installed : Installed
@@ -31,8 +36,8 @@ class Privacy:
         The settings of processors that have set nothing for themselves, of those that some have.
     """
 
-    def __init__(self) -> None:
-        self.installed = Installed()
+    def __init__(self, own: Iterable[str]) -> None:
+        self.installed = Installed(own)
         self._shared: set[str] = set()
         self._parts: dict[str, list[str]] = {}
         self._share(list(sys.modules))

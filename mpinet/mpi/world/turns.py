@@ -9,7 +9,7 @@ the script and the machine alone.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from operator import length_hint
 from types import ModuleType
@@ -41,6 +41,8 @@ class Turns:
         The processors' numbers by slot; None for switches.
     exits : Exits
         Notes how processors end.
+    own : iterable of str
+        Installed packages that every processor loads for itself.
 
     Attributes
     ----------
@@ -72,7 +74,9 @@ class Turns:
     doubts: Callable[[Processor, Event], None] | None
     privacy: Privacy
 
-    def __init__(self, numbers: Sequence[int | None], exits: Exits):
+    def __init__(
+        self, numbers: Sequence[int | None], exits: Exits, own: Iterable[str] = ()
+    ) -> None:
         self.numbers = numbers
         self.processors: list[Processor | None] = [
             None if number is None else Processor(number, slot)
@@ -86,6 +90,7 @@ class Turns:
         self.outside = self.hoping = 0
         self.doubts = None
         self._exits = exits
+        self._own = own
         self._new: list[Processor] = []
         self._round: Iterator[Processor] = iter(())
         self._fibers: dict[Fiber, None] = {}
@@ -99,7 +104,7 @@ class Turns:
         thread = self._threads(program)
         for processor in self._new:
             processor.thread = thread()
-        self.privacy = Privacy()
+        self.privacy = Privacy(self._own)
 
     def leave_free(self, numbers: Collection[int]) -> None:
         """Let processors have nothing to run for the time being."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TextIO
 
 from mpinet.machine import Machine
@@ -126,6 +126,8 @@ class World:
         Processors that are left free for those whom scripts spawn.
     faults : mapping of int to int, optional
         The step before which a processor fails.
+    own : iterable of str
+        Installed packages that every processor loads for itself, beside those that reach mpi4py.
 
     Attributes
     ----------
@@ -163,6 +165,7 @@ class World:
         metered: bool = False,
         spare: int = 0,
         faults: Mapping[int, int] | None = None,
+        own: Iterable[str] = (),
     ):
         self.machine = machine
         self.size = size = machine.topology.hosts
@@ -172,7 +175,8 @@ class World:
         self.accounts = Accounts(machine.transport.rank, machine.transport.size)
         self.exits = Exits(machine, out)
         nodes = machine.nodes.tolist()
-        self.turns = Turns([node if node < size else None for node in nodes], self.exits)
+        numbers = [node if node < size else None for node in nodes]
+        self.turns = Turns(numbers, self.exits, own)
         self.turns.leave_free(set(self.contexts.spare))
         between = self.turns, self.contexts, self.exits, synchronous
         if arrivals is not None:

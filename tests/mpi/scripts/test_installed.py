@@ -11,7 +11,7 @@ import pytest
 from mpi.machine.ranks import transport
 from mpi.scripts.playing import played
 
-from mpinet.errors import ProgramError
+from mpinet.errors import ProgramError, UsageError
 from mpinet.mpi.world import installed
 
 pytestmark = pytest.mark.mpi
@@ -134,6 +134,42 @@ def test_what_a_package_that_reaches_mpi4py_registers_is_called_at_its_processor
     """
     said, _ = played(tmp_path, "hypercube:2", script)
     assert said == {rank: [6] for rank in range(4)}
+
+
+@pytest.mark.parametrize("own", [[], ["plain"]])
+def test_processors_load_for_themselves_what_they_are_told_to(tmp_path, libraries, own):
+    libraries({"plain/__init__.py": "from plain.lists import calls\n", "plain/lists.py": PLAIN})
+    script = """
+        import plain
+
+        plain.calls.append(rank)
+        comm.barrier()
+        say(len(plain.calls) == 1)
+        say(plain.lists.calls is plain.calls)
+    """
+    said, _ = played(tmp_path, "hypercube:3", script, own=own)
+    alone = transport().size >= 8  # nobody to share with
+    assert said == {rank: [bool(own) or alone, True] for rank in range(8)}
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("nosuch", "no package of that name is installed"),
+        ("email.mime", "no package of that name is installed"),
+        ("", "no package of that name is installed"),
+        ("numba", "the emulator itself uses it"),
+        ("asyncio", "the emulator itself uses it"),
+        ("compiled", "it is compiled code"),
+    ],
+)
+def test_what_processors_cannot_load_for_themselves_is_refused(tmp_path, libraries, name, why):
+    libraries({})
+    compiled = Path(numba.mviewbuf.__file__)
+    shutil.copy(compiled, tmp_path / "site-packages" / f"compiled{''.join(compiled.suffixes)}")
+    importlib.invalidate_caches()
+    with pytest.raises(UsageError, match=f"--own {name}: .*{why}"):
+        installed.require_own([name])
 
 
 USED = {"used.py": ASKING}
