@@ -26,9 +26,6 @@ from mpinet.mpi.world.world import World
 READING = "accept", "recv", "recv_into", "recvfrom", "recvfrom_into", "recvmsg"
 """Methods of sockets that wait until something has come."""
 
-WRITING = "send", "sendall"
-"""Methods of sockets that wait until what was sent before has been read."""
-
 Method = Callable[..., Any]
 
 
@@ -40,7 +37,10 @@ def outside_watched(world: World) -> Iterator[None]:
         (kind, "select", outside.selecting) for kind in vars(selectors).values() if _selects(kind)
     ]
     places += [(socket.socket, name, outside.reading) for name in READING]
-    places += [(socket.socket, "send", outside.sending), (socket.socket, "sendall", outside.all)]
+    places += [
+        (socket.socket, "send", outside.sending),
+        (socket.socket, "sendall", outside.sending_all),
+    ]
     replaced = [(owner, name, vars(owner).get(name)) for owner, name, _ in places]
     for owner, name, around in places:
         setattr(owner, name, around(getattr(owner, name)))
@@ -111,7 +111,7 @@ class Outside:
 
         return sent
 
-    def all(self, send_all: Method) -> Method:
+    def sending_all(self, send_all: Method) -> Method:
         """A socket's method that sends everything, and gives others their turns meanwhile."""
 
         @wraps(send_all)
