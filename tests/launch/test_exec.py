@@ -154,7 +154,10 @@ FAILING = {
         "MPI.Win.Allocate(8, comm=comm).Put(bytearray(1), n)",
         ["Processor 0 0,0, after step", "wrong.py:8 in <module>: Exception: MPI_ERR_RANK"],
     ),
-    "opening a port": ("MPI.Open_port()", ["Unsupported: MPI.Open_port"]),
+    "what is refused": (
+        "MPI.Register_datarep('mine', None, None, None)",
+        ["Unsupported: MPI.Register_datarep"],
+    ),
     "Abort": (
         "if me == 3: comm.Abort(3)\ncomm.recv(source=3)",
         ["Processor 3 1,0, after step 0, wrong.py:8 in <module>: the script aborts with status 3."],
