@@ -74,6 +74,12 @@ def encoded(number: int) -> bytes:
     return number.to_bytes(NUMBER, "little", signed=True)
 
 
+def pass_on(number: int, child: int) -> None:
+    """Send the command a signal, if it has not ended by now."""
+    with suppress(ProcessLookupError):
+        os.kill(child, number)
+
+
 def main(address: str, *words: str) -> None:
     """Have the command run, and end as it ends."""
     asked = request(list(words))
@@ -87,7 +93,7 @@ def main(address: str, *words: str) -> None:
         child = received(server)
         if child > 0:
             for number in PASSED_ON:
-                signal.signal(number, lambda number, _: os.kill(child, number))
+                signal.signal(number, lambda number, _: pass_on(number, child))
         signal.pthread_sigmask(signal.SIG_UNBLOCK, PASSED_ON)
         if child:
             end(received(server))
