@@ -39,7 +39,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dis import get_instructions
 from functools import cache, cached_property
@@ -407,12 +407,12 @@ class Rule(Compiled):
     def _load(self, signature: Any, counts: bool = True) -> Any:
         """Compile it without counts of references, which take half of its time, if it can go so.
 
-        The caller holds all arrays that a rule reads; rules that make some need counts.
+        The caller holds all arrays that a rule reads; rules that make some need counts. To try it
+        is no way: Numba remembers which of a rule's parts could not be compiled.
         """
-        if not self.is_users:
-            with suppress(numba().core.errors.NumbaError):
-                return super()._load(signature, counts=False)
-        return super()._load(signature, counts)
+        parts = (set(part.function.__code__.co_names) for part in self.compiled_in)
+        makes_arrays = any(not MAKERS.isdisjoint(names) for names in parts)
+        return super()._load(signature, counts=self.is_users or makes_arrays)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         """Bind the rule to a topology: map it over arrays, with the topology's parameters."""
@@ -681,6 +681,9 @@ def _box_maker(kind: str) -> Callable[[Any], Any]:
 
 SMALL = 64
 """Most elements for which a rule is mapped as plain Python, without loading Numba."""
+
+MAKERS = frozenset("arange array copy empty full ones zeros".split())
+"""Names by which rules make arrays."""
 
 PLAYED = 4096
 """Values of a rule in plain Python, over all its calls, that take as long as to load its code."""

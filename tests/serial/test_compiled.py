@@ -76,6 +76,12 @@ def test_a_second_launch_with_other_parameters_compiles_nothing(tmp_path: Path) 
     assert median(second["seconds"]) < 0.05 < median(first["seconds"])
 
 
+@pytest.mark.first
+def test_a_rule_that_makes_arrays_is_compiled_where_no_other_was(tmp_path: Path) -> None:
+    repairing = "route gmn:4,16 --pairs random:9 --routing online --faults node:7"
+    assert launched(tmp_path, (repairing,))["compiled"] > 5
+
+
 def test_a_rule_of_many_small_arrays_is_compiled_unless_it_is_a_users(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
