@@ -111,7 +111,7 @@ class Deliveries:
 
     def _in_order(self, ended: Ints, steps: Ints) -> Delivered:
         """Messages that were delivered in these steps, in order of their numbers."""
-        order = np.argsort(ended[:, hop.NUMBER])
+        order = ended[:, hop.NUMBER].argsort()
         ended = ended[order]
         return Delivered(
             numbers=hop.high(ended[:, hop.NUMBER]),
@@ -158,10 +158,12 @@ class Deliveries:
     def _step_of_each(self) -> Ints:
         """Steps in which the delivered messages ended, one per message."""
         lengths = [len(part) for part in self._delivered]
-        return np.repeat(np.array(self._steps, np.int64), lengths)
+        return np.array(self._steps, np.int64).repeat(lengths)
 
     def _together(self, parts: list[Ints]) -> Ints:
         """Join all parts into one array of rows."""
+        if len(parts) == 1:  # as in every step of a script's
+            return parts[0]
         return np.concatenate(parts) if parts else self.rows[:0]
 
 

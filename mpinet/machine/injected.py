@@ -112,7 +112,7 @@ def require_numbered(numbers: Ints, total: int) -> None:
     UsageError
         They do not.
     """
-    if (numbers[1:] <= numbers[:-1]).any():
+    if len(numbers) > 1 and (numbers[1:] <= numbers[:-1]).any():
         _require_each_once(numbers)
         raise UsageError("The messages of an injection are given in ascending number.")
     if len(numbers) and not 0 <= numbers[0] <= numbers[-1] < total:

@@ -172,24 +172,52 @@ def union(intervals: Sequence[int]) -> array[int]:
     return whole.intervals
 
 
+AT_ONCE = 4096
+"""Messages that are booked together: in most steps of most scripts few arrive."""
+
+
 class Arrivals:
     """Costs of messages that arrived on this rank, by the account that sent them."""
 
     def __init__(self) -> None:
-        self.booked: dict[int, Account] = {}
+        self._booked: dict[int, Account] = {}
+        self._noted: list[tuple[Ints, Ints, Ints, int]] = []
+        self._messages = 0
 
-    def book(self, accounts: Ints, hops: Ints, born: Ints, now: int) -> None:
-        """Book messages that have arrived after step `now`."""
-        counts = np.bincount(accounts)
-        crossed = np.bincount(accounts, weights=hops).astype(np.int64)
-        first = np.full(len(counts), now)
-        np.minimum.at(first, accounts, born)
-        chosen = np.flatnonzero(counts)
-        columns = (column[chosen].tolist() for column in (counts, crossed, first))
-        for number, messages, links, begin in zip(chosen.tolist(), *columns, strict=True):
-            account = self.booked.get(number)
+    def note(self, accounts: Ints, hops: Ints, born: Ints, now: int) -> None:
+        """Note messages that have arrived after step `now`."""
+        self._noted.append((accounts, hops, born, now))
+        self._messages += len(accounts)
+        if self._messages >= AT_ONCE:
+            self._book()
+
+    @property
+    def booked(self) -> dict[int, Account]:
+        """What messages have cost, by the number of the account that pays."""
+        if self._noted:
+            self._book()
+        return self._booked
+
+    def _book(self) -> None:
+        """Book what has been noted: a row for each account and step."""
+        *columns, steps = zip(*self._noted, strict=True)
+        accounts, hops, born = map(np.concatenate, columns)
+        now = np.array(steps, np.int64).repeat([len(one) for one in columns[0]])
+        self._noted, self._messages = [], 0
+        order = np.lexsort((now, accounts))
+        accounts, now = accounts[order], now[order]
+        differs = (accounts[1:] != accounts[:-1]) | (now[1:] != now[:-1])
+        begins = np.concatenate([[0], 1 + np.flatnonzero(differs)])
+        counts = np.diff(begins, append=len(accounts))
+        crossed = np.add.reduceat(hops[order], begins)
+        first = np.minimum.reduceat(born[order], begins)
+        rows = accounts[begins], counts, crossed, first, now[begins]
+        for number, messages, links, begin, end in zip(
+            *(row.tolist() for row in rows), strict=True
+        ):
+            account = self._booked.get(number)
             if account is None:
-                account = self.booked[number] = Account("", "", 0)
+                account = self._booked[number] = Account("", "", 0)
             account.messages += messages
             account.hops += links
-            account.cover(begin, now)
+            account.cover(begin, end)

@@ -64,14 +64,15 @@ class Foundation:
 
     def uncover(self) -> dict[str, Any]:
         """Put packages back in their places; what scripts have there, by name."""
-        found = {name: sys.modules.get(name, ABSENT) for name in NAMES}
         hidden = {}
         for name, own in self._modules.items():
-            theirs = found[name]
-            if own is not None and theirs is not own:
+            theirs = sys.modules.get(name, ABSENT)
+            if theirs is own:
+                continue
+            if own is not None:
                 hidden[name] = theirs
                 sys.modules[name] = own
-            elif own is None and not _is_whole(theirs):
+            elif not _is_whole(theirs):
                 hidden[name] = sys.modules.pop(name)
         return hidden
 

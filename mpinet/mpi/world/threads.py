@@ -126,7 +126,8 @@ class Threads:
     @property
     def computing(self) -> int:
         """Number of threads that may yet call, and do not just now."""
-        alive = sum(thread.is_alive() for thread in list(self._owners))
+        owners = list(self._owners) if self._owners else []
+        alive = sum(thread.is_alive() for thread in owners)
         return alive - len(self._calls)
 
     @property

@@ -135,23 +135,23 @@ class Transit:
         """Give the router what processors have sent, and the bodies to the receivers' ranks."""
         machine, count = self._machine, sent.messages
         *addresses, messages = sent.columns
-        rows = np.array([np.fromiter(column, np.int64, count) for column in addresses])
+        sources, targets, accounts = (np.fromiter(one, np.int64, count) for one in addresses)
         keys = (self._keys + np.arange(count)) * machine.transport.size + machine.transport.rank
         self._keys += count
-        self._give_bodies(rows[1], keys, messages)
-        # A key's number on the machine is its sender and its place among the sender's messages, so
-        # that the order in which messages set out is the same for any number of ranks.
-        order = np.argsort(rows[0], kind="stable")
-        sources, targets, accounts = rows[:, order]
+        self._give_bodies(targets, keys, messages)
         payload = np.empty((count, len(WORDS)), np.int64)
-        payload[:, KEY] = keys[order]
+        payload[:, KEY] = keys
         payload[:, ACCOUNT] = accounts
         payload[:, BORN] = self.now
         payload[:, TARGET] = targets
         if self._packet is not None:
-            packets = np.array([self._packets(message) for message in messages], np.int64)[order]
-            sources, targets = np.repeat(sources, packets), np.repeat(targets, packets)
-            payload = np.repeat(payload, packets, axis=0)
+            packets = np.array([self._packets(message) for message in messages], np.int64)
+            sources, payload = np.repeat(sources, packets), np.repeat(payload, packets, axis=0)
+        if count > 1:
+            # A key's number on the machine is its sender and its place among the sender's messages,
+            # so that the order in which messages set out is the same for any number of ranks.
+            order = sources.argsort(kind="stable")
+            sources, payload = sources[order], payload[order]
         places = _numbers(sources)
         most = machine.max(1 + int(places.max(initial=0)))[0]
         if most > AT_ONCE:
@@ -162,7 +162,7 @@ class Transit:
         if self.counts:
             self._count(payload[:, BORN], 1)
         total = machine.topology.size * most
-        self.router.inject(sources, targets, sources * most + places, total, payload)
+        self.router.inject(sources, payload[:, TARGET], sources * most + places, total, payload)
 
     def _count(self, born: Ints, sign: int) -> None:
         """Count messages that set out or have come."""
@@ -221,9 +221,9 @@ class Transit:
         if len(ended.numbers) == 0:
             return [], []
         payload = ended.payload
-        if not np.array_equal(ended.nodes, payload[:, TARGET]):
+        if (ended.nodes != payload[:, TARGET]).any():
             self._machine.transport.fail(self.router.delivered_elsewhere())
-        self.arrivals.book(payload[:, ACCOUNT], ended.hops, payload[:, BORN], self.now)
+        self.arrivals.note(payload[:, ACCOUNT], ended.hops, payload[:, BORN], self.now)
         if self.counts:
             self._count(payload[:, BORN], -1)
         slots, keys = self._machine.slots(ended.nodes).tolist(), payload[:, KEY].tolist()
@@ -265,4 +265,4 @@ def _routing(topology: Topology, name: str | None) -> Routing:
 
 def _numbers(sources: Ints) -> Ints:
     """Numbers of messages, by ascending sources, among those of the same source."""
-    return np.arange(len(sources)) - np.searchsorted(sources, sources)
+    return np.arange(len(sources)) - sources.searchsorted(sources)
