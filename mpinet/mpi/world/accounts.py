@@ -193,7 +193,7 @@ class Arrivals:
 
     @property
     def booked(self) -> dict[int, Account]:
-        """What messages have cost, by the number of the account that pays."""
+        """Costs of messages, by the number of the account that pays."""
         if self._noted:
             self._book()
         return self._booked
