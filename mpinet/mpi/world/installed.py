@@ -106,16 +106,21 @@ def require_own(packages: Iterable[str]) -> None:
     ------
     UsageError
         There is no such package, or all share it, for it is Python's own, or the emulator runs on
-        it, or it is compiled code.
+        it, or it has been loaded, or it is compiled code.
     """
     for name in packages:
         found = find_spec(name) if name.isidentifier() else None
         if found is None:
             raise UsageError(f"--own {name}: no package of that name is installed.")
-        used = name in SHARED | USED or name in sys.modules
-        if used or isinstance(found.loader, ExtensionFileLoader):
-            why = "the emulator itself uses it" if used else "it is compiled code"
-            raise UsageError(f"--own {name}: processors cannot have it of their own, for {why}.")
+        if name in SHARED | USED:
+            why = "the emulator itself uses it"
+        elif name in sys.modules:
+            why = "it was loaded before the run"
+        elif isinstance(found.loader, ExtensionFileLoader):
+            why = "it is compiled code"
+        else:
+            continue
+        raise UsageError(f"--own {name}: processors cannot have it of their own, for {why}.")
 
 
 def package_of(name: str) -> str:

@@ -160,6 +160,7 @@ def test_processors_load_for_themselves_what_they_are_told_to(tmp_path, librarie
         ("", "no package of that name is installed"),
         ("numba", "the emulator itself uses it"),
         ("asyncio", "the emulator itself uses it"),
+        ("pytest_mpi", "it was loaded before the run"),
         ("compiled", "it is compiled code"),
     ],
 )
