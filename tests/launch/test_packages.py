@@ -24,7 +24,7 @@ PACKAGES = {
     "dlp_split": "dlp-mpi tqdm",
     "pymgrit_dahlquist": "pymgrit",
     "mpipool_executor": "mpipool tblib errorhandler dill",
-    "adaptive_runner": "adaptive sortedcontainers sortedcollections cloudpickle loky",
+    "adaptive_runner": "adaptive versioningit sortedcontainers sortedcollections cloudpickle loky",
     "ptmcmc_sampler": "ptmcmcsampler",
     "mpipartition_cube": "mpipartition",
     "h5py_files": "h5py",

@@ -1,4 +1,8 @@
-"""mpi4py-fft: transforms of a field in slabs and in pencils, beside NumPy's of it all."""
+"""mpi4py-fft: transforms of a field in slabs and in pencils, beside NumPy's of it all.
+
+It tells of blocks by where they begin: which rank has which is up to `Create_cart`, which may
+reorder ranks as it suits the network.
+"""
 
 import numpy as np
 from mpi4py import MPI
@@ -16,5 +20,6 @@ for cut in ({"slab": True}, {"grid": (2, -1)}):
     right = np.allclose(waves, np.fft.rfftn(whole)[fft.local_slice(True)])
     back = fft.backward(waves, normalize=True)
     total = round(abs(waves).sum(), 6)
-    print(comm.rank, *cut, fft.shape(True), right, np.allclose(back, field), total)
+    begins = [part.start for part in fft.local_slice(True)]
+    print(*cut, begins, fft.shape(True), right, np.allclose(back, field), total)
     fft.destroy()
