@@ -387,13 +387,13 @@ class Machine:
     def sum(self, *numbers: int) -> list[int]:
         """Sum numbers over all ranks (collective)."""
         if self.transport.size == 1:
-            return list(numbers)
+            return list(map(int, numbers))
         return [int(total) for total in self.transport.sum(np.array(numbers, np.int64))]
 
     def max(self, *numbers: int) -> list[int]:
         """Take the largest of each number over all ranks (collective)."""
         if self.transport.size == 1:
-            return list(numbers)
+            return list(map(int, numbers))
         return [int(largest) for largest in self.transport.max(np.array(numbers, np.int64))]
 
     @property

@@ -8,10 +8,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from mpinet.compiled import numba
+from mpinet.mpi.world.installed import FOUNDATION
 from mpinet.mpi.world.turns import Turns
-
-NAMES = ("array", "llvmlite", "mpinet", "networkx", "numba", "numpy", "rich")
-"""Packages that the emulator rests on, and imports or looks into when they are needed."""
 
 COMPILER = ("llvmlite", "numba")
 """Those of them that are imported late."""
@@ -34,7 +32,7 @@ class Foundation:
 
     def __init__(self, turns: Turns) -> None:
         self._turns = turns
-        self._modules: dict[str, Any] = {name: sys.modules.get(name) for name in NAMES}
+        self._modules: dict[str, Any] = {name: sys.modules.get(name) for name in FOUNDATION}
         self._path = list(sys.path)
 
     def compiler(self) -> None:

@@ -31,8 +31,8 @@ INSTALLED = tuple(
 SHARED = sys.stdlib_module_names | {"mpinet", "_pytest", "pluggy", "pytest"}
 """Packages that no processor loads for itself, whatever they import."""
 
-USED = {"greenlet", "llvmlite", "mpi4py", "networkx", "numba", "numpy"}
-"""Packages that the emulator uses, though it may not have loaded them yet."""
+FOUNDATION = ("array", "llvmlite", "mpinet", "networkx", "numba", "numpy", "rich")
+"""Packages that the emulator rests on, and imports or looks into when they are needed."""
 
 
 class Installed:
@@ -47,7 +47,7 @@ class Installed:
         Further packages, which processors are to load for themselves.
     """
 
-    def __init__(self, packages: Iterable[str] = ()) -> None:
+    def __init__(self, packages: Iterable[str]) -> None:
         self._reaching = {"mpi4py", *packages}
         self._using: set[str] = set()
 
@@ -112,7 +112,7 @@ def require_own(packages: Iterable[str]) -> None:
         found = find_spec(name) if name.isidentifier() else None
         if found is None:
             raise UsageError(f"--own {name}: no package of that name is installed.")
-        if name in SHARED | USED:
+        if name in SHARED.union(FOUNDATION, ("greenlet", "mpi4py")):
             why = "the emulator itself uses it"
         elif name in sys.modules:
             why = "it was loaded before the run"

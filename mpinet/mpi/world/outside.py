@@ -72,7 +72,7 @@ class Outside:
 
         @wraps(select_ready)
         def selected(selector: Any, timeout: float | None = None) -> list[Any]:
-            if os.getpid() != self._process or not self._others:
+            if not self._others:
                 return select_ready(selector, timeout)  # type: ignore[no-any-return]
             ready: list[Any] = select_ready(selector, 0)
             waits = not ready and (timeout is None or timeout > 0)
@@ -127,8 +127,9 @@ class Outside:
 
     @property
     def _others(self) -> bool:
-        """True if there are others who may wait for their turns."""
-        return self._world.turns.running > 1 or self._world.machine.transport.size > 1
+        """True if others may wait for their turns; never in a child of this process."""
+        others = self._world.turns.running > 1 or self._world.machine.transport.size > 1
+        return others and os.getpid() == self._process
 
     @property
     def _may_wait(self) -> bool:
@@ -138,8 +139,7 @@ class Outside:
 
     def _waits(self, opened: socket.socket) -> bool:
         """Tell if a call of a socket may wait, and keep others from their turns."""
-        waits = opened.gettimeout() != 0 and self._others and self._may_wait
-        return waits and os.getpid() == self._process
+        return opened.gettimeout() != 0 and self._others and self._may_wait
 
     def _await(self, opened: socket.socket, what: int) -> None:
         """Wait until something can be done with a socket."""

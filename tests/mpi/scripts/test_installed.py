@@ -159,6 +159,7 @@ def test_processors_load_for_themselves_what_they_are_told_to(tmp_path, librarie
         ("email.mime", "no package of that name is installed"),
         ("", "no package of that name is installed"),
         ("numba", "the emulator itself uses it"),
+        ("rich", "the emulator itself uses it"),
         ("asyncio", "the emulator itself uses it"),
         ("pytest_mpi", "it was loaded before the run"),
         ("compiled", "it is compiled code"),
