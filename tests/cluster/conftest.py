@@ -35,7 +35,9 @@ def hosts(machine: Hosts) -> Iterator[Hosts]:
     yield machine
     machine.clear()
     machine.restore()
+    left = machine.sweep()
     machine.empty()
+    assert left == []
 
 
 @pytest.fixture(params=["openmpi", "mpich"])

@@ -147,7 +147,25 @@ def test_jobs_with_one_process_number_and_one_tmp_do_not_meet(hosts: Hosts) -> N
     ends = [job.communicate(timeout=TIME_LIMIT) for job in jobs]
     assert [job.returncode for job in jobs] == [0] * 6, ends
     assert len({launcher for launcher, _ in ends}) < 6
-    assert hosts.all[1].files() == []
+    assert (nothing_is_left(hosts), hosts.files()) == ([], [])
+
+
+HELD = "/dev/shm/mpich_shm_77_0"
+HOLDING = f"touch {HELD}; exec 3<{HELD}; echo held; exec sleep 600"
+
+
+def test_a_segment_that_another_container_holds_outlives_a_job(hosts: Hosts) -> None:
+    apart = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
+    holder = hosts.start(1, *apart, "bash", "-c", HOLDING)
+    assert holder.stdout is not None and holder.stdout.readline() == "held\n"
+    job = [CHECKOUT / "launch/run", "-n", "1", "true"]
+    assert hosts.run(1, *job).returncode == 0
+    wait_until(lambda: not hosts.are_guarded())
+    assert hosts.files() == ["node1: mpich_shm_77_0"]
+    hosts.clear()
+    holder.communicate()
+    assert hosts.run(1, *job).returncode == 0
+    assert (nothing_is_left(hosts), hosts.files()) == ([], [])
 
 
 def cut(hosts: Hosts) -> None:
@@ -183,7 +201,7 @@ def test_a_loss_ends_the_job_everywhere_and_is_named(
     status, said = end_of(process)
     assert status != 0
     assert nothing_is_left(hosts) == []
-    assert [name for host in hosts.all.values() for name in host.files()] == []
+    assert hosts.files() == []
     if loss in (die, cut, "daemon"):
         assert "launch/run: node2 is lost: " in said
     else:

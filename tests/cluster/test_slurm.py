@@ -84,6 +84,8 @@ def slurm(served: Slurm, hosts: Hosts) -> Iterator[Slurm]:
     yield served
     served.run("scancel", "--user=root")
     served.mend()
+    hosts.clear()
+    hosts.sweep()  # what ranks leave that srun has started is Slurm's to clean
 
 
 def submitted(slurm: Slurm, *words: str, **environment: str) -> str:

@@ -1,9 +1,13 @@
 """What watches a job's processes: who is taken for stopped, who is named, and who is ended."""
 
+import errno
+import fcntl
 import os
 import signal
 import subprocess
 import sys
+import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -12,7 +16,7 @@ import pytest
 from mpinet.base.guardian import remains
 from mpinet.base.guardian.processes import by_ps, descendants, processes, program_of
 from mpinet.base.guardian.ranks import PROGRAM, claimed, daemon_of, is_watched
-from mpinet.base.guardian.remains import segments
+from mpinet.base.guardian.remains import Remains
 from mpinet.base.guardian.watch import Guardian
 
 LIMIT = 300  # seconds after which something hangs, on a busy machine, too
@@ -214,81 +218,87 @@ def test_without_a_limit_nobody_is_ended(start, capfd):
     assert capfd.readouterr().err == ""  # a rank: the other ranks tell
 
 
-MAPS = [
-    *(sys.executable, "-S", "-c"),
+HOLDS = (
     "import mmap, os, sys, time\n"
-    "kept = [mmap.mmap(os.open(name, os.O_RDWR), 0) for name in sys.argv[1:]]\n"
-    "print(flush=True); time.sleep(600)",
-]
+    "kept = [os.open(name, {}) for name in sys.argv[1:]]\n"
+    "if {}: kept = [mmap.mmap(one, 0) for one in kept]\n"
+    "print(flush=True); time.sleep(600)"
+)
+MAPS, OPENS = (
+    [sys.executable, "-S", "-c", HOLDS.format(*how)]
+    for how in [("os.O_RDWR", True), ("os.O_RDONLY", False)]
+)
 
 
 @pytest.fixture
-def shared(tmp_path):
-    """Make a file in shared memory; what is left of them is deleted."""
-    made = []
+def shared(monkeypatch):
+    """Make files in a folder that stands for all shared memory; jobs end beside this test, too."""
+    with tempfile.TemporaryDirectory(dir=remains.SHARED) as folder:
+        monkeypatch.setattr(remains, "SHARED", folder)
 
-    def make(name):
-        path = Path(f"/dev/shm/{name}{os.getpid()}")
-        path.write_bytes(bytes(4096))
-        made.append(path)
-        return str(path)
+        def make(name):
+            path = Path(folder, f"{name}_{os.getpid()}")
+            path.write_bytes(bytes(4096))
+            return str(path)
 
-    yield make
-    for path in made:
-        path.unlink(missing_ok=True)
+        yield make
 
 
-def test_a_killed_job_leaves_no_segment_that_it_alone_has_mapped(start, shared):
-    names = [shared(name) for name in ("mpich_shm_a", "sm_segment.b", "own-data-c")]
-    job, other = start([*MAPS, *names]), start([*MAPS, *names[1:]])
-    made = watching(job)
-    made.note()
-    assert set(segments(job.pid)) == set(names[:2])
+@pytest.mark.parametrize("holds", [MAPS, OPENS], ids=["mapped", "open"])
+def test_the_end_of_a_job_leaves_the_segments_that_somebody_holds(start, shared, holds):
+    names = [shared(name) for name in ("mpich_shm_a", "sm_segment.b", "mpich_vci_c")]
+    job, other = start([*MAPS, *names]), start([*holds, *names[1:]])
+    Remains().remove()
+    assert [os.path.exists(name) for name in names] == [True, True, True]
     job.kill()
     job.wait(LIMIT)
-    made.remains.remove()
+    Remains().remove()
     assert [os.path.exists(name) for name in names] == [False, True, True]
     other.kill()
     other.wait(LIMIT)
-    made.remains.remove()
-    assert [os.path.exists(name) for name in names] == [False, False, True]
+    Remains().remove()
+    assert [os.path.exists(name) for name in names] == [False, False, False]
 
 
-def test_a_segment_of_the_same_name_that_was_made_since_is_left(start, shared):
+def test_a_segment_that_is_still_held_for_a_moment_is_deleted(shared):
     name = shared("mpich_shm_d")
-    job = start([*MAPS, name])
-    made = watching(job)
-    made.note()
-    os.rename(name, f"{name}.before")
-    assert shared("mpich_shm_d") == name
-    job.kill()
-    job.wait(LIMIT)
-    made.remains.remove()
+    holder = os.open(name, os.O_RDONLY)
+    threading.Timer(0.03, os.close, [holder]).start()
+    Remains().remove()
+    assert not os.path.exists(name)
+
+
+def test_what_is_no_segment_of_this_user_is_left(shared, monkeypatch):
+    names = [shared(name) for name in ("own-data", "osc_results", "mpich_shm_table", "psm2_shmx")]
+    folder = Path(names[0]).parent
+    (folder / "mpich_shm_1_0").symlink_to(names[0])
+    (folder / "mpich_shm_2_0").mkdir()
+    os.mkfifo(folder / "mpich_shm_3_0")
+    (folder / "mpich_shm_4_0").touch()
+    before = set(folder.iterdir())
+    Remains().remove()
+    assert before - set(folder.iterdir()) == {folder / "mpich_shm_4_0"}
+    name = shared("mpich_shm_5")
+    monkeypatch.setattr(os, "geteuid", lambda: 54321)
+    Remains().remove()
     assert os.path.exists(name)
-    os.unlink(f"{name}.before")
 
 
-def test_what_processes_map_is_read_only_while_a_segment_is_new(tmp_path, monkeypatch):
-    monkeypatch.setattr(remains, "SHARED", str(tmp_path))
-    made, read = remains.Remains(), []
+def test_where_the_system_knows_no_leases_segments_are_left(shared, monkeypatch):
+    def refuse(*_):
+        raise OSError(errno.EINVAL, "no leases here")
 
-    def reads():
-        read.clear()
-        for _ in range(50):
-            made.note_new(lambda: read.append("once more") or [])
-        return len(read)
-
-    assert reads() == 0
-    for name, times in [("mpich_shm_a", remains.READS), ("own-data", 0), ("osc_b", remains.READS)]:
-        (tmp_path / name).touch()
-        assert (name, reads()) == (name, times)
-    (tmp_path / "osc_b").rename(tmp_path / "psm2_shm.c")
-    assert reads() == remains.READS
+    name = shared("mpich_shm_e")
+    monkeypatch.setattr(fcntl, "fcntl", refuse)
+    Remains().remove()
+    assert os.path.exists(name)
 
 
-def test_a_watchdog_of_the_ranks_alone_leaves_no_segment(start, shared):
-    name = shared("sm_segment.h")
-    job = start([*MAPS, name])
+def test_a_watchdog_of_the_ranks_alone_leaves_no_segment(start):
+    name = f"{remains.SHARED}/sm_segment.h.{os.getpid()}"
+    with open(name, "xb") as file:  # held from the first moment on, as a rank does
+        file.truncate(4096)
+        job = start([*MAPS, name])
     watching = subprocess.Popen([sys.executable, "-I", "-S", PROGRAM, "0.5"], stdin=subprocess.PIPE)
     watching.stdin.write(f"below {os.getpid()}\n".encode())
     watching.stdin.flush()

@@ -1,30 +1,30 @@
 """The remains of killed processes: folders, and segments of shared memory.
 
-The MPI libraries are told to keep what they can in the job's own folders. For other segments it is
-noted while the job runs which ones its processes have mapped; they are deleted at its end if no
-process has them mapped then.
+The MPI libraries are told to keep what they can in the job's own folders. Other segments are known
+by their names, and by this: nobody has them open or mapped. A rank may be killed at any moment, so
+that what it has made cannot be noted in time; but it holds a segment from the first moment on.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
-from collections.abc import Callable, Iterable
+import time
 from contextlib import suppress
-
-from .processes import processes
 
 SHARED = "/dev/shm"
 """Folder in which Linux has shared memory."""
 
-NAME = r"(?:mpich_shm_|sm_segment\.|vader_segment\.|osc_|ucx_shm_|psm\d_shm)[^/\n]*"
+NAME = re.compile(
+    r"mpich_(shm|vci)_[0-9a-f]+_\d+|mpich_shar_tmp\w{6}|(sm|vader)_segment\..+|osc_(sm|rdma)\..+"
+    r"|ucx_shm_posix_.+|psm\d_shm\..+"
+)
 """The names that MPI libraries give to their segments."""
 
-MAPPED = re.compile(rf"\S+ r\S+ \S+ \S+ (\d+) +({SHARED}/{NAME})\n".encode())
-"""A line of /proc/PID/maps: inode and path of a segment that an MPI library has made."""
-
-READS = 5
-"""Number of looks at a new segment. The process that makes one maps it only a little later."""
+LOOKS, BETWEEN = 3, 0.05
+"""Number of looks at segments that somebody holds, and seconds between two: who has just been
+killed may hold them for a moment."""
 
 
 class Remains:
@@ -32,60 +32,47 @@ class Remains:
 
     def __init__(self) -> None:
         self._folders: list[str] = []
-        self._segments: dict[str, int] = {}
-        self._seen: dict[tuple[str, int], int] = {}
 
     def add(self, folder: str) -> None:
         """Have a folder deleted at the end."""
         self._folders.append(folder)
 
-    def note(self, processes: Iterable[int]) -> None:
-        """Note the segments of shared memory that these processes have mapped."""
-        for number in processes:
-            self._segments |= segments(number)
-
-    def note_new(self, family: Callable[[], Iterable[int]]) -> None:
-        """Note what a job's processes have mapped, where there is a new segment on this host.
-
-        To list the segments takes microseconds, but milliseconds to find the processes and to read
-        what they have mapped: a job makes its segments when it starts, and seldom after that.
-        """
-        self._seen = {each: self._seen.get(each, 0) + 1 for each in standing()}
-        if any(looks <= READS for looks in self._seen.values()):
-            self.note(family())
-
     def remove(self) -> None:
-        """Delete the folders, and those of the segments that no process maps any more."""
+        """Delete the folders, and this user's segments that no process of any job holds."""
         import shutil  # which ranks do not need
 
         for folder in self._folders:
             shutil.rmtree(folder, ignore_errors=True)
-        # Another job may have mapped a segment, or made a new one under an old name: delete only
-        # those that no process maps, and that still have the inode noted.
-        left = {path for path in self._segments if os.path.exists(path)}
-        if not left:
-            return
-        for number in processes():
-            left -= set(segments(number))
-        for path in left:
-            with suppress(OSError):
-                found = os.stat(path)
-                if found.st_uid == os.geteuid() and found.st_ino == self._segments[path]:
-                    os.unlink(path)
+        for look in range(LOOKS):
+            time.sleep(BETWEEN if look else 0)
+            if not [path for path in segments() if not delete_unheld(path)]:
+                return
 
 
-def standing() -> list[tuple[str, int]]:
-    """List name and inode of the segments that MPI libraries have on this host."""
-    with suppress(OSError), os.scandir(SHARED) as files:
-        return [(file.name, file.inode()) for file in files if re.fullmatch(NAME, file.name)]
+def segments() -> list[str]:
+    """List the segments that MPI libraries have made on this host."""
+    with suppress(OSError):
+        return [f"{SHARED}/{name}" for name in os.listdir(SHARED) if NAME.fullmatch(name)]
     return []
 
 
-def segments(number: int) -> dict[str, int]:
-    """Return the inodes of the MPI segments that a process has mapped, by their paths."""
+def delete_unheld(path: str) -> bool:
+    """Delete a file of this user unless a process has it open or mapped; return whether none has.
+
+    Linux leases a file to a writer only if nobody else holds it, not even in a container that
+    shares the folder, whose processes cannot be seen here. Without leases the file is left.
+    """
     try:
-        with open(f"/proc/{number}/maps", "rb") as file:
-            found = MAPPED.findall(file.read())
-    except OSError:
-        return {}
-    return {os.fsdecode(path): int(inode) for inode, path in found}
+        file = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:  # gone, or nothing that this user may write to
+        return True
+    with suppress(OSError):
+        try:
+            if os.fstat(file).st_uid != os.geteuid():
+                return True
+            fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+            os.unlink(path)
+            return True
+        finally:
+            os.close(file)
+    return False

@@ -34,11 +34,9 @@ waits for what they may still say, the second holds for both."""
 OWN_LOOKS = 20
 """Number of looks in the time after which a stopped process ends the job."""
 
-FIRST_LOOK, OFTEN = 0.1, 10
-"""Fewest seconds between two looks for segments; they grow to the job's age divided by `OFTEN`."""
-
-LINGER = 0.02, 0.25
-"""Fewest and most seconds between two looks at ranks that outlive the one that waits for them."""
+LINGER, OFTEN = (0.02, 0.25), 10
+"""Fewest and most seconds between two looks at ranks that outlive the one that waits for them; they
+grow to the time waited divided by `OFTEN`."""
 
 SILENCE = 8.0
 """Seconds without a sign of life from the launching host after which it is taken for lost
@@ -73,7 +71,7 @@ class Guardian:
         self._daemon = 0
         self._stopped: dict[int, float] = {}
         self._told: set[int] = set()
-        self._began = self._looked = time.monotonic()
+        self._looked = time.monotonic()
         self.remains = Remains()
         waits = min(limit or patience, patience)
         self.pause = min(5.0, max(0.05, waits / OWN_LOOKS))
@@ -97,24 +95,14 @@ class Guardian:
             self._roots = self._ranks(table)
         return descendants(self._roots, table)
 
-    def next_look(self) -> float:
-        """Return the seconds until `attend`: fewer while a young job makes its segments."""
-        age = time.monotonic() - self._began
-        return min(self.pause, max(FIRST_LOOK, age / OFTEN))
-
     def attend(self) -> bool:
-        """Note new segments, and `look` where it is time; return whether anything is left."""
-        self.note()
+        """Look where it is time; return whether anything is left to watch."""
         return time.monotonic() - self._looked < self.pause or self._look_again()
 
     def _look_again(self) -> bool:
         """Look, and take the time since the last look for what is seen."""
         before, self._looked = self._looked, time.monotonic()
         return self.look(self._looked - before)
-
-    def note(self) -> None:
-        """Note what the job's processes would leave behind."""
-        self.remains.note_new(lambda: self._family(processes()))
 
     def _above(self, table: dict[int, Process]) -> list[int]:
         """List the launchers of the ranks that no other guardian watches."""
@@ -175,7 +163,6 @@ class Guardian:
         )
         # A stopped process obeys no other signal. The script of ``launch/run`` has to live on: it
         # tells the end of the job, and is woken when the rest is gone.
-        self.remains.note(family)
         send(signal.SIGKILL, [number for number in late if number != self._owner])
         if self._owner:
             self.end(signal.SIGTERM, family)
@@ -195,7 +182,6 @@ class Guardian:
     def end(self, number: int, family: Sequence[int] = (), grace: float = GRACE) -> None:
         """Send a signal to the watched processes; kill those left after `grace` seconds."""
         family = [*family, *descendants(self._roots, processes())]
-        self.remains.note(family)
         send(number, self._roots)
         if not gone(family, grace):
             send(signal.SIGKILL, family)
@@ -212,7 +198,6 @@ class Guardian:
     def end_orphans(self) -> None:
         """Kill the job's processes that have lost their launcher, and delete what they leave."""
         left = self.marked()
-        self.remains.note(left)
         send(signal.SIGKILL, left)
         gone(left, LAST)
         self.remains.remove()
@@ -221,7 +206,6 @@ class Guardian:
         """Keep looking until all ranks are gone, as the first of them has asked."""
         began, (shortest, longest) = time.monotonic(), LINGER
         while self._look_again():
-            self.note()
             lasted = time.monotonic() - began
             time.sleep(min(self.pause, longest, max(shortest, lasted / OFTEN)))
         self.remains.remove()
@@ -257,7 +241,7 @@ def keep(guardian: Guardian, launched: bool) -> None:
     # Requests come as lines on standard input, whose end says that the other side is gone.
     heard = b""
     while True:
-        ready, _, _ = select.select([0], [], [], guardian.next_look())
+        ready, _, _ = select.select([0], [], [], guardian.pause)
         if ready:
             text = os.read(0, 4096)
             heard += text
@@ -313,7 +297,8 @@ def run_there(mark: str, shared: str, command: str) -> int:
     daemon = subprocess.Popen(["bash", "-c", command], stdin=subprocess.DEVNULL)
     heard = time.monotonic()
     while daemon.poll() is None or (daemon.returncode == 0 and guardian.marked()):
-        ready, _, _ = select.select([0, ends], [], [], guardian.next_look())
+        pause = guardian.pause if daemon.returncode is None else LINGER[1]
+        ready, _, _ = select.select([0, ends], [], [], pause)
         if ends in ready:
             os.read(ends, 4096)
         if 0 in ready and os.read(0, 4096):
@@ -321,7 +306,6 @@ def run_there(mark: str, shared: str, command: str) -> int:
         elif 0 in ready or time.monotonic() - heard > SILENCE:
             guardian.end_orphans()
             return 0
-        guardian.remains.note_new(guardian.marked)
     guardian.end_orphans()
     return daemon.returncode if daemon.returncode >= 0 else 128 - daemon.returncode
 
@@ -335,6 +319,7 @@ def main(words: Sequence[str]) -> None:
         Limit; then, of ``launch/run`` alone, patience, name, and the script's process. Or
         ``--there``, and what `run_there` takes.
     """
+    signal.signal(signal.SIGIO, signal.SIG_IGN)  # comes where a file is opened that is leased
     if words[:1] == ["--there"]:
         sys.exit(run_there(*words[1:]))
     limit, patience, name, owner = [*words, *("0", "60", "mpinet", "0")[len(words) :]]
