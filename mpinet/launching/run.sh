@@ -301,8 +301,12 @@ proved() { # rank 0 came to its end in success
   [ "$(cat "$MPINET_PROOF" 2>/dev/null)" = 0 ]
 }
 
-say_lost() { # the host that onhost.sh has told of
-  echo "$me: $(cat "$MPINET_PROOF.lost" 2>/dev/null); the job is ended" >&2
+loss() { # the sentence of onhost.sh, if it has told of one
+  cat "$MPINET_PROOF.lost" 2>/dev/null
+}
+
+say_lost() { # LOSS
+  echo "$me: $1; the job is ended" >&2
 }
 
 lost() { # a host, while the launcher may still wait for it
@@ -312,7 +316,7 @@ lost() { # a host, while the launcher may still wait for it
     sleep 0.1
   done
   if proved && ! kill -0 "$job" 2>/dev/null; then return; fi
-  say_lost
+  say_lost "$(loss)"
   ask end 15 || kill -KILL "$job" 2>/dev/null
   exit 1
 }
@@ -362,15 +366,17 @@ esac
 
 # A launcher that ends for a lost host may be quicker than the word of it; where it was itself killed,
 # what its end makes of the connections to other hosts tells nothing.
+loss=''
 if ! proved && [ $status != 137 ]; then
   for _ in {1..15}; do
     [ ! -e "$MPINET_PROOF.lost" ] && compgen -G "$MPINET_PROOF.ssh.*" >/dev/null || break
     sleep 0.1
   done
+  loss=$(loss)
 fi
-[ $status = 0 ] || ask orphans # also those that would have told: only now
-if ! proved && [ $status != 137 ] && [ -e "$MPINET_PROOF.lost" ] && [ "$status$prove" != 0no ]; then
-  say_lost
+[ $status = 0 ] || ask orphans # also those that would have told, and the folder: only now
+if [ -n "$loss" ] && [ "$status$prove" != 0no ]; then
+  say_lost "$loss"
   exit $((status ? status : 1))
 fi
 
