@@ -6,6 +6,7 @@ each test has come to is kept in test-logs/suite, so that a long run can be made
 """
 
 import argparse
+import fcntl
 import json
 import os
 import signal
@@ -202,11 +203,14 @@ def stated() -> dict[str, dict[str, str]]:
 
 
 def write() -> None:
-    """Put the table into the page."""
-    text = PAGE.read_text()
-    before, _, rest = text.partition(BEGIN)
-    _, _, behind = rest.partition(END)
-    PAGE.write_text(f"{before}{BEGIN}\n\n{table()}\n{END}{behind}")
+    """Put the table into the page, one of those that run parts of it after the other."""
+    KEPT.mkdir(parents=True, exist_ok=True)
+    with open(KEPT / "writing", "w") as writing:
+        fcntl.flock(writing, fcntl.LOCK_EX)
+        text = PAGE.read_text()
+        before, _, rest = text.partition(BEGIN)
+        _, _, behind = rest.partition(END)
+        PAGE.write_text(f"{before}{BEGIN}\n\n{table()}\n{END}{behind}")
 
 
 if __name__ == "__main__":

@@ -8,21 +8,24 @@ REFUSED = {
     "test_p2p_obj": "testCommLock",
     "test_ctypes": "testHandleAdress",
     "test_doc": "",
-    "test_dynproc": "testJoin",
     "test_objmodel": "testCAPI",
     "test_util_pool": "test_apply_async_timeout",
 }
 """Tests that may fail, by module: those that have these letters in their names."""
 
+PARTS = 32
+"""Tests that share the modules of a size, none of which takes longer than a long test may."""
+
 
 @pytest.mark.long
 @pytest.mark.parametrize("size", suite.SIZES)
-def test_what_passes_under_mpirun_passes_here(size):
-    names = suite.modules()
+@pytest.mark.parametrize("part", range(PARTS))
+def test_what_passes_under_mpirun_passes_here(size, part):
+    names = suite.modules()[part::PARTS]
     suite.measure([size], names)
     suite.write()
     found = {name: suite.lacking(size, name) for name in names}
-    assert sum(len(passed) for passed, _ in found.values()) > 1500
+    assert any(passed for passed, _ in found.values())
     assert not {
         test
         for name, (_, lacks) in found.items()
