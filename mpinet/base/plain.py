@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import asdict, is_dataclass
+from math import inf
 from typing import Any
 
 import numpy as np
 
 
 def plain(value: Any) -> Any:
-    """Convert a result for JSON: dataclasses become objects, NumPy's numbers plain ones."""
+    """Convert a result for JSON: dataclasses become objects, NumPy's numbers plain ones.
+
+    JSON has no infinite numbers: they become the word ``infinite``.
+    """
     if is_dataclass(value) and not isinstance(value, type):
         return plain(asdict(value))
     if isinstance(value, dict):
@@ -18,4 +22,6 @@ def plain(value: Any) -> Any:
         return [plain(part) for part in value]
     if isinstance(value, np.ndarray):
         return plain(value.tolist())
-    return value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    return "infinite" if value == inf and isinstance(value, float) else value

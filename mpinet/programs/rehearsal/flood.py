@@ -41,6 +41,8 @@ def rehearse_flood(machine: Machine, dry: Dry, root: int) -> Rehearsal:
         Where it starts.
     """
     require_rehearsable(machine, "flooding")
+    if machine.model.half_duplex:  # then every beep's port is needed, and not its receiver alone
+        raise UsageError("predict knows flooding with full-duplex links.")
     topology, placement = machine.topology, machine.placement
     routing = shortest_of(topology)
     some = np.unique(np.linspace(0, topology.size - 1, min(topology.size, SAMPLE)).astype(np.int64))

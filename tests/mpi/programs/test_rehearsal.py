@@ -9,6 +9,7 @@ from mpinet.errors import UsageError
 from mpinet.machine.choice import open_mapping
 from mpinet.machine.dry import Dry
 from mpinet.machine.machine import Machine
+from mpinet.machine.model import PortModel
 from mpinet.machine.transport import Local
 from mpinet.networks.routing import path
 from mpinet.programs.ascend import run
@@ -129,10 +130,11 @@ def test_what_a_rank_alone_cannot_know_gets_a_sentence():
         return Machine(topology, ports, Dry(0, 2), open_mapping(mapping, topology, Local()))
 
     dry = Dry(0, 2)
-    ring = machine("ring:8", "one")
+    ring, half = machine("ring:8", "one"), PortModel(half_duplex=True)
     for act, said in [
         (lambda: rehearse_flood(machine("clens:3,3"), dry, 0), "links, not of busses"),
         (lambda: rehearse_flood(machine("ring:8", mapping="random"), dry, 0), "or clusters"),
+        (lambda: rehearse_flood(machine("ring:8", half), dry, 0), "full-duplex links"),
         (
             lambda: rehearse_flood(machine("fattree:2,2", mapping="clusters"), dry, 0),
             "--mapping blocks\\.",

@@ -2,8 +2,10 @@
 
 import json
 
+import networkx as nx
 import pytest
 
+import mpinet
 from mpinet import measure as room
 from mpinet.base.plain import plain
 from mpinet.cli.session import Session
@@ -51,6 +53,16 @@ def test_a_measure_gives_what_its_function_gives(name):
 def test_a_wrong_measure_gets_a_sentence(typed, said, capsys):
     assert Session(["measure", *typed.split()]).run() == 2
     assert said in capsys.readouterr().err
+
+
+def test_what_is_infinite_is_said_in_a_word():
+    found = measure("fattree:2,3", "fault_diameter", ["faults=1"])
+    alone = found.value["value"]["removed"]
+    assert (found.value["value"]["value"], len(alone)) == ("infinite", 1)
+    assert "infinite" in str(found)
+    whole = mpinet.to_networkx("fattree:2,3")
+    whole.remove_nodes_from(alone)
+    assert not nx.is_connected(whole)
 
 
 def test_its_short_name_is_understood():
