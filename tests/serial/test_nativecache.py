@@ -174,6 +174,7 @@ print(total(np.arange(3)), sum(total.native.stats.cache_misses.values()))
 def test_code_is_kept_by_what_it_is_made_of_not_by_the_file_it_stands_in(tmp_path: Path) -> None:
     home = str(tmp_path / "home")  # the copies share what is in it, without being told to
     environment = {**os.environ, "HOME": home, "XDG_CACHE_HOME": f"{home}/.cache"}
+    environment["PYTHONDONTWRITEBYTECODE"] = "1"  # a file may change twice in a second
     for name in ("NUMBA_DISABLE_JIT", "NUMBA_CACHE_DIR"):
         environment.pop(name, None)
 
