@@ -235,6 +235,11 @@ def prepare(options: argparse.Namespace) -> Job:
         raise UsageError(f"--compute is a factor 0..10^6, not {options.compute}.")
     if options.arrivals is not None and options.messages is not None:
         raise UsageError("--arrivals does not go with --messages: it changes what comes when.")
+    if options.arrivals is not None:
+        try:
+            arrivals_of(options.arrivals)  # which a caller has not had read
+        except ValueError as error:
+            raise UsageError(f"{error}.") from None
     _refuse_orders(options)
     if options.packet is not None and options.packet < 1:
         raise UsageError(f"--packet: a packet has 1 byte or more, not {options.packet}.")

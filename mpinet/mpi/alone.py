@@ -60,7 +60,8 @@ def comm_self() -> Intracomm:
     (0, 1, 3)
     """
     world = vars(running).get("world")
-    if world is not None and getcurrent() is world.turns.current.thread:
+    here = None if world is None else world.turns.current
+    if here is not None and here.id >= 0 and getcurrent() is here.thread:
         return own()
     _begin()
     return whole()

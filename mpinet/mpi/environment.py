@@ -8,6 +8,8 @@ import sys
 from threading import current_thread, main_thread
 from typing import Any
 
+from greenlet import getcurrent
+
 from mpinet.errors import UsageError
 from mpinet.mpi.real import REAL
 from mpinet.mpi.settings import settled
@@ -99,10 +101,16 @@ def Wtime() -> float:
     """
     world = running.world
     here = running.turns.current
-    if type(here) is Processor and here.account is None and world.clock.must_wait(QUESTIONS):
-        here.account = world.accounts.at("Wtime", sys._getframe(1))
+    if getcurrent() is not here.thread:
+        if current_thread() is not main_thread() and world.clock.is_urged_by(
+            world.threads.owner, QUESTIONS
+        ):
+            world.threads.serve("Wtime", sys._getframe(1), world.clock.wait)
+    elif here.id >= 0 and world.clock.must_wait(QUESTIONS):
+        before = here.account  # of the call that it is in, as a task of a pool
+        here.account = before or world.accounts.at("Wtime", sys._getframe(1))
         world.clock.wait()
-        here.account = None
+        here.account = before
     return world.transit.now * STEP
 
 

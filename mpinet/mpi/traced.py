@@ -41,15 +41,16 @@ def traced(world: World, shares: Sequence[Sequence[Account]]) -> Traced | None:
     Raises
     ------
     UsageError
-        The script accesses windows, or sends partitioned messages.
+        The script accesses windows, sends partitioned messages, or does what goes the same way.
     """
     mail = world.mail
     if not isinstance(mail, LoggedMail):
         return None
     if world.machine.sum(int(mail.one_sided))[0]:
         raise UsageError(
-            "The script accesses windows or sends partitioned messages: what waits for these is "
-            "not noted, and so they are written as no program of messages."
+            "The script accesses windows, sends partitioned messages, spawns processors or agrees "
+            "on failures: what waits for these is not noted, and so they are written as no program "
+            "of messages."
         )
     rows = gathered(world.machine.transport, list(mail.finish().items()))
     if not rows:

@@ -233,6 +233,13 @@ def test_a_program_of_a_pool_prints_the_same_lines(ranks):
     assert shown == really(4, *words)
 
 
+def test_what_a_line_registers_for_its_end_is_called_at_its_processors_end():
+    line = "import atexit; from mpi4py import MPI; c = MPI.COMM_WORLD; "
+    line += "atexit.register(lambda: print('bye', c.rank, c.allreduce(1), flush=True))"
+    text = job(2, "mpinet", "exec", "--on", "ring:3", "-c", line)
+    assert text.startswith("bye 0 3\nbye 1 3\nbye 2 3\n-c on ring:3\nprocessors")
+
+
 NEWER = {"sessions": 6, "partitions": 8, "halos": 4, "threads": 8}
 """Programs of calls that few use, and how many lines they print."""
 

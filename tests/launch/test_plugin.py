@@ -204,3 +204,41 @@ def test_a_communicator_of_one_needs_no_run(tmp_path):
     script.write_text("from mpi4py import MPI\nimport mpinet\nassert mpinet.comm_self().size == 1")
     assert mpinet.exec(script, "ring:3").processors == 3
     assert comm.allreduce(5) == 5
+
+
+def test_a_communicator_that_is_asked_for_after_a_run_has_a_world_of_its_own(tmp_path):
+    lines = [
+        "import mpinet",
+        "mpinet.exec('s.py', 'ring:3')",
+        "comm = mpinet.comm_self()",
+        "try: comm.recv(source=0)",
+        "except mpinet.errors.Deadlock: print(comm.size)",
+    ]
+    (tmp_path / "s.py").write_text("from mpi4py import MPI\nMPI.COMM_WORLD.barrier()")
+    done = subprocess.run(
+        [sys.executable, "-c", "\n".join(lines)], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert (done.stdout, done.stderr) == ("1\n", "")
+
+
+ENDINGS = {
+    "os.kill(os.getpid(), signal.SIGINT); time.sleep(100)": "KeyboardInterrupt",
+    "pytest.exit('enough')": "enough",
+}
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_who_ends_the_session_of_a_processor_ends_the_whole(tmp_path, ending):
+    (tmp_path / "test_ends.py").write_text(
+        "import os, signal, time, pytest\n"
+        "def test_a(comm): comm.barrier()\n"
+        "def test_ends(comm):\n"
+        f"    if comm.rank == 1: {ending}\n"
+        "    comm.barrier()\n"
+        "def test_b(comm): assert 0\n"
+    )
+    words = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--mpinet", "3"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert ENDINGS[ending] in done.stdout
+    assert "1 passed" in done.stdout and "failed" not in done.stdout

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple, Protocol
 
 import pytest
 
+from mpinet.mpi.world.calls import running
+
 UNUSED = ("unraisableexception", "threadexception")
 """Plugins that watch the whole interpreter; the host's session has them."""
 
@@ -88,6 +90,11 @@ class Member:
             following = None if task.following is None else self.items[task.following]
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
         return True
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        """Let the host's session end as this one does, and at once: by Ctrl-C or `pytest.exit`."""
+        running.turns.break_out(excinfo.value)
 
     def pytest_internalerror(self, excrepr: Any) -> bool:
         """Keep what ends the session; nobody else is to print it."""

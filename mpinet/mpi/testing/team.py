@@ -90,7 +90,11 @@ class Team:
         self._names = names
         self._stack = ExitStack()
         self._world = self._begun(topology)
-        self._go_on()
+        try:
+            self._go_on()
+        except BaseException:  # a processor's session breaks out of all
+            self._stack.close()
+            raise
 
     def _begun(self, topology: Topology) -> Court:
         """The world, at its beginning."""

@@ -32,6 +32,9 @@ NONCONTIGUOUS = "alloc_shared_noncontig"
 LINE = 64
 """Bytes to which such parts are aligned."""
 
+TOO_MUCH = 1 << 63
+"""Bytes that no memory can be addressed to have."""
+
 
 class NoWindow(Nowhere):
     """The scope of the null window."""
@@ -173,6 +176,8 @@ class Win(Labels, Attributes, ErrorHandling, Synchronization, Numbered, np.ndarr
         """
         made = Making(comm, disp_unit, _known_size(size))
         lengths = made.sizes[:, 0]
+        if sum(lengths.tolist()) >= TOO_MUCH:
+            raise REAL.Exception(REAL.ERR_SIZE)
         if info and info.Get(NONCONTIGUOUS) == "true":
             lengths = -(-lengths // LINE) * LINE
         ends = np.cumsum(lengths)

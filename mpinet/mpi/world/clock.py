@@ -7,6 +7,7 @@ passes for whoever asks again and again, and while the asker's port is busy with
 from __future__ import annotations
 
 from mpinet.mpi.world.mail import Mail
+from mpinet.mpi.world.processor import Processor
 from mpinet.mpi.world.transit import Transit
 from mpinet.mpi.world.turns import Turns
 
@@ -66,11 +67,15 @@ class Clock:
         """
         here = self._turns.current
         self.asked += 1
-        here.asked += 1
-        if here.asked > patience or self._idled:
-            here.asked = 0
+        return self.is_urged_by(here, patience) or self._is_sending(here.id)
+
+    def is_urged_by(self, asker: Processor, patience: int) -> bool:
+        """Tell if a processor, or its thread, has asked so often that time has to pass."""
+        asker.asked += 1
+        if asker.asked > patience or self._idled:
+            asker.asked = 0
             return True
-        return self._is_sending(here.id)
+        return False
 
     def wait(self) -> None:
         """Resume the running processor after a step, when its port is no longer busy.
@@ -78,6 +83,7 @@ class Clock:
         The step comes even if nothing is under way.
         """
         turns = self._turns
+        self.asked += 1
         turns.poll()
         while self._is_sending(turns.current.id):
             turns.poll()

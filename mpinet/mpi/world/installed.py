@@ -89,7 +89,9 @@ class Installed:
 
     def acts_for_one(self, name: str) -> bool:
         """Tell if what a module's functions do is the doing of the running processor alone."""
-        return package_of(name) in self._using or self.owns(sys.modules.get(name), name)
+        if name == "__main__" or package_of(name) in self._using:
+            return True
+        return self.owns(sys.modules.get(name), name)
 
     def refers(self, name: str) -> bool:
         """Tell if a shared module has names for what belongs to a package that reaches mpi4py."""

@@ -362,6 +362,12 @@ class Turns:
         self._exits.fail(self.current, error.with_traceback(script_line()), self.now)
         self.stay()
 
+    def break_out(self, error: BaseException) -> None:
+        """Raise an error where this rank's run was begun; the running processor does not go on."""
+        self.privacy.leave(self.current)
+        self.current = self._scheduler
+        self._scheduler.thread.throw(error)
+
     def stay(self) -> NoReturn:
         """Block the running processor for good: the run has failed, and ends."""
         while True:

@@ -148,3 +148,32 @@ def test_a_processor_that_is_interrupted_while_it_holds_a_lock_of_the_interprete
         assert threading.active_count() <= 2  # what wakes processors is no thread of the script's
     """
     assert played(tmp_path, "complete:3", script)[0] == {0: [3], 1: [3], 2: [3]}
+
+
+def test_time_passes_for_threads_and_tasks_that_wait_for_it(tmp_path):
+    script = """
+        import threading
+        from greenlet import greenlet
+        from mpi4py.futures import MPICommExecutor
+        from mpi4py.util.pool import ThreadPool
+
+        def wait(what):
+            begin = MPI.Wtime()
+            while MPI.Wtime() - begin < 50e-6:
+                pass
+            return what, MPI.Wtime() - begin < 1e-3
+
+        found = []
+        thread = threading.Thread(target=lambda: found.append(wait("thread")))
+        thread.start()
+        thread.join()
+        say(*found)
+        say(ThreadPool(1).apply(wait, ["pool"]))
+        say(greenlet(lambda: [MPI.Wtime() for _ in range(3000)] and "own greenlet").switch())
+        with MPICommExecutor(comm, root=0) as executor:
+            if executor is not None:
+                say(executor.submit(wait, "task").result())
+    """
+    said, _ = played(tmp_path, "complete:2", script)
+    all_say = [("thread", True), ("pool", True), "own greenlet"]
+    assert said == {0: [*all_say, ("task", True)], 1: all_say}

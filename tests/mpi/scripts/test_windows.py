@@ -106,6 +106,17 @@ def test_an_exclusive_lock_keeps_all_others_out(tmp_path):
     assert said == {rank: [15 if rank == 2 else 0] for rank in range(5)}
 
 
+def test_more_shared_memory_than_there_can_be_is_refused(tmp_path):
+    script = """
+        try:
+            MPI.Win.Allocate_shared(2**62, comm=comm)
+        except MPI.Exception as error:
+            say(error.Get_error_class() == MPI.ERR_SIZE)
+    """
+    said, _ = played(tmp_path, "complete:4", script)
+    assert said == {rank: [True] for rank in range(4)}
+
+
 def test_memory_is_shared_by_all_members_of_a_shared_window(tmp_path):
     script = """
         window = MPI.Win.Allocate_shared(8 * (rank + 1), 8, comm=comm)
