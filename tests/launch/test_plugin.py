@@ -160,6 +160,7 @@ def test_a_mark_is_enough_and_tests_without_it_import_nothing(tmp_path):
         (["--mpinet", "0"], "mpinet: tests run on 1 processor or more, not on 0."),
         (["--mpinet", "3", "--on", "ring:4"], "mpinet: ring:4 has 4 processors, not 3."),
         (["--on", "moon:4"], "mpinet: "),
+        (["--mpinet", "100000000"], "mpinet: sessions of pytest on 100000000 processors need"),
     ],
 )
 def test_options_that_cannot_be_are_refused_in_a_sentence(tmp_path, words, sentence):

@@ -19,6 +19,9 @@ MARK = (
     "torus:2x2."
 )
 
+SESSION = 300_000
+"""Least bytes of a processor's session of pytest."""
+
 FOREIGN = {"parallel": "nprocs", "mpi": "ranks"}
 """Marks of other plugins that say on how many processors a test runs, and how they call that."""
 
@@ -51,6 +54,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def _place(number: Any, network: str | None) -> Place:
     """Return where tests run that options or a mark tell of."""
+    from mpinet.base.memory import in_units, memory_left
     from mpinet.errors import MpinetError
     from mpinet.networks import open as opened
 
@@ -64,6 +68,11 @@ def _place(number: Any, network: str | None) -> Place:
         raise pytest.UsageError(f"mpinet: {error}") from None
     if number is not None and hosts != int(text):
         raise pytest.UsageError(f"mpinet: {name} has {hosts} processors, not {text}.")
+    if hosts * SESSION > (left := memory_left()):
+        raise pytest.UsageError(
+            f"mpinet: sessions of pytest on {hosts} processors need about "
+            f"{in_units(hosts * SESSION)} of memory, and {in_units(left)} are free here."
+        )
     return Place(hosts, name)
 
 

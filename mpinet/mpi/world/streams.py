@@ -32,6 +32,7 @@ class Printing(io.TextIOBase):
     encoding = "utf-8"
     errors = "backslashreplace"
     mode = "w"
+    line_buffering = False
 
     def __init__(self, world: World, below: TextIO, error: bool):
         self.name = "<stderr>" if error else "<stdout>"
@@ -52,6 +53,10 @@ class Printing(io.TextIOBase):
     def writable(self) -> bool:
         """Processors may print."""
         return True
+
+    def fileno(self) -> int:
+        """Return the process's own descriptor: for programs that write there beside all lines."""
+        return 2 if self._error else 1
 
     def reconfigure(self, **settings: Any) -> None:
         """Nothing can be set: lines wait for the end of the round in any case."""

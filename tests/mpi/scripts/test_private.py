@@ -455,3 +455,17 @@ def test_what_other_threads_import_before_the_first_turn_is_nobodys():
     world = SimpleNamespace(turns=Turns([0, 1], exits=None))
     with loading(world):
         exec("import json", {"__name__": "elsewhere", "__builtins__": __builtins__})
+
+
+def test_the_standard_streams_have_the_process_s_descriptors(tmp_path):
+    script = """
+        import faulthandler, subprocess, sys
+
+        faulthandler.enable()
+        faulthandler.disable()
+        with open("/dev/null", "w") as nowhere:
+            subprocess.run(["true"], stdout=nowhere, stderr=sys.stderr, check=True)
+        say((sys.stdout.fileno(), sys.stderr.fileno(), sys.stdout.line_buffering))
+    """
+    said, _ = played(tmp_path, "ring:3", script)
+    assert said == {rank: [(1, 2, False)] for rank in range(3)}
