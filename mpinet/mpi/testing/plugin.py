@@ -54,7 +54,6 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def _place(number: Any, network: str | None) -> Place:
     """Return where tests run that options or a mark tell of."""
-    from mpinet.base.memory import in_units, memory_left
     from mpinet.errors import MpinetError
     from mpinet.networks import open as opened
 
@@ -68,11 +67,6 @@ def _place(number: Any, network: str | None) -> Place:
         raise pytest.UsageError(f"mpinet: {error}") from None
     if number is not None and hosts != int(text):
         raise pytest.UsageError(f"mpinet: {name} has {hosts} processors, not {text}.")
-    if hosts * SESSION > (left := memory_left()):
-        raise pytest.UsageError(
-            f"mpinet: sessions of pytest on {hosts} processors need about "
-            f"{in_units(hosts * SESSION)} of memory, and {in_units(left)} are free here."
-        )
     return Place(hosts, name)
 
 
@@ -97,6 +91,7 @@ class Host:
             from mpinet.networks import open as opened
 
             self._close()
+            _require_room(place.processors)
             names = None if items is None else [_named(item) for item in items]
             words = self._config.invocation_params.args
             self._team = Team(opened(place.network), [str(word) for word in words], names)
@@ -189,6 +184,7 @@ class Everything(Host):
         self._usual = place
         if getattr(config.option, "numprocesses", None):
             raise pytest.UsageError("--mpinet: its processors share a process; leave -n out.")
+        _require_room(place.processors)  # before pytest says anything
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection(self, session: pytest.Session) -> bool:
@@ -241,6 +237,17 @@ class Everything(Host):
                 if session.shouldstop:
                     raise session.Interrupted(session.shouldstop)
         return True
+
+
+def _require_room(processors: int) -> None:
+    """Raise an error where sessions of pytest on so many processors do not fit into memory."""
+    from mpinet.base.memory import in_units, memory_left
+
+    if processors * SESSION > (left := memory_left()):
+        raise pytest.UsageError(
+            f"mpinet: sessions of pytest on {processors} processors need about "
+            f"{in_units(processors * SESSION)} of memory, and {in_units(left)} are free here."
+        )
 
 
 def marked(mark: pytest.Mark) -> Place:
