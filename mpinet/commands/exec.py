@@ -82,18 +82,6 @@ MOST_ORDERS = 1000
 """Most runs in different orders, where no number is given."""
 
 
-def arrivals_of(text: str) -> str:
-    """Read how messages come: ``random``, ``all``, or an order."""
-    from mpinet.mpi.world.orders import order_of
-
-    if text not in ("random", "all"):
-        try:
-            order_of(text)
-        except ValueError as error:
-            raise ValueError(f"--arrivals is random, all, or an order: {error}") from None
-    return text
-
-
 class Ways(TypedDict):
     """Options that name what is run instead of a script."""
 
@@ -156,7 +144,7 @@ def exec(
     ports: Ports = "one",
     messages: File | None = None,
     compute: Annotated[float | None, Typed(metavar="FACTOR")] = None,
-    arrivals: Annotated[str | None, Typed(metavar="random|all|ORDER", read=arrivals_of)] = None,
+    arrivals: Annotated[str | None, Typed(metavar="random|all|ORDER")] = None,
     most_orders: Annotated[int | None, Typed(metavar="N")] = None,
     place: Placed = "identity",
     loads: bool = False,
@@ -235,11 +223,6 @@ def prepare(options: argparse.Namespace) -> Job:
         raise UsageError(f"--compute is a factor 0..10^6, not {options.compute}.")
     if options.arrivals is not None and options.messages is not None:
         raise UsageError("--arrivals does not go with --messages: it changes what comes when.")
-    if options.arrivals is not None:
-        try:
-            arrivals_of(options.arrivals)  # which a caller has not had read
-        except ValueError as error:
-            raise UsageError(f"{error}.") from None
     _refuse_orders(options)
     if options.packet is not None and options.packet < 1:
         raise UsageError(f"--packet: a packet has 1 byte or more, not {options.packet}.")
@@ -486,13 +469,20 @@ def _at(which: str, account: Account) -> Row:
 
 
 def _refuse_orders(options: argparse.Namespace) -> None:
-    """Refuse what does not go with other orders of messages.
+    """Refuse what is no order of messages, and what does not go with other orders.
 
     Raises
     ------
     UsageError
         What it is.
     """
+    from mpinet.mpi.world.orders import order_of
+
+    if options.arrivals not in (None, "random", "all"):
+        try:
+            order_of(options.arrivals)
+        except ValueError as error:
+            raise UsageError(f"--arrivals is random, all, or an order: {error}.") from None
     every = options.arrivals == "all"
     if options.most_orders is not None and not every:
         raise UsageError("--most-orders does not apply: it limits the runs of --arrivals all.")
