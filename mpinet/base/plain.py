@@ -24,4 +24,4 @@ def plain(value: Any) -> Any:
         return plain(value.tolist())
     if isinstance(value, np.generic):
         return plain(value.item())
-    return "infinite" if value == inf and isinstance(value, float) else value
+    return "infinite" if isinstance(value, float) and value == inf else value

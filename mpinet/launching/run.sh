@@ -301,7 +301,7 @@ proved() { # rank 0 came to its end in success
   [ "$(cat "$MPINET_PROOF" 2>/dev/null)" = 0 ]
 }
 
-loss() { # the sentence of onhost.sh, if it has told of one
+told_loss() { # the sentence of onhost.sh, if it has told of one
   cat "$MPINET_PROOF.lost" 2>/dev/null
 }
 
@@ -316,7 +316,7 @@ lost() { # a host, while the launcher may still wait for it
     sleep 0.1
   done
   if proved && ! kill -0 "$job" 2>/dev/null; then return; fi
-  say_lost "$(loss)"
+  say_lost "$(told_loss)"
   ask end 15 || kill -KILL "$job" 2>/dev/null
   exit 1
 }
@@ -372,7 +372,7 @@ if ! proved && [ $status != 137 ]; then
     [ ! -e "$MPINET_PROOF.lost" ] && compgen -G "$MPINET_PROOF.ssh.*" >/dev/null || break
     sleep 0.1
   done
-  loss=$(loss)
+  loss=$(told_loss)
 fi
 [ $status = 0 ] || ask orphans # also those that would have told, and the folder: only now
 if [ -n "$loss" ] && [ "$status$prove" != 0no ]; then

@@ -45,7 +45,8 @@ class Remains:
             shutil.rmtree(folder, ignore_errors=True)
         for look in range(LOOKS):
             time.sleep(BETWEEN if look else 0)
-            if not [path for path in segments() if not delete_unheld(path)]:
+            held = [path for path in segments() if not delete_unheld(path)]
+            if not held:
                 return
 
 
@@ -66,13 +67,12 @@ def delete_unheld(path: str) -> bool:
         file = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:  # gone, or nothing that this user may write to
         return True
-    with suppress(OSError):
-        try:
-            if os.fstat(file).st_uid != os.geteuid():
-                return True
+    try:
+        if os.fstat(file).st_uid == os.geteuid():
             fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_WRLCK)
             os.unlink(path)
-            return True
-        finally:
-            os.close(file)
-    return False
+    except OSError:
+        return False
+    finally:
+        os.close(file)
+    return True

@@ -61,7 +61,7 @@ class Installed:
         name : str
             The name that it is imported by.
         """
-        if module is None:
+        if module is None or name == "__main__":
             return True
         if is_compiled(module):
             return False
@@ -89,9 +89,7 @@ class Installed:
 
     def acts_for_one(self, name: str) -> bool:
         """Tell if what a module's functions do is the doing of the running processor alone."""
-        if name == "__main__" or package_of(name) in self._using:
-            return True
-        return self.owns(sys.modules.get(name), name)
+        return package_of(name) in self._using or self.owns(sys.modules.get(name), name)
 
     def refers(self, name: str) -> bool:
         """Tell if a shared module has names for what belongs to a package that reaches mpi4py."""
