@@ -17,8 +17,49 @@ if TYPE_CHECKING:
     from mpinet import certify as certify
     from mpinet import measure as measure
     from mpinet import schedule as schedule
-    from mpinet.commands.catalogue import *  # noqa: F403 (each command, by its name there)
+    from mpinet.commands.ascend import ascend as ascend
+    from mpinet.commands.ascend import descend as descend
+    from mpinet.commands.broadcast import bcast as bcast
+    from mpinet.commands.broadcast import broadcast as broadcast
+    from mpinet.commands.collectives import allgather as allgather
+    from mpinet.commands.collectives import allreduce as allreduce
+    from mpinet.commands.collectives import alltoall as alltoall
+    from mpinet.commands.collectives import circulate as circulate
+    from mpinet.commands.collectives import exchange as exchange
+    from mpinet.commands.collectives import gather as gather
+    from mpinet.commands.collectives import gossip as gossip
+    from mpinet.commands.collectives import reduce as reduce
+    from mpinet.commands.collectives import reduce_scatter as reduce_scatter
+    from mpinet.commands.collectives import reducescatter as reducescatter
+    from mpinet.commands.collectives import scatter as scatter
+    from mpinet.commands.compare import compare as compare
+    from mpinet.commands.demo import demo as demo
+    from mpinet.commands.doctor import doctor as doctor
+    from mpinet.commands.draw import draw as draw
+    from mpinet.commands.embed import embed as embed
+    from mpinet.commands.exec import exec as exec
+    from mpinet.commands.find import find as find
+    from mpinet.commands.flood import flood as flood
+    from mpinet.commands.load import load as load
+    from mpinet.commands.neighbors import neighbors as neighbors
+    from mpinet.commands.optimum import optimum as optimum
+    from mpinet.commands.pareto import pareto as pareto
+    from mpinet.commands.path import path as path
+    from mpinet.commands.play import play as play
+    from mpinet.commands.plot import plot as plot
+    from mpinet.commands.predict import predict as predict
+    from mpinet.commands.replay import replay as replay
+    from mpinet.commands.reproduce import reproduce as reproduce
     from mpinet.commands.result import Result as Result
+    from mpinet.commands.route import route as route
+    from mpinet.commands.run import run as run
+    from mpinet.commands.show import show as show
+    from mpinet.commands.sweep import sweep as sweep
+    from mpinet.commands.template import template as template
+    from mpinet.commands.topologies import topologies as topologies
+    from mpinet.commands.trace import trace as trace
+    from mpinet.commands.tune import tune as tune
+    from mpinet.commands.verify import verify as verify
     from mpinet.compiled import inlined as inlined
     from mpinet.compiled import rule as rule
     from mpinet.errors import ModelViolation as ModelViolation

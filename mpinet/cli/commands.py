@@ -15,23 +15,24 @@ from mpinet.cli.options import add_common, add_options
 from mpinet.commands import function_of
 from mpinet.commands.catalogue import ALIASES, COMMANDS, VERBS
 from mpinet.commands.forms import Form, form_in, reworded
-from mpinet.commands.signature import signature_of
+from mpinet.commands.optionrecords import Given
+from mpinet.commands.signature import signature_of, taken
 
 
-def parse(typed: Sequence[str]) -> argparse.Namespace:
+def parse(typed: Sequence[str]) -> Given:
     """Parse the typed words; raise `SystemExit` with status 2 if they are wrong, 0 after help."""
     return read(typed)[1]
 
 
-def read(typed: Sequence[str]) -> tuple[list[str], argparse.Namespace]:
+def read(typed: Sequence[str]) -> tuple[list[str], Given]:
     """Parse the typed words, as `parse` does; return them under the command's own name, too."""
     typed = _under_own_name(typed)
     options = _parsed(typed)
     form = form_in(options)
-    if form is None:
-        return typed, options
-    typed = reworded(typed, options, form)
-    return typed, _parsed(typed, form)
+    if form is not None:
+        typed = reworded(typed, options, form)
+        options = _parsed(typed, form)
+    return typed, taken(function_of(options.command), options)
 
 
 def _under_own_name(typed: Sequence[str]) -> list[str]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from mpinet.cli.signals import Signals
+from mpinet.commands.optionrecords import Given, line_of
 
 if TYPE_CHECKING:
     from mpinet.machine.checkpoint import Checkpointer
@@ -19,7 +19,7 @@ class SavedRun:
 
     Parameters
     ----------
-    options : Namespace
+    options : Options
         The command's.
     typed : sequence of str
         The command line.
@@ -31,7 +31,7 @@ class SavedRun:
 
     def __init__(
         self,
-        options: argparse.Namespace,
+        options: Given,
         typed: Sequence[str],
         found: dict[str, Any] | None,
         signals: Signals | None,
@@ -44,7 +44,7 @@ class SavedRun:
     @contextmanager
     def by(self, transport: Local) -> Iterator[None]:
         """Keep checkpoints of the machines of these ranks within the block (collective)."""
-        if getattr(self._options, "checkpoint", None) is None:
+        if line_of(self._options).checkpoint is None:
             yield
             return
         from mpinet.commands.checkpoints import keeper_of

@@ -27,6 +27,7 @@ from mpinet.cli.kept import SavedRun
 from mpinet.cli.signals import Signals
 from mpinet.commands import function_of, module_of
 from mpinet.commands.job import Failed, Job, allowed
+from mpinet.commands.optionrecords import Given, Line, line_of
 from mpinet.commands.signature import signature_of
 from mpinet.errors import (
     FileError,
@@ -80,14 +81,14 @@ class Session:
         """Run the command from parsing to output; return the exit status."""
         try:
             options = self._parse()
-            if options.command == "resume":
+            self._take(options)
+            if options.command == "resume" and isinstance(options, argparse.Namespace):
                 return self._resume(options)
-            self._settle(options)
-            self._json = getattr(options, "json", False)  # the word may be meant for a script
+            self._settle()
             if signature_of(function_of(options.command)).here:
                 return self._here(options)
             with allowed(options):
-                job = self._prepare(options)
+                job = self._prepare()
         except SystemExit as ended:
             return int(ended.code or 0)
         except BrokenPipeError:
@@ -97,11 +98,17 @@ class Session:
                 self._say_error(str(error), error.status)
             return error.status
         with allowed(options):
-            return self._run(options, job)
+            return self._run(job)
+
+    def _take(self, options: Given) -> None:
+        """Take the options of the command that this session runs."""
+        self._options, self._line = options, line_of(options)
+        self._json = self._line.json  # the word may be meant for a script
 
     @staticmethod
-    def _here(options: argparse.Namespace) -> int:
+    def _here(options: Given) -> int:
         """Run a command of this host alone; return the exit status."""
+        assert isinstance(options, argparse.Namespace)  # no such command has a record yet
         given = vars(options)
         command = given.pop("command")
         require_no_launcher(command)
@@ -117,30 +124,30 @@ class Session:
             resumed, found = taken_up(options, parse)
             require_inputs(options.folder, resumed, found)
         except FileError as error:  # the host of this rank may differ from the others
-            return self._run(options, Failed(error))
+            return self._run(Failed(error))
         self._typed, self._found = found["command"], found
-        self._json = resumed.json
-        self._settle(resumed)
+        self._take(resumed)
+        self._settle()
         with allowed(resumed):
-            return self._run(resumed, self._prepare(resumed))
+            return self._run(self._prepare())
 
-    def _settle(self, options: argparse.Namespace) -> None:
+    def _settle(self) -> None:
         """Do what cannot wait until all have met: see to signals, and watch this host's ranks."""
-        if getattr(options, "checkpoint", None) is not None:
+        if self._line.checkpoint is not None:
             self._signals = self._signals or Signals()
         elif self._signals is not None:
             self._signals.hand_back()
-        if getattr(options, "watchdog", None) is not None:
-            os.environ["MPINET_WATCHDOG"] = f"{options.watchdog:g}"
+        if self._line.watchdog is not None:
+            os.environ["MPINET_WATCHDOG"] = f"{self._line.watchdog:g}"
         guarded()
 
-    @staticmethod
-    def _prepare(options: argparse.Namespace) -> Job:
+    def _prepare(self) -> Job:
         """Prepare the job; what goes wrong on this rank alone is raised when all have met."""
         try:
-            if getattr(options, "out", None) is not None:
-                require_file(options.out, ENDINGS, "a result's file")
-            if getattr(options, "every", None) is not None and options.checkpoint is None:
+            line, options = self._line, self._options
+            if line.out is not None:
+                require_file(line.out, ENDINGS, "a result's file")
+            if line.every is not None and line.checkpoint is None:
                 raise UsageError("--every does not apply without --checkpoint.")
             job: Job = module_of(options.command).prepare(options)
         except (FileError, RuleError) as error:  # a file or a user's class of this rank's host
@@ -151,7 +158,7 @@ class Session:
             return Failed(error)
         return job
 
-    def _parse(self) -> argparse.Namespace:
+    def _parse(self) -> Given:
         """Parse the typed words."""
         said, heard = io.StringIO(), io.StringIO()
         try:
@@ -165,7 +172,7 @@ class Session:
             raise
         return options
 
-    def _run(self, options: argparse.Namespace, job: Job) -> int:
+    def _run(self, job: Job) -> int:
         """Run the job on all ranks and come to the end together."""
         import numpy as np
 
@@ -174,17 +181,17 @@ class Session:
         from mpinet.machine.transport import Local, world
 
         transport, result, status, text = Local(), None, 0, ""
-        kept = SavedRun(options, self._typed, self._found, self._signals)
+        kept = SavedRun(self._options, self._typed, self._found, self._signals)
         try:
             transport = world()
-            require_alike(options, transport)
+            require_alike(self._options, transport)
             job.require_room(transport)
             with (
-                self._progress(options, job) as progress,
+                self._progress(self._line, job) as progress,
                 watching(progress.compiling),
                 kept.by(transport),
             ):
-                job.say, progress.command = progress.say, options.command
+                job.say, progress.command = progress.say, self._options.command
                 job.warn = self._warn
                 progress.facts = lambda: {
                     "moving": transport.moving,
@@ -216,21 +223,21 @@ class Session:
                 self._say_error(failed[0][1], failed[0][0])
             return failed[0][0]
         if transport.rank == 0:
-            status = self._finish(options, job, result, transport.size)
+            status = self._finish(job, result, transport.size)
             kept.forget()
             return status
         return 0
 
     @staticmethod
-    def _progress(options: argparse.Namespace, job: Job) -> Progress:
+    def _progress(line: Line, job: Job) -> Progress:
         """Make the progress display that the options ask for."""
-        wanted = options.progress if launched_rank() == 0 else False
+        wanted = line.progress if launched_rank() == 0 else False
         return Progress(job.unit, wanted, launched_ranks() > 1)
 
-    def _finish(self, options: argparse.Namespace, job: Job, result: Any, ranks: int) -> int:
+    def _finish(self, job: Job, result: Any, ranks: int) -> int:
         """Show the result; return the exit status."""
         try:
-            self._show(options, job, result, ranks)
+            self._show(job, result, ranks)
         except BrokenPipeError:
             return Unread.status
         except MpinetError as error:
@@ -246,18 +253,18 @@ class Session:
             print(f"mpinet: {shortfall}", file=sys.stderr, flush=True)
         return job.status(result)
 
-    def _show(self, options: argparse.Namespace, job: Job, found: Any, ranks: int) -> None:
+    def _show(self, job: Job, found: Any, ranks: int) -> None:
         """Print the result, and write it to the files that the options name."""
         from mpinet.commands.result import Result
 
-        result = Result(job, vars(options), self._typed, found, ranks, self._began)
+        result = Result(job, self._options, self._typed, found, ranks, self._began)
         text = as_json(result.document()) if self._json else f"{result}\n"
         try:
             self._out.write(text)
         finally:  # even if nobody reads what is printed
             job.publish(result.document())
-            if getattr(options, "out", None) is not None:
-                self._write(options.out, result)
+            if self._line.out is not None:
+                self._write(self._line.out, result)
 
     @staticmethod
     def _write(path: Path, result: Result) -> None:

@@ -2,32 +2,29 @@
 
 from __future__ import annotations
 
-import argparse
-from dataclasses import asdict
+from dataclasses import KW_ONLY, asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from mpinet.base.files import require_writable
-from mpinet.commands.fabric import intact, parts_of
+from mpinet.commands.fabric import ItemOptions, intact, parts_of
 from mpinet.commands.fields import Count, Hash, Phase, Positive, When
 from mpinet.commands.job import Job, Watch, without_simple_reason
 from mpinet.commands.machinejob import MachineJob
-from mpinet.commands.opening import Network, port_model
+from mpinet.commands.opening import port_model
 from mpinet.commands.options import (
     Algorithm,
     Common,
     File,
-    OnFabric,
     Place,
     Ports,
     SavedOften,
     Switches,
     Views,
 )
-from mpinet.commands.perform import perform
+from mpinet.commands.perform import function_with
 from mpinet.commands.pipelined import Pipelined
 from mpinet.commands.result import Result
-from mpinet.commands.signature import Unpack, command
 from mpinet.commands.together import GroupFound, Together
 from mpinet.errors import UsageError
 from mpinet.networks.schedule import Schedule
@@ -70,36 +67,9 @@ class BroadcastResult(Result):
     groups: Annotated[list[GroupFound], When("of several groups"), "what each takes alone"]
 
 
-@command(Views, SavedOften, Common)
-def broadcast(
-    topology: Network,
-    *,
-    root: Place = 0,
-    algorithm: Algorithm = None,
-    schedule: bool = False,
-    schedule_out: File | None = None,
-    items: int = 1,
-    switches: Switches = "copy",
-    ports: Ports = "one",
-    **options: Unpack[OnFabric],
-) -> BroadcastResult:
+@dataclass(frozen=True)
+class BroadcastOptions(ItemOptions):
     """Broadcast from one processor (collective).
-
-    Parameters
-    ----------
-    root : int or str
-        Processor where it starts: a number or an address.
-    algorithm : str, optional
-        Schedule of the network, ``passes`` (a search), ``tree`` (links), ``flooding`` (busses), or
-        ``best`` (the shortest of all); default: the first that applies.
-    schedule : bool
-        Whether to give the schedule's sha256, too.
-    schedule_out : str, optional
-        File for the lines that ``schedule`` hashes.
-    items : int
-        Items of the root, sent in a pipeline where there are more than one:
-        ``rarest``, ``trees`` (all ports), ``matching`` or ``cycle`` (one port); default: the
-        fewest steps.
 
     Examples
     --------
@@ -111,14 +81,37 @@ def broadcast(
     >>> mpinet.broadcast("torus:8x8x8").steps
     12
     """
-    return perform(broadcast, locals())
 
+    command = "broadcast"
+    _: KW_ONLY
+    root: Place = 0
+    """Processor where it starts: a number or an address."""
+    algorithm: Algorithm = None
+    """Schedule of the network, ``passes`` (a search), ``tree`` (links), ``flooding`` (busses), or
+    ``best`` (the shortest of all); default: the first that applies."""
+    schedule: bool = False
+    """Give the schedule's sha256, too."""
+    schedule_out: File | None = None
+    """File for the lines that ``schedule`` hashes."""
+    items: int = 1
+    """Items of the root, sent in a pipeline where there are more than one: ``rarest``, ``trees``
+    (all ports), ``matching`` or ``cycle`` (one port); default: the fewest steps."""
+    switches: Switches = "copy"
+    ports: Ports = "one"
+
+    @property
+    def is_scheduled(self) -> bool:
+        """True if the schedule or its hash is asked for."""
+        return self.schedule or self.schedule_out is not None
+
+
+broadcast = function_with(BroadcastOptions, BroadcastResult, Views, SavedOften, Common)
 
 bcast = broadcast
 """Name of MPI for this."""
 
 
-def prepare(options: argparse.Namespace) -> Job:
+def prepare(options: BroadcastOptions) -> Job:
     """Find root and algorithm."""
     from mpinet.programs.broadcast import require_algorithm
     from mpinet.programs.pipelines.spreading import only_forwards
@@ -130,7 +123,7 @@ def prepare(options: argparse.Namespace) -> Job:
         require_writable(Path(options.schedule_out))
     root = topology.find(str(options.root))
     if options.items != 1 or only_forwards(topology, options.switches):
-        if options.schedule or options.schedule_out is not None:
+        if options.is_scheduled:
             raise UsageError(
                 "--schedule tells who informs whom of one item: with --items, or where switches "
                 "only forward, give --record FILE."
@@ -143,9 +136,11 @@ def prepare(options: argparse.Namespace) -> Job:
 class Broadcast(MachineJob):
     """A broadcast."""
 
+    options: BroadcastOptions
+
     def __init__(
         self,
-        options: argparse.Namespace,
+        options: BroadcastOptions,
         topology: Topology,
         root: int,
         algorithm: str,
@@ -168,7 +163,7 @@ class Broadcast(MachineJob):
         from mpinet.programs.broadcast import broadcast
         from mpinet.report.hashes import hash_into, schedule_lines
 
-        trace = Trace() if self._scheduled else None
+        trace = Trace() if self.options.is_scheduled else None
         machine = self.make_machine(transport, watch, trace=trace)
         found = broadcast(machine, self._root, self._algorithm)
         self.note_crossing(machine)
@@ -187,16 +182,11 @@ class Broadcast(MachineJob):
             result["schedule_sha256"] = hash_into(lines, self.options.schedule_out, transport)
         return result | intact(self.options, transport, watch)
 
-    @property
-    def _scheduled(self) -> bool:
-        """True if the options ask for the schedule or its hash."""
-        return self.options.schedule or self.options.schedule_out is not None
-
     def rehearse(self, dry: Dry) -> Rehearsal:
         """Play one rank."""
         from mpinet.programs.rehearsal import rehearse_broadcast
 
-        if self._scheduled:
+        if self.options.is_scheduled:
             raise UsageError(
                 "--schedule does not apply: a rank alone has no part of the others' schedule."
             )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from mpinet.base.version import __version__
+from mpinet.commands.optionrecords import Given, line_of, values_of
 from mpinet.errors import FileError, UsageError
 from mpinet.experiments.journal import version_of
 from mpinet.experiments.plan import files_named
@@ -25,14 +25,14 @@ HEADER: Shape = {
 """Fields of a manifest that describe the run."""
 
 
-def refuse_checkpoint(options: argparse.Namespace, what: str) -> None:
+def refuse_checkpoint(options: Given, what: str) -> None:
     """Raise `UsageError` if checkpoints are asked of a command that has none."""
-    if getattr(options, "checkpoint", None) is not None:
+    if line_of(options).checkpoint is not None:
         raise UsageError(f"--checkpoint: {what} cannot be saved, as Python keeps its state.")
 
 
 def keeper_of(
-    options: argparse.Namespace,
+    options: Given,
     typed: Sequence[str],
     transport: Local,
     found: dict[str, Any] | None = None,
@@ -41,7 +41,7 @@ def keeper_of(
 
     Parameters
     ----------
-    options : Namespace
+    options : Options
         The command's, with `checkpoint` and `every`.
     typed : sequence of str
         The command line.
@@ -57,13 +57,14 @@ def keeper_of(
         "where": str(Path.cwd()),
         "inputs": inputs_of(options),
     }
-    every = getattr(options, "every", None)
-    return Checkpointer(Path(options.checkpoint).absolute(), header, transport, every, found)
+    line = line_of(options)
+    folder = Path(line.checkpoint or "").absolute()
+    return Checkpointer(folder, header, transport, line.every, found)
 
 
-def inputs_of(options: argparse.Namespace) -> dict[str, str]:
+def inputs_of(options: Given) -> dict[str, str]:
     """Return the sha256 of the files that a command reads."""
-    return files_named(v for k, v in vars(options).items() if k not in ("out", "checkpoint"))
+    return files_named(v for k, v in values_of(options).items() if k not in ("out", "checkpoint"))
 
 
 def resumable(folder: Path) -> dict[str, Any]:
@@ -90,7 +91,7 @@ def resumable(folder: Path) -> dict[str, Any]:
     return found
 
 
-def require_inputs(folder: Path, options: argparse.Namespace, found: dict[str, Any]) -> None:
+def require_inputs(folder: Path, options: Given, found: dict[str, Any]) -> None:
     """Raise `FileError` unless the command's files are those that the run began with."""
     now, then = inputs_of(options), found["inputs"]
     changed = sorted(name for name in now | then if now.get(name) != then.get(name))

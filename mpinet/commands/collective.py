@@ -7,9 +7,10 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from mpinet.commands.fabric import intact
+from mpinet.commands.fabric import CollectiveOptions, intact
 from mpinet.commands.job import Watch, without_simple_reason
 from mpinet.commands.machinejob import MachineJob
+from mpinet.commands.optionrecords import values_of
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row, phase_rows
 from mpinet.report.tables import with_phases
@@ -43,7 +44,11 @@ class Work:
 class Collective(MachineJob):
     """A collective on a machine, its result checked."""
 
-    def __init__(self, options: argparse.Namespace, network: Topology, work: Work):
+    options: CollectiveOptions | argparse.Namespace
+
+    def __init__(
+        self, options: CollectiveOptions | argparse.Namespace, network: Topology, work: Work
+    ):
         super().__init__(options, network)
         self._work = work
 
@@ -74,7 +79,11 @@ class Collective(MachineJob):
         Of a gossip by translations, whether one processor's messages stood for all.
         """
         value = getattr(found, "value", None)
-        reduced = {} if value is None else {"operator": self.options.operator, "value": value}
+        reduced = (
+            {}
+            if value is None
+            else {"operator": values_of(self.options)["operator"], "value": value}
+        )
         turned = getattr(found, "by_orbit", None)
         more = {} if turned is None else {"by_orbit": turned}
         return (

@@ -7,12 +7,10 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from textwrap import fill
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mpinet.commands.fields import listed
-
-if TYPE_CHECKING:
-    from mpinet.commands.signature import Option
+from mpinet.commands.optionrecords import Option
 
 SECTION = re.compile(r"\nParameters\n-+\n(.*?)(?=\n\n[A-Z]\w+\n-+\n|\Z)", re.S)
 ENTRY = re.compile(r"^(\w[\w, ]*?)(?: :[^\n]*)?\n((?:    [^\n]*\n?|\n(?=    ))+)", re.M)

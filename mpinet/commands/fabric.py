@@ -5,11 +5,14 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from typing import TYPE_CHECKING
+from dataclasses import KW_ONLY, dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
 
 from mpinet.commands.faults import lasting_faults
 from mpinet.commands.job import Job, Watch
-from mpinet.commands.opening import topology_of
+from mpinet.commands.opening import Network, topology_named
+from mpinet.commands.optionrecords import PYTHON
+from mpinet.commands.options import Algorithm, FabricOptions, Switches
 from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row
@@ -22,7 +25,24 @@ VIEWS = ("record", "draw", "play", "trace", "checkpoint", "schedule_out", "save"
 """Options that name files, which a run beside another does not write."""
 
 
-def parts_of(options: argparse.Namespace) -> tuple[Topology, list[Members]]:
+@dataclass(frozen=True)
+class CollectiveOptions(FabricOptions):
+    """Collective."""
+
+    topology: Network
+    _: KW_ONLY
+    algorithm: Algorithm = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ItemOptions(CollectiveOptions):
+    """Collective of many items."""
+
+    items: int = 1
+    switches: Switches = "copy"
+
+
+def parts_of(options: CollectiveOptions | argparse.Namespace) -> tuple[Topology, list[Members]]:
     """The network without what is dead, and what each group sees of it.
 
     Of one group, the network is what that sees; without any, there are no such parts.
@@ -36,7 +56,7 @@ def parts_of(options: argparse.Namespace) -> tuple[Topology, list[Members]]:
     """
     from mpinet.networks.members import Members
 
-    network = topology_of(options)
+    network = topology_named(options.topology)
     faults = lasting_faults(network, options.faults)
     dead, links = faults.dead.tolist(), [(int(u), int(v)) for u, v in faults.cut]
     groups = [] if options.group is None else groups_of(network, options.group)
@@ -85,16 +105,29 @@ def groups_of(network: Topology, said: str) -> list[list[int]]:
     return groups
 
 
-def intact(options: argparse.Namespace, transport: Local, watch: Watch) -> Row:
+def intact(options: CollectiveOptions | argparse.Namespace, transport: Local, watch: Watch) -> Row:
     """Run the same where nothing is dead: its steps and bound, if there are faults (collective)."""
     from mpinet.commands import function_of
 
     if options.faults is None:
         return {}
-    nothing = dict.fromkeys({"faults", *VIEWS} & vars(options).keys())
-    whole = argparse.Namespace(**{**vars(options), **nothing}, beside=True)
+    whole = _without_files(options)
     job: Job = sys.modules[function_of(options.command).__module__].prepare(whole)
     found = job.run(transport, watch)
     steps = found["upper"] if "upper" in found else found["steps"]
     bound = found["lower"] if "lower" in found else found["lower_bound"]
     return {"intact_steps": steps, "intact_bound": bound}
+
+
+def _without_files(
+    options: CollectiveOptions | argparse.Namespace,
+) -> CollectiveOptions | argparse.Namespace:
+    """Return the same options without faults, and without the files that a run writes."""
+    names = {"faults", *VIEWS}
+    if isinstance(options, CollectiveOptions):
+        defaults: dict[str, Any] = {
+            one.name: one.default for one in fields(options) if one.name in names
+        }
+        return replace(options, **defaults, line=PYTHON)
+    nothing = dict.fromkeys(names & vars(options).keys())
+    return argparse.Namespace(**{**vars(options), **nothing}, beside=True)

@@ -11,7 +11,8 @@ from mpinet.base.files import make_folder, require_folder, whole_file
 from mpinet.base.numerals import quoted
 from mpinet.commands.fields import Count, Fields, Hash, When
 from mpinet.commands.job import Job, Watch
-from mpinet.commands.options import Common, Seed, folder, joined
+from mpinet.commands.optionrecords import folder
+from mpinet.commands.options import Common, Seed, joined
 from mpinet.commands.perform import perform
 from mpinet.commands.result import ListResult
 from mpinet.commands.signature import Typed, command

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 
 from mpinet.base.version import __version__
 from mpinet.commands.checkpoints import inputs_of
+from mpinet.commands.optionrecords import Given
 from mpinet.errors import UsageError
 from mpinet.experiments.journal import version_of
 from mpinet.machine.transport import Local
@@ -15,12 +15,12 @@ Seen = tuple[str, str, dict[str, str]]
 """A host, its mpinet, and the sha256 of the command's files there."""
 
 
-def require_alike(options: argparse.Namespace, transport: Local) -> None:
+def require_alike(options: Given, transport: Local) -> None:
     """Refuse hosts that would not compute the same (collective; free on one host).
 
     Parameters
     ----------
-    options : Namespace
+    options : Options
         The command's.
     transport : Local
         The ranks.

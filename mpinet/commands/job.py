@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mpinet.base.memory import allowing
+from mpinet.commands.optionrecords import Given
 from mpinet.report.rows import Row, by_name, identified
 from mpinet.report.tables import fields
 
@@ -24,7 +24,7 @@ Watch = Callable[..., None]
 """Function called with the work done so far, and with all of the work if that is known."""
 
 
-def allowed(options: argparse.Namespace) -> AbstractContextManager[None]:
+def allowed(options: Given) -> AbstractContextManager[None]:
     """Limit the run's memory as its options say, within the block."""
     return allowing(getattr(options, "memory_limit", None), getattr(options, "force", False))
 

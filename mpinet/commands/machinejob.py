@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.opening import mapping_of, port_model
+from mpinet.commands.optionrecords import values_of
+from mpinet.commands.options import MachineOptions
 from mpinet.commands.recorded import Recorded
 from mpinet.networks.topology import Topology
 
@@ -32,8 +34,8 @@ class MachineJob(Job):
 
     Parameters
     ----------
-    options : Namespace
-        What was typed.
+    options : MachineOptions
+        Options of the command; a job names its own class in the annotation of its `options`.
     network : Topology
         The machine's network.
 
@@ -43,10 +45,12 @@ class MachineJob(Job):
         The run cannot be recorded as was asked for.
     """
 
-    def __init__(self, options: argparse.Namespace, network: Topology):
+    options: Any
+
+    def __init__(self, options: MachineOptions | argparse.Namespace, network: Topology):
         super().__init__()
         self.topology = network.name
-        self.options = options
+        self.options = self._given = options
         self.network = network
         self._recorded = Recorded(options, network)
 
@@ -55,16 +59,16 @@ class MachineJob(Job):
         from mpinet.machine.placement import Placement, clustered
         from mpinet.programs.needs import Share
 
-        if self.options.mapping in ("clusters", "measured") and 1 < ranks <= MOST_UNEVEN:
+        if self._given.mapping in ("clusters", "measured") and 1 < ranks <= MOST_UNEVEN:
             most = Placement(clustered(self.network), 0, ranks).most
             return Share(self.network, ranks, most)
-        scattered = self.options.mapping == "random" and ranks > 1
+        scattered = self._given.mapping == "random" and ranks > 1
         return Share(self.network, ranks, -(-self.network.size // ranks), scattered)
 
     @property
     def title(self) -> str:
         """Name of the run in sentences."""
-        return f"{self.options.command} on {self.topology}"
+        return f"{self._given.command} on {self.topology}"
 
     def make_machine(
         self,
@@ -84,8 +88,8 @@ class MachineJob(Job):
         """
         from mpinet.machine import Machine
 
-        mapping = mapping_of(self.options, self.network, transport)
-        model = port_model(self.options)
+        mapping = mapping_of(self._given, self.network, transport)
+        model = port_model(self._given)
         trace = self._recorded.begin(trace, self.least_moves)
         machine = self._made = Machine(self.network, model, transport, mapping, loads, trace, watch)
         self.model = machine.model.as_json()
@@ -95,9 +99,9 @@ class MachineJob(Job):
     def least_moves(self) -> int:
         """Least movements of the run, as far as they are known before it."""
         others = self.network.hosts - 1
-        if self.options.command in TO_ALL:
+        if self._given.command in TO_ALL:
             return self.network.hosts * others
-        return others if self.options.command in TO_ONE else 0
+        return others if self._given.command in TO_ONE else 0
 
     def keep(self, transport: Local) -> None:
         """Write the recording, if one is wanted (collective)."""
@@ -106,11 +110,11 @@ class MachineJob(Job):
     def is_soon_redone(self, result: Any) -> bool:
         """Return whether the network and the messages are few, and nothing of the user's runs."""
         own = {"schedule_out", "paths_out"}.isdisjoint(
-            name for name, value in vars(self.options).items() if value
+            name for name, value in values_of(self._given).items() if value
         )
         few = result.get("messages", 0) <= MOST_REDONE
         small = self.network.size * self.network.ports <= MOST_REDONE
-        return own and few and small and self.options.command not in ("run", "exec", "embed")
+        return own and few and small and self._given.command not in ("run", "exec", "embed")
 
 
 MOST_REDONE = 4096

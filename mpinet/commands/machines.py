@@ -6,7 +6,6 @@ unit it is rounded to femtoseconds per byte (`docs/reference/time.md` has the ta
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -85,39 +84,18 @@ MACHINES = {
     "dgx-h100": Preset("fs", RAILS | {"time_byte": "2222fs,20ps"}, f"DGX H100: {NVIDIA}"),
 }
 
-DEFAULTS = {"overhead": 0, "overhead_byte": 0, "gap": 0, "gap_byte": 0, "unit": "ns"}
 
-
-def fill_in(options: argparse.Namespace) -> dict[str, str | int]:
-    """Set what was not given to what the machine has, or to the default.
-
-    Returns
-    -------
-    mapping of str to str or int
-        The costs of the machine's links by class, which a graph's own come before.
+def machine_named(name: str) -> Preset:
+    """Return a machine by its name.
 
     Raises
     ------
     UsageError
-        There is no such machine, or it says nothing of links.
+        There is no such machine.
     """
-    costs: dict[str, str | int] = {}
-    if options.machine is not None:
-        if options.machine not in MACHINES:
-            raise UsageError(_unknown(options.machine))
-        machine = MACHINES[options.machine]
-        costs.update(machine.costs, unit=machine.unit)
-        if options.on is None and options.flat is None:
-            options.on, options.flat = costs.get("on"), costs.get("flat")
-        elif options.on is not None and options.latency is None and "latency" not in costs:
-            raise UsageError(
-                f"--machine {options.machine} has a latency between any two processors, and none "
-                "for links: with --on give --latency, too."
-            )
-    for name, default in {**DEFAULTS, "eager": None}.items():
-        if getattr(options, name) is None:
-            setattr(options, name, costs.get(name, default))
-    return costs
+    if name not in MACHINES:
+        raise UsageError(_unknown(name))
+    return MACHINES[name]
 
 
 def _unknown(name: str) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
-from mpinet.commands.signature import Typed
+from mpinet.commands.optionrecords import Typed
+from mpinet.commands.options import HostOptions, MachineOptions
 from mpinet.errors import UsageError
 from mpinet.networks import check
 from mpinet.networks import open as open_topology
@@ -74,7 +75,20 @@ def with_more(values: dict[str, Any]) -> dict[str, Any]:
     return values | {first: [*several, *more]}
 
 
-def topology_of(options: argparse.Namespace) -> Topology:
+class OnNetwork(Protocol):
+    """Options that name a network."""
+
+    @property
+    def topology(self) -> str | Topology | NetworkxGraph:
+        """The network, as it was given."""
+
+
+def topology_of(options: OnNetwork | argparse.Namespace) -> Topology:
+    """Open the network that options name, as `topology_named` does."""
+    return topology_named(options.topology)
+
+
+def topology_named(given: str | Topology | NetworkxGraph) -> Topology:
     """The network that was named; one of a user's own is checked against the contract.
 
     Raises
@@ -84,7 +98,7 @@ def topology_of(options: argparse.Namespace) -> Topology:
     WiringError
         A user's rules contradict each other; names processor and port.
     """
-    topology = open_topology(options.topology)
+    topology = open_topology(given)
     if not type(topology).__module__.startswith("mpinet."):
         check(topology, schedules=False)  # the machine refuses wrong ones when they run
     return topology
@@ -108,14 +122,16 @@ def routing_of(topology: Topology, name: str | None, seed: int = 0) -> Routing:
     return routing
 
 
-def mapping_of(options: argparse.Namespace, topology: Topology, transport: Local) -> Hosting:
+def mapping_of(
+    options: HostOptions | argparse.Namespace, topology: Topology, transport: Local
+) -> Hosting:
     """Make the mapping that the options ask for (collective)."""
     from mpinet.machine.choice import open_mapping
 
     return open_mapping(options.mapping, topology, transport, options.seed)
 
 
-def port_model(options: argparse.Namespace) -> PortModel:
+def port_model(options: MachineOptions | argparse.Namespace) -> PortModel:
     """Return the port model that the options ask for."""
     from mpinet.machine import PortModel
 

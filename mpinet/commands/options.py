@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypedDict
 
-from mpinet.base import numerals
 from mpinet.base.memory import bytes_of
-from mpinet.base.numerals import is_whole, quoted, whole
-from mpinet.commands.signature import MOST_SEED, Typed
+from mpinet.base.numerals import whole
+from mpinet.commands.optionrecords import Common as Common
+from mpinet.commands.optionrecords import File as File
+from mpinet.commands.optionrecords import Options, Typed
+from mpinet.commands.optionrecords import Out as Out
+from mpinet.commands.optionrecords import Resumed as Resumed
+from mpinet.commands.optionrecords import Saved as Saved
+from mpinet.commands.optionrecords import SavedOften as SavedOften
+from mpinet.commands.optionrecords import Seed as Seed
+from mpinet.commands.optionrecords import Shown as Shown
+from mpinet.commands.optionrecords import Unsaved as Unsaved
+from mpinet.commands.optionrecords import Views as Views
+from mpinet.commands.optionrecords import Watched as Watched
 from mpinet.programs.kinds import Behavior
-
-
-def folder(text: str) -> Path:
-    """Read a folder's name; '' would be the current one, which a run deletes at its end."""
-    if not text:
-        raise ValueError("it takes the name of a folder, not ''")
-    return Path(text)
-
-
-def seed_of(text: str) -> int:
-    """Read a seed: 0 .. 2^63 - 1."""
-    if not is_whole(text) or int(text) > MOST_SEED:
-        raise ValueError(f"a seed is a whole number 0..2^63-1, not {quoted(text)}")
-    return int(text)
 
 
 def numbers_of(text: str) -> int | list[int]:
@@ -46,9 +43,6 @@ def joined(words: str | Sequence[str] | None) -> str | None:
     """Return words as they are typed, joined by commas; a text and None unchanged."""
     return words if words is None or isinstance(words, str) else ",".join(map(str, words))
 
-
-File = Annotated[str | Path, Typed(metavar="FILE")]
-"""A file's name."""
 
 Place = Annotated[
     int | str | tuple[Any, ...], Typed("Node: its number or address.", metavar="NODE")
@@ -98,7 +92,6 @@ GroupWords = Annotated[
         metavar="GROUP",
     ),
 ]
-Seed = Annotated[int, Typed("Seed of everything random.", default=0, metavar="SEED", read=seed_of)]
 
 Placed = Annotated[
     str,
@@ -130,9 +123,62 @@ MemoryLimit = Annotated[
     ),
 ]
 Force = Annotated[bool, Typed("Whether to try what does not fit into the memory there is.")]
+RecordFile = Annotated[
+    File | None,
+    Typed(
+        "File for the movements of every step (.npz, or .csv: movements alone); see mpinet play "
+        "and mpinet trace."
+    ),
+]
+RecordSteps = Annotated[
+    str | None, Typed("Steps A to B, which alone are recorded.", metavar="A..B")
+]
+RecordNodes = Annotated[
+    str | None,
+    Typed("Nodes whose movements alone are recorded, such as ``0..15,20``.", metavar="SET"),
+]
+Duplex = Annotated[
+    Literal["full", "half"],
+    Typed(
+        "Messages that a link carries per step: one each way (full), or one (half).",
+        default="full",
+    ),
+]
 
 
-Out = Annotated[Path | None, Typed("File for the result (.json, .csv or .jsonl).", metavar="FILE")]
+@dataclass(frozen=True, kw_only=True)
+class HostOptions(Options):
+    """Hosts."""
+
+    mapping: Hosted = "blocks"
+    memory_limit: MemoryLimit = None
+    force: Force = False
+    seed: Seed = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordingOptions(HostOptions):
+    """Machine."""
+
+    record: RecordFile = None
+    record_steps: RecordSteps = None
+    record_nodes: RecordNodes = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MachineOptions(RecordingOptions):
+    """Machine."""
+
+    ports: Ports = "one"
+    duplex: Duplex = "full"
+
+
+@dataclass(frozen=True, kw_only=True)
+class FabricOptions(MachineOptions):
+    """Machine."""
+
+    group: GroupWords = None
+    faults: FaultWords = None
 
 
 class OnHosts(TypedDict, total=False):
@@ -147,32 +193,15 @@ class OnHosts(TypedDict, total=False):
 class Recordable(OnHosts, total=False):
     """Machine."""
 
-    record: Annotated[
-        File | None,
-        Typed(
-            "File for the movements of every step (.npz, or .csv: movements alone); see mpinet "
-            "play and mpinet trace."
-        ),
-    ]
-    record_steps: Annotated[
-        str | None, Typed("Steps A to B, which alone are recorded.", metavar="A..B")
-    ]
-    record_nodes: Annotated[
-        str | None,
-        Typed("Nodes whose movements alone are recorded, such as ``0..15,20``.", metavar="SET"),
-    ]
+    record: RecordFile
+    record_steps: RecordSteps
+    record_nodes: RecordNodes
 
 
 class OnMachine(Recordable, total=False):
     """Machine."""
 
-    duplex: Annotated[
-        Literal["full", "half"],
-        Typed(
-            "Messages that a link carries per step: one each way (full), or one (half).",
-            default="full",
-        ),
-    ]
+    duplex: Duplex
 
 
 class OnFabric(OnMachine, total=False):
@@ -180,93 +209,3 @@ class OnFabric(OnMachine, total=False):
 
     group: GroupWords
     faults: FaultWords
-
-
-class Views(TypedDict):
-    """Recording."""
-
-    draw: Annotated[
-        File | None,
-        Typed("Picture of link loads, and of who sends when: FILE.svg, .pdf, .png or .html."),
-    ]
-    play: Annotated[File | None, Typed("Page that plays the run step by step: FILE.html.")]
-    trace: Annotated[
-        File | None,
-        Typed("Trace of the run: FILE.json for Perfetto, .paje for ViTE, .csv for a table."),
-    ]
-
-
-class Saved(TypedDict):
-    """Checkpoints."""
-
-    checkpoint: Annotated[
-        Path | None,
-        Typed(
-            "Folder that keeps the run's state, and is made; mpinet resume FOLDER goes on from "
-            "there. SIGTERM and SIGUSR1 write it and end with status 75.",
-            metavar="FOLDER",
-            read=folder,
-        ),
-    ]
-
-
-class SavedOften(Saved):
-    """Checkpoints."""
-
-    every: Annotated[
-        float | None,
-        Typed(
-            "Seconds between two checkpoints; default: 600, or more where the run would wait for "
-            "them for more than 2 % of its time.",
-            metavar="SECONDS",
-            read=numerals.seconds,
-        ),
-    ]
-
-
-class Unsaved(TypedDict):
-    """Checkpoints."""
-
-    checkpoint: Annotated[str | None, Typed(hidden=True)]
-
-
-class Watched(TypedDict):
-    """Common options."""
-
-    progress: Annotated[
-        bool | None,
-        Typed(
-            "Show progress on standard error; ``--progress json``: a JSON object per line, for "
-            "programs."
-        ),
-    ]
-    progress_as: Annotated[str | None, Typed(dest="progress", choices=("json",), hidden=True)]
-    watchdog: Annotated[
-        float | None,
-        Typed(
-            "Seconds after which the job ends where a rank, or its launcher, is stopped (SIGSTOP); "
-            "0: never; default: 0, but 60 under mpinet launch and launch/run.",
-            metavar="SECONDS",
-            read=numerals.seconds,
-        ),
-    ]
-
-
-class Shown(Watched):
-    """Common options."""
-
-    json: Annotated[bool, Typed("Print one JSON document.")]
-
-
-class Resumed(Watched):
-    """Common options."""
-
-    json: Annotated[bool | None, Typed("Print one JSON document.")]
-    out: Out
-
-
-class Common(Shown):
-    """Common options."""
-
-    out: Out
-    seed: Seed

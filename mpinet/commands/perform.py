@@ -2,25 +2,39 @@
 
 from __future__ import annotations
 
-import argparse
+import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import fields
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar, cast
 
 from mpinet.base.launched import launched_rank
+from mpinet.commands.docstrings import documented, returning
 from mpinet.commands.hosts import require_alike
 from mpinet.commands.job import Job, Watch, allowed
 from mpinet.commands.opening import named, with_networks
+from mpinet.commands.optionrecords import Given, Options
 from mpinet.commands.result import Result
-from mpinet.commands.signature import REST, Option, given, options_of, signature_of
+from mpinet.commands.signature import (
+    REST,
+    Option,
+    Signature,
+    fields_of,
+    given,
+    options_in,
+    options_of,
+    signature_of,
+)
 from mpinet.compiled import watching
 from mpinet.machine.transport import Local, world
 from mpinet.report.cell import is_notebook
 from mpinet.report.progress import Progress
 
 Kind = TypeVar("Kind", bound=Result)
+
+Parameters = ParamSpec("Parameters")
 
 
 def perform(function: Callable[..., Kind], values: Mapping[str, Any]) -> Kind:
@@ -53,7 +67,7 @@ def _shown(job: Job, command: str, transport: Local) -> Iterator[Watch]:
         yield progress.update
 
 
-def prepared(function: Callable[..., Result], options: argparse.Namespace) -> Job:
+def prepared(function: Callable[..., Result], options: Given) -> Job:
     """Return the job for these options; refuse all that can be refused without MPI."""
     with allowed(options):
         job: Job = sys.modules[function.__module__].prepare(options)
@@ -62,7 +76,7 @@ def prepared(function: Callable[..., Result], options: argparse.Namespace) -> Jo
 
 def carried_out(
     function: Callable[..., Kind],
-    options: argparse.Namespace,
+    options: Given,
     job: Job,
     transport: Local,
     began: float,
@@ -75,10 +89,10 @@ def carried_out(
         job.keep(transport)
     said = [*words(function, options)]
     kind: type[Kind] = signature_of(function).result
-    return kind(job, vars(options), said, found, transport.size, began)
+    return kind(job, options, said, found, transport.size, began)
 
 
-def words(function: Callable[..., Result], options: argparse.Namespace) -> Iterator[str]:
+def words(function: Callable[..., Result], options: Given) -> Iterator[str]:
     """Yield the words of the command line that does the same, without options at their defaults."""
     yield from options.command.split()
     said, last = options_of(function), list[str]()
@@ -117,3 +131,50 @@ def _word(value: Any) -> str:
     if isinstance(value, list | tuple):
         return ",".join(map(_word, value))
     return named(value)
+
+
+def function_with(
+    record: Callable[Parameters, Options], result: type[Kind], *groups: type, usage: str = ""
+) -> Callable[Parameters, Kind]:
+    """Make the function of a command from the class of its options.
+
+    The function takes what the constructor of the class takes, also for type checkers.
+
+    Parameters
+    ----------
+    record : type
+        A frozen dataclass derived from `Options`.
+    result : type
+        What the function returns.
+    *groups : type
+        Dataclasses whose fields are options of the command line alone: parts of `Line`.
+    usage : str
+        How the command is typed, where that is not made from the options.
+    """
+    of = cast(type[Options], record)
+    options = options_in(of)
+    by_place = [one.name for one in fields(of) if not one.kw_only]
+    known = {option.name for option in options}
+
+    def function(*places: Parameters.args, **names: Parameters.kwargs) -> Kind:
+        if len(places) > len(by_place):
+            raise TypeError(f"{of.command}() takes {len(by_place)} arguments by place.")
+        values = dict(zip(by_place, places, strict=False)) | names
+        return perform(function, values)
+
+    alone = [one for group in groups for one in fields_of(group) if one.name not in known]
+    function.__module__, function.__name__ = of.__module__, of.command
+    function.__qualname__ = of.command
+    function.__doc__ = returning(documented(of.__doc__ or "", options, {}), result)
+    vars(function)["said"] = Signature(options, alone, usage, False, False, result, of)
+    vars(function)["__signature__"] = inspect.Signature(
+        [_parameter(option, option.name in by_place) for option in options],
+        return_annotation=result,
+    )
+    return function
+
+
+def _parameter(option: Option, by_place: bool) -> inspect.Parameter:
+    """Return an option as a parameter of its command's function."""
+    how = inspect.Parameter.POSITIONAL_OR_KEYWORD if by_place else inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(option.name, how, default=option.default, annotation=option.hint)

@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from mpinet.commands.collective import Collective, Work
+from mpinet.commands.fabric import ItemOptions
 from mpinet.commands.opening import port_model
 from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
@@ -34,7 +35,7 @@ class Pipelined(Collective):
 
     Parameters
     ----------
-    options : Namespace
+    options : ItemOptions
         The command's.
     network : Topology
         The machine's network.
@@ -47,9 +48,11 @@ class Pipelined(Collective):
         So many items cannot be moved there in this way.
     """
 
+    options: ItemOptions | argparse.Namespace
+
     def __init__(
         self,
-        options: argparse.Namespace,
+        options: ItemOptions | argparse.Namespace,
         network: Topology,
         root: int | None = None,
     ):
@@ -66,6 +69,7 @@ class Pipelined(Collective):
         number = options.items if rooted else options.items * network.hosts
         model = port_model(options)
         if options.command == EXCHANGE:
+            assert isinstance(options, argparse.Namespace)  # exchange has no record yet
             require_farthest(options, network, model)
         else:
             switches = behavior(options.command, options.switches)

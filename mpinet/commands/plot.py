@@ -196,6 +196,7 @@ def table_of(plan: Mapping[str, Any]) -> dict[str, Any]:
         table[name] = ",".join(map(str, value)) if is_names else value
     try:
         options = given(plot, {"results": "", **table})
+        assert isinstance(options, argparse.Namespace)  # plot has no record yet
         _require_sound(options)
     except UsageError as error:
         raise UsageError(f"[plot]: {error}") from None

@@ -11,7 +11,7 @@ from mpinet.commands.fields import Count, Fields
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
-from mpinet.commands.signature import Typed, command
+from mpinet.commands.signature import Typed, command, taken
 from mpinet.errors import UsageError
 from mpinet.machine.transport import Local
 from mpinet.report.rows import Row
@@ -100,7 +100,7 @@ def predict(
 
 def prepare(options: argparse.Namespace) -> Job:
     """Prepare the command itself; check the rank."""
-    from mpinet.commands import module_of
+    from mpinet.commands import function_of, module_of
     from mpinet.machine.choice import MEASURED
 
     if not 0 <= options.rank < options.ranks:
@@ -116,7 +116,8 @@ def prepare(options: argparse.Namespace) -> Job:
     if options.record is not None:
         raise UsageError("--record does not apply: a rank alone has no part of the others' run.")
     command = argparse.Namespace(**(vars(options) | {"command": options.predicted}))
-    return Predict(options, module_of(options.predicted).prepare(command))
+    given = taken(function_of(options.predicted), command)
+    return Predict(options, module_of(options.predicted).prepare(given))
 
 
 class Predict(Job):

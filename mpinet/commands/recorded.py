@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mpinet.base.numerals import quoted
 from mpinet.base.version import __version__
 from mpinet.commands.opening import without_folders
+from mpinet.commands.optionrecords import Given, Line, line_of, with_values
+from mpinet.commands.options import RecordingOptions
 from mpinet.errors import NodeError, UsageError
 from mpinet.networks.topology import Topology
 from mpinet.report.files import require_file
@@ -31,9 +33,9 @@ class Recorded:
 
     Parameters
     ----------
-    options : Namespace
-        `record`, `record_steps` and `record_nodes`; on the command line also `draw`, `play` and
-        `trace`, files that show the run and are made of a recording of their own.
+    options : RecordingOptions
+        What to record. On the command line also `draw`, `play` and `trace`: files that show the
+        run, which are made of a recording of their own.
     network : Topology
         The machine's network.
 
@@ -43,12 +45,12 @@ class Recorded:
         It cannot be written there, or there are no such steps and nodes.
     """
 
-    def __init__(self, options: argparse.Namespace, network: Topology):
+    def __init__(self, options: RecordingOptions | argparse.Namespace, network: Topology):
         self._options = options
         self._network = network
         self._limits: Limits | None = None
         self._path: Path | None = None
-        self._views = require_views(options, network)
+        self._views = require_views(line_of(options), network)
         if options.record is None and not self._views:
             if options.record_steps is not None or options.record_nodes is not None:
                 raise UsageError("--record-steps and --record-nodes limit what --record writes.")
@@ -215,7 +217,7 @@ VIEWS = {
 """Options of the command line that show a run, whose name is that of a file each."""
 
 
-def require_views(options: argparse.Namespace, network: Topology) -> dict[str, Path]:
+def require_views(line: Line, network: Topology) -> dict[str, Path]:
     """Return the files that show the run, by their options.
 
     Raises
@@ -223,20 +225,20 @@ def require_views(options: argparse.Namespace, network: Topology) -> dict[str, P
     UsageError
         One of them cannot be written, or the network is too large for it.
     """
-    given = {option: getattr(options, option, None) for option in VIEWS}
+    given = {"draw": line.draw, "play": line.play, "trace": line.trace}
     files = {option: Path(name) for option, name in given.items() if name is not None}
     for option, path in files.items():
         VIEWS[option].require(path, network)
     return files
 
 
-def recorded_again(given: Mapping[str, Any], **views: Path) -> None:
+def recorded_again(given: Given, **views: Path) -> None:
     """Run a command again, and show what it does (collective).
 
     Parameters
     ----------
-    given : mapping
-        The command's options by name.
+    given : Options
+        The command's options.
     **views : Path
         Files by their names in `VIEWS`.
 
@@ -245,16 +247,17 @@ def recorded_again(given: Mapping[str, Any], **views: Path) -> None:
     UsageError
         The command runs no machine, or a file cannot be made.
     """
-    from mpinet.commands import function_of
-    from mpinet.commands.perform import prepared
+    from mpinet.commands import module_of
+    from mpinet.commands.job import allowed
     from mpinet.machine.transport import world
 
-    options = argparse.Namespace(**{**given, "record": None, **views})
-    if "record" not in given:
+    if not hasattr(given, "record"):
         raise UsageError(
-            f"The movements of {options.command} are not recorded: there is no picture of its run."
+            f"The movements of {given.command} are not recorded: there is no picture of its run."
         )
-    job = prepared(function_of(options.command), options)
+    options = with_values(given, {"record": None, **views})
+    with allowed(options):
+        job = module_of(options.command).prepare(options)
     transport = world()
     job.run(transport, lambda *done: None)
     job.keep(transport)

@@ -5,23 +5,24 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from mpinet.commands.fields import Count, Fields, When
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.opening import mapping_of
-from mpinet.commands.options import Common, File, Recordable, SavedOften, Views
-from mpinet.commands.perform import perform
+from mpinet.commands.optionrecords import Common, File, SavedOften, Typed, Views
+from mpinet.commands.options import HostOptions, RecordingOptions
+from mpinet.commands.perform import function_with
 from mpinet.commands.recorded import Recorded
 from mpinet.commands.replaypath import WHY, Gain, PathLine, PathPiece, shown
 from mpinet.commands.replayseveral import ReplaySetting, Several, varied
 from mpinet.commands.result import Result
-from mpinet.commands.signature import Typed, Unpack, command
 from mpinet.commands.timing import (
-    InTime,
     StuckOperation,
     Timed,
+    TimeOptions,
     listed_stuck,
     timed_of,
 )
@@ -44,10 +45,7 @@ TRIES, MOST_TRIES = 200, 1 << 20
 MOST_LOADS = 1 << 24
 """Most operations of a program for which it is said what loads the busiest links."""
 
-Goal = Annotated[
-    str | Path | Program | Scripted,
-    Typed("Program of messages: a GOAL file, or a name of a collective.", metavar="PROGRAM"),
-]
+Goal = Annotated[str | Path | Program | Scripted, Typed(metavar="PROGRAM")]
 
 
 class Load(Fields):
@@ -108,42 +106,9 @@ class ReplayResult(Result):
     ]
 
 
-class Replayed(InTime, Recordable, total=False):
-    """Time."""
-
-
-@command(Views, SavedOften, Common)
-def replay(
-    program: Goal,
-    *,
-    why: bool = False,
-    tries: Annotated[int | None, Typed(metavar="N")] = None,
-    vary: Annotated[str | Sequence[str] | None, Typed(metavar="OPTION=VALUE")] = None,
-    plot: File | None = None,
-    **options: Unpack[Replayed],
-) -> ReplayResult:
+@dataclass(frozen=True)
+class ReplayOptions(RecordingOptions, TimeOptions):
     """Play a program of messages in time (collective).
-
-    Parameters
-    ----------
-    program : str, Program or Scripted
-        What every processor sends, receives and computes: a GOAL file, one built in Python, a
-        collective of the textbooks by its name,
-        COLLECTIVE:ALGORITHM,BYTES[,processors=P][,segment=BYTES][,root=R], or an exchange in which
-        all do the same, exchange:halo,BYTES,sides=AxB[,rounds=R][,calc=TIME]; default: all
-        processors of the network.
-    why : bool
-        Whether to follow the critical path: what the time goes into, by line, what 10 % less of
-        each parameter would bring, played again, and how long each processor computed, sent,
-        received and waited.
-    tries : int, optional
-        Swaps of two processors that ``--place search`` plays; default: 200.
-    vary : str or sequence of str, optional
-        Value of an option, such as ``on=torus:8x8`` or ``place=random``; given several times, for
-        one option or for several, the program is played in all combinations: a row for each.
-    plot : path, optional
-        Picture of these, .pdf, .svg or .png: the time over the option that is varied first, a
-        curve for each combination of the others.
 
     Examples
     --------
@@ -158,16 +123,57 @@ def replay(
     >>> mpinet.replay(program.done(), on="ring:4", latency=50, time_byte=2, overhead=10).time
     270
     """
-    return perform(replay, locals())
+
+    command = "replay"
+    program: Goal
+    """Sends, receives and computations of every processor: a GOAL file, one built in Python, a
+    collective of the textbooks by its name,
+    COLLECTIVE:ALGORITHM,BYTES[,processors=P][,segment=BYTES][,root=R], or an exchange in which all
+    do the same, exchange:halo,BYTES,sides=AxB[,rounds=R][,calc=TIME]; default: all processors of
+    the network."""
+    _: KW_ONLY
+    why: bool = False
+    """Follow the critical path: what the time goes into, by line, what 10 % less of each parameter
+    would bring, played again, and how long each processor computed, sent, received and waited."""
+    tries: Annotated[int | None, Typed(metavar="N")] = None
+    """Swaps of two processors that ``--place search`` plays; default: 200."""
+    vary: Annotated[str | Sequence[str] | None, Typed(metavar="OPTION=VALUE")] = None
+    """Value of an option, such as ``on=torus:8x8`` or ``place=random``; given several times, for
+    one option or for several, the program is played in all combinations: a row for each."""
+    plot: File | None = None
+    """Picture of these, .pdf, .svg or .png: the time over the option that is varied first, a curve
+    for each combination of the others."""
+
+    @property
+    def is_searched(self) -> bool:
+        """True if the places of the processors are searched."""
+        return self.place == "search"
+
+    @property
+    def swaps(self) -> int:
+        """Swaps that a search of places tries."""
+        return TRIES if self.tries is None else self.tries
+
+    @property
+    def file(self) -> Path | None:
+        """The file of the program; None: it has a name, or was built in Python."""
+        if isinstance(self.program, Program | Scripted) or is_name(str(self.program)):
+            return None
+        return Path(self.program)
 
 
-def prepare(options: argparse.Namespace) -> Job:
+replay = function_with(ReplayOptions, ReplayResult, Views, SavedOften, Common)
+
+
+def prepare(options: ReplayOptions) -> Job:
     """Prepare one setting, or all."""
-    settings = varied(options, replay)
-    return Several(options, settings, _prepared) if settings[0] else _prepared(options)
+    settings = varied(options, options.vary, options.plot, replay)
+    if not settings[0]:
+        return _prepared(options)
+    return Several(options, settings, _prepared, options.plot)
 
 
-def _prepared(options: argparse.Namespace) -> Replay:
+def _prepared(options: ReplayOptions) -> Replay:
     """Read the program; refuse costs and networks that do not fit it."""
     from mpinet.programs.messages.placing import places_of
 
@@ -176,21 +182,17 @@ def _prepared(options: argparse.Namespace) -> Replay:
     program = _program(options.program, topology.hosts if topology else None)
     places = None
     if topology is not None:
-        how = "identity" if options.place == "search" else options.place
+        how = "identity" if options.is_searched else options.place
         places = places_of(how, topology, program.processors, options.seed, searched=True)
-    if places is not None or options.place == "search" or options.why:
+    if places is not None or options.is_searched or options.why:
         program = stored(program)
     answers = timed.costs.eager is not None and program.largest > timed.costs.eager
     timed.costs.window(topology is None, answers)
-    if options.tries is not None and options.place != "search":
+    if options.tries is not None and not options.is_searched:
         raise UsageError("--tries does not apply: it counts the swaps of --place search.")
-    if not 0 <= _tries(options) <= MOST_TRIES:
+    if not 0 <= options.swaps <= MOST_TRIES:
         raise UsageError(f"--tries is 0..{MOST_TRIES}, not {options.tries}.")
     return Replay(options, timed, program, places)
-
-
-def _tries(options: argparse.Namespace) -> int:
-    return TRIES if options.tries is None else int(options.tries)
 
 
 def _program(
@@ -211,7 +213,7 @@ def played(
     timed: Timed,
     program: Program | Scripted,
     places: Ints | None,
-    options: argparse.Namespace,
+    options: HostOptions | argparse.Namespace,
     transport: Local,
     watch: Watch,
     noted: bool = False,
@@ -270,7 +272,7 @@ class Replay(Job):
 
     def __init__(
         self,
-        options: argparse.Namespace,
+        options: ReplayOptions,
         timed: Timed,
         program: Program | Scripted,
         places: Ints | None,
@@ -279,9 +281,7 @@ class Replay(Job):
         self.topology = timed.topology.name if timed.topology else None
         self._options, self._timed = options, timed
         self._program, self._places = program, places
-        named = options.program
-        is_file = not isinstance(named, Program | Scripted) and not is_name(str(named))
-        self._file = Path(named) if is_file else None
+        self._file = options.file
         self._recorded = Recorded(options, timed.hosting(program.processors))
 
     @property
@@ -291,7 +291,7 @@ class Replay(Job):
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Play; ask why it takes so long."""
-        told = self._search(transport, watch) if self._options.place == "search" else {}
+        told = self._search(transport, watch) if self._options.is_searched else {}
         why, limits = self._options.why, self._recorded.limits
         noted = why or limits is not None
         found, run = self._played(self._timed, self._program, transport, watch, noted)
@@ -315,9 +315,7 @@ class Replay(Job):
             found, _ = played(timed, program, places, options, one, lambda *done: None)
             return found["time"], found["busy"] + found["waits"]
 
-        found = search_places(
-            program, timed.topology, play, transport, options.seed, _tries(options)
-        )
+        found = search_places(program, timed.topology, play, transport, options.seed, options.swaps)
         self._places = found.places
         bound = bound_of_places(program, timed.topology, timed.costs)
         return {
@@ -431,7 +429,7 @@ class Replay(Job):
             if name not in hidden and not isinstance(value, list)
         }
         text = f"{self._program.name} on {where}, in {self._timed.unit}\n{fields(plain)}"
-        if self._options.place == "search":
+        if self._options.is_searched:
             gain = 1 - result["time"] / max(1, result["time_before"])
             text += f"\n\n{100 * gain:.1f} % less than in the places of their numbers"
         if result["busiest_links"]:

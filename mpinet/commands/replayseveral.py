@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from mpinet.base.files import whole_file
 from mpinet.base.numerals import is_whole, quoted
 from mpinet.commands.fields import Count, Fields
 from mpinet.commands.job import Job, Watch
+from mpinet.commands.optionrecords import values_of
+from mpinet.commands.options import RecordingOptions
 from mpinet.commands.plot import ENDINGS, WIDTH
 from mpinet.commands.signature import given, options_of
 from mpinet.errors import MpinetError, UsageError
@@ -28,8 +30,7 @@ VARIED = (
 )
 """Options that may be varied: all that times depend on, but for the unit."""
 
-ALONE = ("record", "draw", "play", "trace", "checkpoint")
-"""Options that show or keep one run."""
+Given = TypeVar("Given", bound=RecordingOptions)
 
 
 class ReplaySetting(Fields):
@@ -43,7 +44,12 @@ class ReplaySetting(Fields):
     best: bool
 
 
-def varied(options: argparse.Namespace, function: Callable[..., Any]) -> list[Row]:
+def varied(
+    options: RecordingOptions,
+    vary: str | Sequence[str] | None,
+    plot: str | Path | None,
+    function: Callable[..., Any],
+) -> list[Row]:
     """Return what each setting gives the varied options, the last one changing fastest.
 
     Raises
@@ -53,7 +59,7 @@ def varied(options: argparse.Namespace, function: Callable[..., Any]) -> list[Ro
         value, or is given beside.
     """
     default = {option.dest: option.default for option in options_of(function)}
-    words = [options.vary] if isinstance(options.vary, str) else list(options.vary or ())
+    words, found = [vary] if isinstance(vary, str) else list(vary or ()), values_of(options)
     values: dict[str, list[str | int]] = {}
     for word in words:
         typed, equals, value = word.partition("=")
@@ -61,21 +67,23 @@ def varied(options: argparse.Namespace, function: Callable[..., Any]) -> list[Ro
         if not equals or name not in VARIED:
             names = ", ".join(VARIED).replace("_", "-")
             raise UsageError(f"--vary takes OPTION=VALUE, not {quoted(word)}; options: {names}.")
-        if getattr(options, name) != default[name]:
+        if found[name] != default[name]:
             raise UsageError(f"--{typed} is given, and varied, too: leave out one of them.")
         number = name in ("eager", "seed") and is_whole(value)
         values.setdefault(name, []).append(int(value) if number else value)
-    for name in ALONE if values else ():
-        if getattr(options, name, None) is not None:
+    line = options.line
+    files = {"record": options.record, "draw": line.draw, "play": line.play, "trace": line.trace}
+    for name, file in {**files, "checkpoint": line.checkpoint}.items():
+        if values and file is not None:
             raise UsageError(f"--{name} is for one run: it does not go with --vary.")
-    if options.plot is not None:
+    if plot is not None:
         if not values:
             raise UsageError("--plot draws the settings of --vary: give some.")
-        require_file(Path(options.plot), ENDINGS, "a plot's file")
+        require_file(Path(plot), ENDINGS, "a plot's file")
         library()
     settings = [point.options for point in points_of({"command": "replay", **values})]
     for setting in settings:
-        given(function, {"program": options.program, **setting})
+        given(function, {"program": found["program"], **setting})
     return settings
 
 
@@ -84,12 +92,14 @@ class Several(Job):
 
     Parameters
     ----------
-    options : Namespace
+    options : RecordingOptions
         What was given.
     settings : sequence of dict
         What each setting gives the varied options.
     prepare : callable
         Prepares the job of one setting.
+    plot : path or None
+        Picture of the settings.
     """
 
     unit = "runs"
@@ -97,16 +107,17 @@ class Several(Job):
 
     def __init__(
         self,
-        options: argparse.Namespace,
+        options: Given,
         settings: Sequence[Row],
-        prepare: Callable[[argparse.Namespace], Job],
+        prepare: Callable[[Given], Job],
+        plot: str | Path | None,
     ):
         super().__init__()
-        self._settings, self._plot = settings, options.plot
+        self._settings, self._plot = settings, plot
         self._jobs = []
         for setting in settings:
             try:
-                self._jobs.append(prepare(argparse.Namespace(**vars(options) | setting)))
+                self._jobs.append(prepare(replace(options, **setting)))
             except MpinetError as error:
                 words = " ".join(f"{name}={value}" for name, value in setting.items())
                 raise type(error)(f"{words}: {error}") from None

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from mpinet.base.plain import plain
 from mpinet.commands.fields import Fields, hints_of, missing, opened, row_of
 from mpinet.commands.opening import named
+from mpinet.commands.optionrecords import Given, values_of
 from mpinet.errors import MpinetError, UsageError
 from mpinet.report.envelope import envelope
 from mpinet.report.html import card, fitting, printed
@@ -54,8 +55,8 @@ class Result:
     ----------
     job : Job
         What was run.
-    options : mapping
-        The command's options by name, also those that were not given.
+    options : Options
+        The command's options.
     words : sequence of str
         The command line that does the same.
     found : object
@@ -76,20 +77,21 @@ class Result:
     def __init__(
         self,
         job: Job,
-        options: Mapping[str, Any],
+        options: Given,
         words: Sequence[str],
         found: Any,
         ranks: int,
         began: float,
     ):
         self._job = job
-        self._given = dict(options)
-        self._options = {name: _shown(value) for name, value in options.items()}
+        self._given = options
+        values = values_of(options)
+        self._options = {name: _shown(value) for name, value in values.items()}
         self._document = envelope(
             ["mpinet", *words],
             job.topology,
             job.model,
-            options.get("seed", 0),
+            values.get("seed", 0),
             ranks,
             found,
             {"total": round(perf_counter() - began, 6)},
@@ -171,14 +173,16 @@ class Result:
         """
         if self._job.has_curves and not options:
             return _picture("plot.svg", output, lambda file: self._job.plotted(self.value, file))
-        from mpinet.commands.plot import plot
+        from mpinet.commands import function_of
 
         if not (options or self._job.plot):
             raise UsageError(
-                f"{self._given['command']} has no curves of its own: name columns of records(), "
+                f"{self._given.command} has no curves of its own: name columns of records(), "
                 "as in .plot(x=.., y=..)."
             )
-        return _picture("plot.svg", output, lambda file: plot(self, output=file, **options))
+        return _picture(
+            "plot.svg", output, lambda file: function_of("plot")(self, output=file, **options)
+        )
 
     def draw(self, output: Path | str | None = None) -> Picture:
         """Draw what the run did: the loads of links, and beside them who sent when (collective).

@@ -10,12 +10,14 @@ from io import StringIO
 from pathlib import Path
 from typing import Annotated, Any
 
+from mpinet.commands import function_of
 from mpinet.commands.checkpoints import resumable
 from mpinet.commands.job import Job
+from mpinet.commands.optionrecords import Given, line_of, with_values
 from mpinet.commands.options import Force, Hosted, MemoryLimit, Resumed
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
-from mpinet.commands.signature import Typed, command
+from mpinet.commands.signature import Typed, command, signature_of
 from mpinet.errors import FileError, UsageError
 
 OWN = ("mapping", "memory_limit", "force", "json", "out", "progress", "watchdog")
@@ -58,8 +60,8 @@ def prepare(options: argparse.Namespace) -> Job:
 
 
 def taken_up(
-    options: argparse.Namespace, parse: Callable[[Sequence[str]], argparse.Namespace]
-) -> tuple[argparse.Namespace, dict[str, Any]]:
+    options: argparse.Namespace, parse: Callable[[Sequence[str]], Given]
+) -> tuple[Given, dict[str, Any]]:
     """Return the options to go on with, and the manifest; enter the folder where they were typed.
 
     Parameters
@@ -86,18 +88,20 @@ def taken_up(
         raise FileError(
             f"The run of the checkpoint {folder} was started in {found['where']}: {error.strerror}."
         ) from None
-    resumed = argparse.Namespace()
+    resumed: Given = argparse.Namespace()
     with suppress(SystemExit), redirect_stderr(StringIO()), redirect_stdout(StringIO()):
         resumed = parse([*found["command"], "--checkpoint", str(folder)])
-    if getattr(resumed, "checkpoint", None) is None:
+    if line_of(resumed).checkpoint is None:
         raise FileError(
             f"The checkpoint {folder} cannot be used: its command line has no checkpoints."
         )
+    said = signature_of(function_of(resumed.command))
+    known = {option.name for option in (*said.options, *said.alone)}
     for name in OWN:
         given = getattr(options, name)
-        if given is not None and not hasattr(resumed, name):
+        if given is not None and name not in known:
             option = name.replace("_", "-")
             raise UsageError(f"--{option} does not apply to the {resumed.command} of {folder}.")
         if given is not None:
-            setattr(resumed, name, given)
+            resumed = with_values(resumed, {name: given})
     return resumed, found

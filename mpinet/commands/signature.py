@@ -1,9 +1,14 @@
-"""Options of commands, read from their functions: the one place where an option is spelt.
+"""Options of commands, read from their records or functions: the one place where one is spelt.
 
-The signature gives names, types, choices and defaults, the numpydoc docstring the help. Options
-that stand in many commands are fields of a `TypedDict`, which a function takes by
-``**options: Unpack[OnMachine]``. What people type, the checks of what Python gives, the command
-line of a result and the rows of the contract are all made from it.
+A command's options are the fields of a frozen dataclass (`mpinet.commands.optionrecords`). The
+class gives names, types, choices and defaults; the sentences below the fields give the help.
+`mpinet.commands.perform.function_with` makes the function of Python from the class. Type checkers
+read the parameters of that function from the constructor of the class.
+
+Commands without a record declare options in the signature of their function; there, shared options
+are fields of a `TypedDict`, which a function takes by ``**options: Unpack[OnMachine]``.
+What people type, the checks of what Python gives, the command line of a result and the rows of the
+contract are all made from it.
 
 Nothing heavy is imported here: ``mpinet doctor`` and ``mpinet launch`` need options, too.
 """
@@ -11,13 +16,17 @@ Nothing heavy is imported here: ``mpinet doctor`` and ``mpinet launch`` need opt
 from __future__ import annotations
 
 import argparse
+import ast
 import difflib
 import inspect
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass, replace
+from functools import cache
 from importlib import import_module
-from types import UnionType
+from itertools import pairwise
+from pathlib import Path
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -35,6 +44,12 @@ from mpinet.base.meant import hint
 from mpinet.base.numerals import quoted
 from mpinet.commands.catalogue import ALIASES, FUNCTIONS, MODULES
 from mpinet.commands.docstrings import described, documented, returning
+from mpinet.commands.optionrecords import EMPTY as EMPTY
+from mpinet.commands.optionrecords import MOST_SEED as MOST_SEED
+from mpinet.commands.optionrecords import REST as REST
+from mpinet.commands.optionrecords import UNIONS, Given, Options, ordered, record_of, values_of
+from mpinet.commands.optionrecords import Option as Option
+from mpinet.commands.optionrecords import Typed as Typed
 from mpinet.errors import UsageError
 
 if TYPE_CHECKING:
@@ -49,138 +64,6 @@ else:  # Python 3.10 has none, and at run time the fields are all that is asked 
 
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-
-EMPTY = inspect.Parameter.empty
-
-MOST_SEED = 2**63 - 1
-
-REST = argparse.REMAINDER
-"""Value of `Typed.many` for all words from here on, also those that look like options."""
-
-
-@dataclass(frozen=True)
-class Typed:
-    """Part of an option that its type cannot say: ``Annotated[int, Typed(..)]``.
-
-    Attributes
-    ----------
-    help : str
-        What it means, where no docstring of a function says it.
-    default : object
-        Its value where none is given, of a field of a `TypedDict`, if it is neither None, where
-        that is allowed, nor false; a parameter has its own.
-    words : tuple of str, optional
-        How it is typed; default: ``--name``, and by place what comes by place in Python. Empty: by
-        place though Python takes it by name.
-    metavar : str or tuple of str
-        What stands for its value in the help; default: the name in capitals.
-    read : callable, optional
-        Reads a value; `ValueError` or `UsageError` with a sentence where there is none.
-    many : int or str, optional
-        Words that it takes, as for `argparse`.
-    choices : tuple of str
-        Its values, where no `Literal` lists them.
-    listed : str
-        ``module:NAME`` of a text, or of names, that the help lists.
-    complete : callable, optional
-        What a shell that asks is told that a word may go on to.
-    dest : str
-        What a command calls it, where that is not what Python does.
-    within : str
-        The option whose words it is a part of: it is not typed by itself.
-    required : bool
-        Whether it has to be typed, though Python may leave it out.
-    hidden : bool
-        Whether the help keeps silent about it.
-    """
-
-    help: str = ""
-    default: Any = EMPTY
-    words: tuple[str, ...] | None = None
-    metavar: str | tuple[str, ...] = ""
-    read: Callable[[str], Any] | None = None
-    many: int | str | None = None
-    choices: tuple[str, ...] = ()
-    listed: str = ""
-    complete: Callable[..., list[str]] | None = None
-    dest: str = ""
-    within: str = ""
-    required: bool = False
-    hidden: bool = False
-
-
-@dataclass(frozen=True)
-class Option:
-    """Option of a command.
-
-    Attributes
-    ----------
-    name : str
-        As Python gives it.
-    hint : object
-        Its type.
-    default : object
-        `EMPTY` if it has to be given.
-    help : str
-        What it means.
-    by_place : bool
-        Whether it is typed by its place alone.
-    typed : Typed
-        What its annotation says besides.
-    heading : str
-        What the help puts it under; empty: nothing, as of a command's own options.
-    """
-
-    name: str
-    hint: Any
-    default: Any
-    help: str
-    by_place: bool
-    typed: Typed
-    heading: str = ""
-
-    @property
-    def dest(self) -> str:
-        """Name in the command's options."""
-        return self.typed.dest or self.name
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        """Words by which it is typed; empty: by its place."""
-        if self.by_place:
-            return ()
-        return self.typed.words or (f"--{self.name.replace('_', '-')}",)
-
-    @property
-    def kinds(self) -> list[Any]:
-        """Types that its value may have, but for None."""
-        parts = get_args(self.hint) if get_origin(self.hint) in UNIONS else (self.hint,)
-        return [kind for kind in parts if kind is not type(None)]
-
-    @property
-    def choices(self) -> tuple[Any, ...]:
-        """Values that it may have, if they are listed."""
-        listed = (get_args(kind) for kind in self.kinds if get_origin(kind) is Literal)
-        return next(listed, self.typed.choices)
-
-    @property
-    def is_flag(self) -> bool:
-        """True if it takes no word: giving it means true."""
-        return bool in self.kinds
-
-    @property
-    def is_several(self) -> bool:
-        """True if it is a sequence, with a word or an option for each item."""
-        sequences = (Sequence in (kind, get_origin(kind)) for kind in self.kinds)
-        return any(sequences) and self.typed.read is None
-
-    @property
-    def metavar(self) -> str | tuple[str, ...]:
-        """Word that stands for its value in the help."""
-        return self.typed.metavar or self.name.rpartition("_")[2].upper()
-
-
-UNIONS = (Union, UnionType)
 
 
 @dataclass(frozen=True)
@@ -201,6 +84,8 @@ class Signature:
         Whether it takes the options of the command that its first option names, too.
     result : type
         What it returns: the class of its result.
+    record : type, optional
+        The class of its options; None: they reach `prepare` as a namespace.
     """
 
     options: list[Option]
@@ -209,6 +94,7 @@ class Signature:
     here: bool
     onward: bool
     result: type[Any]
+    record: type[Options] | None = None
 
 
 def command(*groups: type, usage: str = "", here: bool = False) -> Callable[[Function], Function]:
@@ -255,6 +141,58 @@ def command(*groups: type, usage: str = "", here: bool = False) -> Callable[[Fun
     return made
 
 
+def options_in(kind: type[Options]) -> list[Option]:
+    """Return the options that are fields of a command's record."""
+    return [*_options_in(kind, ordered(kind))]
+
+
+def _options_in(kind: type, declared: Sequence[Field[Any]]) -> Iterator[Option]:
+    """Yield the options that are fields of a dataclass."""
+    hints = get_type_hints(kind, include_extras=True)
+    owners = {name: owner for owner in reversed(kind.__mro__) for name in _declared(owner)}
+    for one in declared:
+        owner = owners[one.name]
+        default = EMPTY if one.default is MISSING else one.default
+        option = _option(one.name, hints[one.name], default, sentences(owner), not one.kw_only)
+        heading = "" if owner is kind or not one.kw_only else _heading(owner)
+        yield replace(option, heading=heading)
+
+
+def _declared(owner: type) -> Mapping[str, Any]:
+    """Return the annotations that a class has itself."""
+    annotations: Mapping[str, Any] = vars(owner).get("__annotations__", {})
+    return annotations
+
+
+def _heading(group: type) -> str:
+    """Return what the help puts the options of a group under."""
+    return (group.__doc__ or "").rstrip(".").lower()
+
+
+@cache
+def sentences(owner: type) -> dict[str, str]:
+    """Return the sentences below the fields of a class, by the names of the fields."""
+    source = Path(sys.modules[owner.__module__].__file__ or "").read_text(encoding="utf-8")
+    # The class alone: to parse the whole file takes ten times as long.
+    found = re.search(rf"^class {owner.__name__}\b.*?(?=^[^\s)]|\Z)", source, re.M | re.S)
+    if found is None:
+        return {}
+    (stated,) = ast.parse(found[0]).body
+    assert isinstance(stated, ast.ClassDef)
+    return dict(_below(stated.body))
+
+
+def _below(body: Sequence[ast.stmt]) -> Iterator[tuple[str, str]]:
+    """Yield each field that has a sentence below it, and the sentence."""
+    for line, after in pairwise(body):
+        match line, after:
+            case (
+                ast.AnnAssign(target=ast.Name(id=name)),
+                ast.Expr(value=ast.Constant(value=str(text))),
+            ):
+                yield name, " ".join(text.split())
+
+
 def signature_of(function: Callable[..., Any]) -> Signature:
     """Return the signature of a command's function."""
     said: Signature = vars(function)["said"]
@@ -267,11 +205,12 @@ def options_of(function: Callable[..., Any]) -> list[Option]:
 
 
 def fields_of(group: type, texts: Mapping[str, str] | None = None) -> list[Option]:
-    """Return the options that are fields of a `TypedDict`."""
-    hints, heading = (
-        get_type_hints(group, include_extras=True),
-        (group.__doc__ or "").rstrip(".").lower(),
-    )
+    """Return the options that are fields of a `TypedDict` or of a dataclass."""
+    if is_dataclass(group):
+        return [
+            replace(option, heading=_heading(group)) for option in _options_in(group, fields(group))
+        ]
+    hints, heading = get_type_hints(group, include_extras=True), _heading(group)
     found = [_option(name, hint, EMPTY, texts or {}, False) for name, hint in hints.items()]
     return [replace(option, heading=heading, default=_of_field(option)) for option in found]
 
@@ -347,7 +286,7 @@ def listed_in_help(option: Option) -> str:
     return found if isinstance(found, str) else ", ".join(found)
 
 
-def given(function: Callable[..., Any], values: Mapping[str, Any]) -> argparse.Namespace:
+def given(function: Callable[..., Any], values: Mapping[str, Any]) -> Given:
     """Return a command's options as its function takes them, those not given at their defaults.
 
     Parameters
@@ -373,7 +312,7 @@ def given(function: Callable[..., Any], values: Mapping[str, Any]) -> argparse.N
         from mpinet.commands import function_of
 
         rest = {key: flat.pop(key) for key in [*flat] if key not in known}
-        options = given(function_of(flat[next(iter(known))]), rest)
+        options = argparse.Namespace(**values_of(given(function_of(flat[next(iter(known))]), rest)))
     options.command = command_of(function)
     for key in flat:
         if key not in known:
@@ -390,7 +329,13 @@ def given(function: Callable[..., Any], values: Mapping[str, Any]) -> argparse.N
         if key == "seed" and not 0 <= value <= MOST_SEED:
             raise UsageError(f"{name}: a seed is a whole number 0..2^63-1, not {value}.")
         setattr(options, option.dest, value)
-    return options
+    return taken(function, options)
+
+
+def taken(function: Callable[..., Any], options: argparse.Namespace) -> Given:
+    """Return options as the command's `prepare` takes them: as its record, if it has one."""
+    kind = signature_of(function).record
+    return options if kind is None else record_of(kind, vars(options))
 
 
 def _elsewhere(key: str) -> str:

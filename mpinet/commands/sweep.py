@@ -17,6 +17,7 @@ from mpinet.base.version import __version__
 from mpinet.commands import function_of
 from mpinet.commands.fields import Count, Fields, Hash
 from mpinet.commands.job import Job, Watch
+from mpinet.commands.optionrecords import Given, values_of
 from mpinet.commands.options import Saved, Shown
 from mpinet.commands.perform import carried_out, perform, prepared
 from mpinet.commands.plot import TABLE, table_of
@@ -127,7 +128,7 @@ class Run:
         What the plan says.
     function : callable
         The command's function.
-    options : Namespace
+    options : Options
         All its options.
     key : str
         The point's hash.
@@ -135,7 +136,7 @@ class Run:
 
     point: Point
     function: Callable[..., Result]
-    options: argparse.Namespace
+    options: Given
     key: str
 
 
@@ -151,7 +152,7 @@ def prepare(options: argparse.Namespace) -> Job:
     runs = {run.key: run for run in map(_run, points_of(plan))}
     tried = set()
     for run in runs.values():
-        values = {name: value for name, value in vars(run.options).items() if name != "seed"}
+        values = {name: value for name, value in values_of(run.options).items() if name != "seed"}
         if (shape := repr(values)) not in tried:
             tried.add(shape)
             _try(run)
@@ -166,7 +167,7 @@ def _run(point: Point) -> Run:
         raise UsageError(f"A sweep runs experiments, and {point.command} is none.")
     function = function_of(point.command)
     options = given(function, point.options)
-    return Run(point, function, options, key_of(point.command, vars(options)))
+    return Run(point, function, options, key_of(point.command, values_of(options)))
 
 
 def _try(run: Run) -> None:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from mpinet.base.units import Unit, byte_time, duration
 from mpinet.commands.fields import Count, Fields
-from mpinet.commands.machines import fill_in
-from mpinet.commands.opening import Network, routing_of, topology_of
-from mpinet.commands.options import OnHosts, Placed, RoutingName
-from mpinet.commands.signature import Typed
+from mpinet.commands.machines import machine_named
+from mpinet.commands.opening import Network, routing_of, topology_named
+from mpinet.commands.optionrecords import Typed
+from mpinet.commands.options import HostOptions, Placed, RoutingName
 from mpinet.errors import UsageError
 from mpinet.machine.timed.layout import Mode
 from mpinet.networks import open as open_topology
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 Time = int | str
 
 Times = str | int
+
+TimeWord = Annotated[Time | None, Typed(metavar="TIME")]
+
+TimeWords = Annotated[Times | None, Typed(metavar="TIME[,TIME..]")]
 
 
 class StuckOperation(Fields):
@@ -52,102 +56,43 @@ def _line(number: int) -> str:
     return f" (line {number})" if number else ""
 
 
-class InTime(OnHosts, total=False):
+@dataclass(frozen=True, kw_only=True)
+class TimeOptions(HostOptions):
     """Time."""
 
-    on: Annotated[
-        Network | None,
-        Typed("Network whose processors are those of the program.", None, metavar="TOPO"),
-    ]
-    flat: Annotated[
-        Time | None,
-        Typed("Latency between any two processors, in place of a network.", None, metavar="TIME"),
-    ]
-    routing: Annotated[RoutingName, Typed("Routing of messages.", None)]
-    mode: Annotated[
-        Mode,
-        Typed(
-            "How messages go over several links: cut-through, store and forward, or cut-through on "
-            "links that are always free.",
-            "cut",
-        ),
-    ]
-    machine: Annotated[
-        str | None,
-        Typed(
-            "Machine whose costs hold where no other option says them (see "
-            "``docs/reference/time.md``; a wrong name lists all).",
-            None,
-            metavar="NAME",
-        ),
-    ]
-    overhead: Annotated[
-        Time | None,
-        Typed(
-            "CPU time of a message, at its sender and at its receiver; default: 0.",
-            None,
-            metavar="TIME",
-        ),
-    ]
-    overhead_byte: Annotated[
-        Time | None,
-        Typed(
-            "CPU time of each of a message's bytes but the first, or a rate such as 25GB/s; "
-            "default: 0.",
-            None,
-            metavar="TIME",
-        ),
-    ]
-    gap: Annotated[Time | None, Typed("NIC time of a message; default: 0.", None, metavar="TIME")]
-    gap_byte: Annotated[
-        Time | None,
-        Typed(
-            "NIC time of each of a message's bytes but the first, or a rate; default: 0.",
-            None,
-            metavar="TIME",
-        ),
-    ]
-    eager: Annotated[
-        int | None,
-        Typed(
-            "Largest message whose sender does not wait for the receiver; default: none waits.",
-            None,
-            metavar="BYTES",
-        ),
-    ]
-    latency: Annotated[
-        Times | None,
-        Typed(
-            "Latency of links, by class (see ``docs/reference/time.md``): the last serves all "
-            "further classes; default: what a graph's edges say, or 1.",
-            None,
-            metavar="TIME[,TIME..]",
-        ),
-    ]
-    time_byte: Annotated[
-        Times | None,
-        Typed(
-            "Time per byte on links, or a rate, by class; default: what a graph's edges say, or 0.",
-            None,
-            metavar="TIME[,TIME..]",
-        ),
-    ]
-    unit: Annotated[
-        Unit | None,
-        Typed(
-            "Unit of time of plain numbers, of the program and of the result; default: ns, or the "
-            "machine's.",
-            None,
-        ),
-    ]
-    duplex: Annotated[
-        Literal["full", "half"],
-        Typed(
-            "Whether each direction of a link is by itself (full), or both share it (half).",
-            "full",
-        ),
-    ]
-    place: Placed
+    on: Annotated[Network | None, Typed(metavar="TOPO")] = None
+    """Network whose processors are those of the program."""
+    flat: TimeWord = None
+    """Latency between any two processors, in place of a network."""
+    routing: RoutingName = None
+    """Routing of messages."""
+    mode: Mode = "cut"
+    """Way of messages over several links: cut-through, store and forward, or cut-through on links
+    that are always free."""
+    machine: Annotated[str | None, Typed(metavar="NAME")] = None
+    """Machine whose costs hold where no other option says them (see ``docs/reference/time.md``; a
+    wrong name lists all)."""
+    overhead: TimeWord = None
+    """CPU time of a message, at its sender and at its receiver; default: 0."""
+    overhead_byte: TimeWord = None
+    """CPU time of each of a message's bytes but the first, or a rate such as 25GB/s; default: 0."""
+    gap: TimeWord = None
+    """NIC time of a message; default: 0."""
+    gap_byte: TimeWord = None
+    """NIC time of each of a message's bytes but the first, or a rate; default: 0."""
+    eager: Annotated[int | None, Typed(metavar="BYTES")] = None
+    """Largest message whose sender does not wait for the receiver; default: none waits."""
+    latency: TimeWords = None
+    """Latency of links, by class (see ``docs/reference/time.md``): the last serves all further
+    classes; default: what a graph's edges say, or 1."""
+    time_byte: TimeWords = None
+    """Time per byte on links, or a rate, by class; default: what a graph's edges say, or 0."""
+    unit: Unit | None = None
+    """Unit of time of plain numbers, of the program and of the result; default: ns, or the
+    machine's."""
+    duplex: Literal["full", "half"] = "full"
+    """Directions of a link: each by itself (full), or both share the link (half)."""
+    place: Placed = "identity"
 
 
 class Timed(NamedTuple):
@@ -180,7 +125,7 @@ class Timed(NamedTuple):
         return self.topology.name if self.topology else f"processors {self.costs.flat} apart"
 
 
-def timed_of(options: argparse.Namespace) -> Timed:
+def timed_of(options: TimeOptions) -> Timed:
     """Open the network, and read what processors and links take, in whole units.
 
     Raises
@@ -188,43 +133,75 @@ def timed_of(options: argparse.Namespace) -> Timed:
     UsageError
         Options contradict each other.
     """
-    options = argparse.Namespace(**vars(options))
-    of_machine = fill_in(options)
-    if (options.on is None) == (options.flat is None):
+    preset = _preset(options)
+    on, flat = options.on, options.flat
+    if on is None and flat is None:
+        on, flat = preset.get("on"), preset.get("flat")
+    if (on is None) == (flat is None):
         raise UsageError("Give either --on TOPO, a network, or --flat TIME, a latency without one.")
-    if options.flat is None:
-        topology = topology_of(argparse.Namespace(topology=options.on))
-        costs = _costs(options, of_machine | dict(topology.link_costs))
+    unit = options.unit or preset.get("unit", "ns")
+    if on is not None:
+        topology = topology_named(on)
+        costs = _costs(options, preset, preset | dict(topology.link_costs), unit, 0)
         routing = routing_of(topology, options.routing, options.seed)
-        return Timed(topology, routing, costs, options.unit)
-    for name in ("routing", "duplex", "place"):
-        if getattr(options, name) not in (None, "full", "identity"):
+        return Timed(topology, routing, costs, unit)
+    of_links = {"routing": options.routing, "duplex": options.duplex, "place": options.place}
+    for name, value in of_links.items():
+        if value not in (None, "full", "identity"):
             raise UsageError(f"--{name} does not apply: with --flat there are no links.")
-    return Timed(None, None, _costs(options, of_machine), options.unit)
+    return Timed(None, None, _costs(options, preset, preset, unit, flat or 0), unit)
 
 
-def _costs(options: argparse.Namespace, of_links: Mapping[str, Any]) -> Costs:
+def _preset(options: TimeOptions) -> dict[str, Any]:
+    """Return the costs of the machine that the options name; empty without a machine.
+
+    Raises
+    ------
+    UsageError
+        There is no such machine, or the machine has no costs of links.
+    """
+    if options.machine is None:
+        return {}
+    machine = machine_named(options.machine)
+    if options.on is not None and options.latency is None and "latency" not in machine.costs:
+        raise UsageError(
+            f"--machine {options.machine} has a latency between any two processors, and none for "
+            "links: with --on give --latency, too."
+        )
+    return {**machine.costs, "unit": machine.unit}
+
+
+def _costs(
+    options: TimeOptions,
+    preset: Mapping[str, Any],
+    of_links: Mapping[str, Any],
+    unit: Unit,
+    flat: Time,
+) -> Costs:
+    """Read the costs: each as given, as the machine or the network has it, or the default."""
     from mpinet.machine.timed.costs import Costs
 
-    unit = options.unit
+    def given(value: Time | None, name: str) -> Time:
+        said: Time = preset.get(name, 0) if value is None else value
+        return said
+
+    latency = _by_class(options.latency, of_links.get("latency", 1))
+    time_byte = _by_class(options.time_byte, of_links.get("time_byte", 0))
     return Costs(
-        duration(options.overhead, unit),
-        byte_time(options.overhead_byte, unit),
-        duration(options.gap, unit),
-        byte_time(options.gap_byte, unit),
-        options.eager,
-        tuple(duration(text, unit) for text in _by_class("latency", options, of_links, 1)),
-        tuple(byte_time(text, unit) for text in _by_class("time_byte", options, of_links, 0)),
-        duration(options.flat or 0, unit),
+        duration(given(options.overhead, "overhead"), unit),
+        byte_time(given(options.overhead_byte, "overhead_byte"), unit),
+        duration(given(options.gap, "gap"), unit),
+        byte_time(given(options.gap_byte, "gap_byte"), unit),
+        preset.get("eager") if options.eager is None else options.eager,
+        tuple(duration(text, unit) for text in latency),
+        tuple(byte_time(text, unit) for text in time_byte),
+        duration(flat, unit),
         options.mode,
         options.duplex == "half",
     )
 
 
-def _by_class(
-    name: str, options: argparse.Namespace, of_links: Mapping[str, Any], default: int
-) -> Sequence[str]:
-    """Return a cost of links by class: as given, as network or machine has it, or the default."""
-    given = getattr(options, name)
-    said = of_links.get(name, default) if given is None else given
+def _by_class(given: Times | None, default: Any) -> Sequence[str]:
+    """Return a cost of links by class: as given, or the default."""
+    said = default if given is None else given
     return said if isinstance(said, tuple) else str(said).split(",")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from mpinet.commands.fabric import intact
+from mpinet.commands.fabric import CollectiveOptions, intact
 from mpinet.commands.fields import Count, Fields, Positive
 from mpinet.commands.job import Watch
 from mpinet.commands.machinejob import MachineJob
 from mpinet.commands.opening import port_model
+from mpinet.commands.optionrecords import line_of, values_of
 from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row, phase_rows
@@ -38,7 +39,9 @@ class GroupFound(Fields):
     lower_bound: Count
 
 
-def seats_of(options: argparse.Namespace, parts: list[Members], rooted: bool) -> list[int]:
+def seats_of(
+    options: CollectiveOptions | argparse.Namespace, parts: list[Members], rooted: bool
+) -> list[int]:
     """Return the root's node as each group numbers it; 0 of a collective without one.
 
     Raises
@@ -50,7 +53,7 @@ def seats_of(options: argparse.Namespace, parts: list[Members], rooted: bool) ->
 
     if not rooted:
         return [0] * len(parts)
-    roots = [part.find(str(options.root)) for part in parts]
+    roots = [part.find(str(values_of(options)["root"])) for part in parts]
     for part, root in zip(parts, roots, strict=True):
         require_processor(part, root)
     return roots
@@ -88,13 +91,21 @@ class Together(MachineJob):
         A group has no such rank as the root's.
     """
 
-    def __init__(self, options: argparse.Namespace, fabric: Topology, parts: list[Members]):
+    options: CollectiveOptions | argparse.Namespace
+
+    def __init__(
+        self,
+        options: CollectiveOptions | argparse.Namespace,
+        fabric: Topology,
+        parts: list[Members],
+    ):
         super().__init__(options, fabric)
         self._parts = parts
         if options.duplex == "half":
             raise UsageError("--duplex half does not apply: groups at once need full duplex.")
+        given = values_of(options) | {"checkpoint": line_of(options).checkpoint}
         for name in INAPPLICABLE:
-            if getattr(options, name, None):
+            if given.get(name):
                 raise UsageError(
                     f"--{name.replace('_', '-')} does not apply to several groups at once."
                 )

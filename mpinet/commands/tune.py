@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -12,12 +12,11 @@ from mpinet.base.memory import bytes_of
 from mpinet.base.numerals import quoted
 from mpinet.commands.fields import Count, Fields, Positive
 from mpinet.commands.job import Job, Watch
-from mpinet.commands.options import Common, File, Unsaved
-from mpinet.commands.perform import perform
+from mpinet.commands.optionrecords import Common, File, Typed, Unsaved
+from mpinet.commands.perform import function_with
 from mpinet.commands.plot import ENDINGS
 from mpinet.commands.result import ListResult
-from mpinet.commands.signature import Typed, Unpack, command
-from mpinet.commands.timing import InTime, Timed, timed_of
+from mpinet.commands.timing import Timed, TimeOptions, timed_of
 from mpinet.errors import UsageError
 from mpinet.report.curves import Curve, Dot
 from mpinet.report.drawing.figure import library
@@ -55,35 +54,9 @@ class TuneResult(ListResult[TuneRow]):
     """Result of ``tune``."""
 
 
-@command(Unsaved, Common)
-def tune(
-    collective: Collective,
-    *,
-    bytes: Annotated[str | int, Typed(metavar="BYTES[,BYTES..|..BYTES]")] = "1..1MB",
-    algorithms: Annotated[str | Sequence[str] | None, Typed(read=str, metavar="NAME,..")] = None,
-    processors: Annotated[int | None, Typed(metavar="P")] = None,
-    segment: Annotated[int | str | None, Typed(metavar="BYTES")] = None,
-    plot: File | None = None,
-    **options: Unpack[InTime],
-) -> TuneResult:
+@dataclass(frozen=True)
+class TuneOptions(TimeOptions):
     """Find the algorithm of a collective that takes least time, size by size (collective).
-
-    Parameters
-    ----------
-    collective : {'broadcast', 'reduce', 'allreduce', 'allgather', 'reduce-scatter', 'alltoall'}
-        Collective.
-    bytes : str or int
-        Sizes of a processor's longest vector, such as ``1kB,1MB``, or ``1..1GB``: every power of
-        ten between, and both ends.
-    algorithms : str or sequence of str, optional
-        Algorithms, joined by commas; default: all that there are for so many processors.
-    processors : int, optional
-        Processors that take part; default: all of the network.
-    segment : int or str, optional
-        Most bytes of a vector that go through an algorithm together; default: all.
-    plot : path, optional
-        Picture to draw, .pdf, .svg or .png: time over bytes, a curve for each algorithm, and the
-        bound.
 
     Returns
     -------
@@ -101,10 +74,29 @@ def tune(
     >>> [row.algorithm for row in found if row.best]
     ['bine-doubling', 'ring']
     """
-    return perform(tune, locals())
+
+    command = "tune"
+    collective: Collective
+    """Collective."""
+    _: KW_ONLY
+    bytes: Annotated[str | int, Typed(metavar="BYTES[,BYTES..|..BYTES]")] = "1..1MB"
+    """Sizes of a processor's longest vector, such as ``1kB,1MB``, or ``1..1GB``: every power of ten
+    between, and both ends."""
+    algorithms: Annotated[str | Sequence[str] | None, Typed(read=str, metavar="NAME,..")] = None
+    """Algorithms, joined by commas; default: all that there are for so many processors."""
+    processors: Annotated[int | None, Typed(metavar="P")] = None
+    """Processors that take part; default: all of the network."""
+    segment: Annotated[int | str | None, Typed(metavar="BYTES")] = None
+    """Most bytes of a vector that go through an algorithm together; default: all."""
+    plot: File | None = None
+    """Picture to draw, .pdf, .svg or .png: time over bytes, a curve for each algorithm, and the
+    bound."""
 
 
-def prepare(options: argparse.Namespace) -> Job:
+tune = function_with(TuneOptions, TuneResult, Unsaved, Common)
+
+
+def prepare(options: TuneOptions) -> Job:
     """Read the sizes, and which algorithms there are."""
     import numpy as np
 
@@ -199,7 +191,7 @@ class Tune(Job):
 
     def __init__(
         self,
-        options: argparse.Namespace,
+        options: TuneOptions,
         timed: Timed,
         names: list[str] | None,
         demands: list[Demand],

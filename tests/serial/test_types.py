@@ -43,6 +43,8 @@ WRONG = {
     "mpinet.compare('ring:4')[0].diamter": 'has no attribute "diamter"',
     "mpinet.load('ring:4').curves[0].points[0].thruput": "throughput",
     "wrong: str = route.steps": "Incompatible types in assignment",
+    "mpinet.broadcast('ring:4', rot=5)": 'Unexpected keyword argument "rot"',
+    "mpinet.commands.broadcast.BroadcastOptions('ring:4').rot": 'no attribute "rot"; maybe "root"?',
 }
 """Lines of a script, and what mypy says of them."""
 
@@ -53,7 +55,7 @@ SCRIPTS = {
         'reveal_type(mpinet.measure.diameter(mpinet.open("ring:8")))',
     ],
     "right": RIGHT.splitlines(),
-    "wrong": ["import mpinet.measure", *RIGHT.splitlines(), *WRONG],
+    "wrong": ["import mpinet.commands.broadcast, mpinet.measure", *RIGHT.splitlines(), *WRONG],
 }
 
 

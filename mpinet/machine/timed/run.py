@@ -166,37 +166,34 @@ class TimedRun:
             serving = layout.HALF
         busses_each = -(-(topology.busses or 0) // transport.size)
         rules = self.rules = layout.Rules.one()
-        for name, value in {
-            "nodes": 0 if flat else topology.size,
-            "ports": topology.ports,
-            "rank": transport.rank,
-            "ranks": transport.size,
-            "first_position": start_of(transport.rank, machine.placement.split),
-            "cpus": program.cpus,
-            "overhead": costs.overhead,
-            "overhead_byte": costs.overhead_byte,
-            "gap": costs.gap,
-            "gap_byte": costs.gap_byte,
-            "eager": eager,
-            "mode": layout.MODES.index(costs.mode),
-            "apart": costs.flat,
-            "window": costs.window(flat, program.largest > eager),
-            "serving": serving,
-            "first_bus": transport.rank * busses_each,
-            "busses_each": busses_each,
-            "hops_most": hop_limit(topology.size),
-            "classes": max(len(costs.latencies), len(costs.byte_times)),
-            "span": self.part.span,
-            "patterns": sum(1 << int(kind) for kind in kinds),
-            "lists": len(kinds),
-            "sends_most": _most(sends, part.first, counts),
-            "receives_most": _most(receives, part.first, counts),
-            "numbered": self.routing is not None and self.routing.numbered,
-            "noted": self.noted,
-            # Of an operation at most two, a receive's; twice, where it is released twice.
-            "notes_most": 4 * int(counts.max(initial=0)),
-        }.items():
-            setattr(rules, name, value)
+        rules.nodes = 0 if flat else topology.size
+        rules.ports = topology.ports
+        rules.rank = transport.rank
+        rules.ranks = transport.size
+        rules.first_position = start_of(transport.rank, machine.placement.split)
+        rules.cpus = program.cpus
+        rules.overhead = costs.overhead
+        rules.overhead_byte = costs.overhead_byte
+        rules.gap = costs.gap
+        rules.gap_byte = costs.gap_byte
+        rules.eager = eager
+        rules.mode = layout.MODES.index(costs.mode)
+        rules.apart = costs.flat
+        rules.window = costs.window(flat, program.largest > eager)
+        rules.serving = serving
+        rules.first_bus = transport.rank * busses_each
+        rules.busses_each = busses_each
+        rules.hops_most = hop_limit(topology.size)
+        rules.classes = max(len(costs.latencies), len(costs.byte_times))
+        rules.span = self.part.span
+        rules.patterns = sum(1 << int(kind) for kind in kinds)
+        rules.lists = len(kinds)
+        rules.sends_most = _most(sends, part.first, counts)
+        rules.receives_most = _most(receives, part.first, counts)
+        rules.numbered = self.routing is not None and self.routing.numbered
+        rules.noted = self.noted
+        # Of an operation at most two, a receive's; twice, where it is released twice.
+        rules.notes_most = 4 * int(counts.max(initial=0))
 
     def _make_state(self) -> None:
         """Allocate processors, operations and servers; messages and lists grow as needed."""

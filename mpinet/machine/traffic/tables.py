@@ -359,60 +359,57 @@ class Tables:
         self._room = self._margin()
         lanes = buffering.lanes(topology.ports)
         rules = self._rules = layout.Rules.one()
-        for name, value in {
-            "nodes": topology.size,
-            "ports": topology.ports,
-            "hosts": topology.hosts,
-            "hops_most": hop_limit(topology.size),
-            "rank": transport.rank,
-            "ranks": transport.size,
-            "margin": self._room,
-            "vcs": vcs,
-            "vcs_of_class": self._per_class(vcs),
-            "classes": self.classes.count,
-            "classed": self.classes.rule is not one_class,
-            "lanes": lanes,
-            "words": -(-lanes // layout.LANES_PER_WORD),
-            "buffer": buffering.buffers,
-            "switching": layout.SWITCHINGS.index(buffering.switching),
-            "policy": layout.POLICIES.index(buffering.policy),
-            "one_input": buffering.crossbar == "one",
-            "one_eject": buffering.eject == "one",
-            "keeps": buffering.switching != "wormhole" and buffering.queue == 0,
-            "inputs": buffering.inputs,
-            "at_once": buffering.at_once or buffering.queue + 1,
-            "queue": buffering.queue,
-            "iterations": buffering.iterations,
-            "bubble": self.bubble,
-            "delay": buffering.longest_flight,
-            "quiet": buffering.longest_flight,
-            "router_delay": buffering.router_delay,
-            "warmup": window.warmup,
-            "window_end": window.warmup + window.steps,
-            "limit": window.warmup + window.steps + window.limit,
-            "seed": self.seed,
-            "generating": below(generating),
-            "flits": generation.flits,
-            "long_flits": generation.long_flits,
-            "long_below": below(generation.long_share),
-            "bursty": generation.burst > 0,
-            "on_below": below(on),
-            "off_below": below(off),
-            "traced": not generation.is_drawn,
-            "numbered": self.routing.numbered,
-            "sees": self.routing.sees,
-            "eager": self.routing.is_eager and not self.faults,
-            "told": words_seen(self.routing.sees, topology.size, topology.ports),
-            "replying": generation.reply_flits > 0,
-            "reply_flits": generation.reply_flits,
-            "service": generation.service,
-            "outstanding": generation.outstanding,
-            "batch": generation.batch,
-            "phases": generation.phases,
-            "programmed": generation.program is not None,
-            "priorities": generation.priorities,
-        }.items():
-            setattr(rules, name, value)
+        rules.nodes = topology.size
+        rules.ports = topology.ports
+        rules.hosts = topology.hosts
+        rules.hops_most = hop_limit(topology.size)
+        rules.rank = transport.rank
+        rules.ranks = transport.size
+        rules.margin = self._room
+        rules.vcs = vcs
+        rules.vcs_of_class = self._per_class(vcs)
+        rules.classes = self.classes.count
+        rules.classed = self.classes.rule is not one_class
+        rules.lanes = lanes
+        rules.words = -(-lanes // layout.LANES_PER_WORD)
+        rules.buffer = buffering.buffers
+        rules.switching = layout.SWITCHINGS.index(buffering.switching)
+        rules.policy = layout.POLICIES.index(buffering.policy)
+        rules.one_input = buffering.crossbar == "one"
+        rules.one_eject = buffering.eject == "one"
+        rules.keeps = buffering.switching != "wormhole" and buffering.queue == 0
+        rules.inputs = buffering.inputs
+        rules.at_once = buffering.at_once or buffering.queue + 1
+        rules.queue = buffering.queue
+        rules.iterations = buffering.iterations
+        rules.bubble = self.bubble
+        rules.delay = buffering.longest_flight
+        rules.quiet = buffering.longest_flight
+        rules.router_delay = buffering.router_delay
+        rules.warmup = window.warmup
+        rules.window_end = window.warmup + window.steps
+        rules.limit = window.warmup + window.steps + window.limit
+        rules.seed = self.seed
+        rules.generating = below(generating)
+        rules.flits = generation.flits
+        rules.long_flits = generation.long_flits
+        rules.long_below = below(generation.long_share)
+        rules.bursty = generation.burst > 0
+        rules.on_below = below(on)
+        rules.off_below = below(off)
+        rules.traced = not generation.is_drawn
+        rules.numbered = self.routing.numbered
+        rules.sees = self.routing.sees
+        rules.eager = self.routing.is_eager and not self.faults
+        rules.told = words_seen(self.routing.sees, topology.size, topology.ports)
+        rules.replying = generation.reply_flits > 0
+        rules.reply_flits = generation.reply_flits
+        rules.service = generation.service
+        rules.outstanding = generation.outstanding
+        rules.batch = generation.batch
+        rules.phases = generation.phases
+        rules.programmed = generation.program is not None
+        rules.priorities = generation.priorities
 
     def _make_state(self) -> None:
         """Allocate lanes or queues, channels, wires and bids; messages come with `_make_room`."""

@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -49,8 +50,7 @@ def test_a_setting_in_which_operations_never_end_is_never_the_best():
         sent = program.send(one, 1 - one, 64)
         program.recv(one, 1 - one, 64, after=[sent])
     options = parse(["replay", "x", "--flat", "9", "--vary", "eager=8", "--vary", "eager=64"])
-    options.program = program.done()
-    job = prepare(options)
+    job = prepare(replace(options, program=program.done()))
     found = job.run(mpinet.machine.transport.world(), lambda *done: None)
     assert [row["stuck"] > 0 for row in found["settings"]] == [True, False]
     assert [row["best"] for row in found["settings"]] == [False, True]

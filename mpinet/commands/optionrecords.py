@@ -1,0 +1,321 @@
+"""Option records: what an annotation adds, the options of the command line, and the base class.
+
+A command declares its options once, as the fields of a frozen dataclass derived from `Options`.
+`mpinet.commands.signature` makes the function of Python, the parser and the pages from it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import Field, dataclass, field, fields, replace
+from pathlib import Path
+from types import UnionType
+from typing import Annotated, Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin
+
+from mpinet.base import numerals
+from mpinet.base.numerals import is_whole, quoted
+
+EMPTY = inspect.Parameter.empty
+
+MOST_SEED = 2**63 - 1
+
+REST = argparse.REMAINDER
+"""Value of `Typed.many` for all words from here on, also those that look like options."""
+
+
+@dataclass(frozen=True)
+class Typed:
+    """Part of an option that its type cannot say: ``Annotated[int, Typed(..)]``.
+
+    Attributes
+    ----------
+    help : str
+        What it means, where no docstring of a function says it.
+    default : object
+        Its value where none is given, of a field of a `TypedDict`, if it is neither None, where
+        that is allowed, nor false; a parameter has its own.
+    words : tuple of str, optional
+        How it is typed; default: ``--name``, and by place what comes by place in Python. Empty: by
+        place though Python takes it by name.
+    metavar : str or tuple of str
+        What stands for its value in the help; default: the name in capitals.
+    read : callable, optional
+        Reads a value; `ValueError` or `UsageError` with a sentence where there is none.
+    many : int or str, optional
+        Words that it takes, as for `argparse`.
+    choices : tuple of str
+        Its values, where no `Literal` lists them.
+    listed : str
+        ``module:NAME`` of a text, or of names, that the help lists.
+    complete : callable, optional
+        What a shell that asks is told that a word may go on to.
+    dest : str
+        What a command calls it, where that is not what Python does.
+    within : str
+        The option whose words it is a part of: it is not typed by itself.
+    required : bool
+        Whether it has to be typed, though Python may leave it out.
+    hidden : bool
+        Whether the help keeps silent about it.
+    """
+
+    help: str = ""
+    default: Any = EMPTY
+    words: tuple[str, ...] | None = None
+    metavar: str | tuple[str, ...] = ""
+    read: Callable[[str], Any] | None = None
+    many: int | str | None = None
+    choices: tuple[str, ...] = ()
+    listed: str = ""
+    complete: Callable[..., list[str]] | None = None
+    dest: str = ""
+    within: str = ""
+    required: bool = False
+    hidden: bool = False
+
+
+UNIONS = (Union, UnionType)
+
+
+@dataclass(frozen=True)
+class Option:
+    """Option of a command.
+
+    Attributes
+    ----------
+    name : str
+        As Python gives it.
+    hint : object
+        Its type.
+    default : object
+        `EMPTY` if it has to be given.
+    help : str
+        What it means.
+    by_place : bool
+        Whether it is typed by its place alone.
+    typed : Typed
+        What its annotation says besides.
+    heading : str
+        What the help puts it under; empty: nothing, as of a command's own options.
+    """
+
+    name: str
+    hint: Any
+    default: Any
+    help: str
+    by_place: bool
+    typed: Typed
+    heading: str = ""
+
+    @property
+    def dest(self) -> str:
+        """Name in the command's options."""
+        return self.typed.dest or self.name
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Words by which it is typed; empty: by its place."""
+        if self.by_place:
+            return ()
+        return self.typed.words or (f"--{self.name.replace('_', '-')}",)
+
+    @property
+    def kinds(self) -> list[Any]:
+        """Types that its value may have, but for None."""
+        parts = get_args(self.hint) if get_origin(self.hint) in UNIONS else (self.hint,)
+        return [kind for kind in parts if kind is not type(None)]
+
+    @property
+    def choices(self) -> tuple[Any, ...]:
+        """Values that it may have, if they are listed."""
+        listed = (get_args(kind) for kind in self.kinds if get_origin(kind) is Literal)
+        return next(listed, self.typed.choices)
+
+    @property
+    def is_flag(self) -> bool:
+        """True if it takes no word: giving it means true."""
+        return bool in self.kinds
+
+    @property
+    def is_several(self) -> bool:
+        """True if it is a sequence, with a word or an option for each item."""
+        sequences = (Sequence in (kind, get_origin(kind)) for kind in self.kinds)
+        return any(sequences) and self.typed.read is None
+
+    @property
+    def metavar(self) -> str | tuple[str, ...]:
+        """Word that stands for its value in the help."""
+        return self.typed.metavar or self.name.rpartition("_")[2].upper()
+
+
+def folder(text: str) -> Path:
+    """Read a folder's name; '' would be the current one, which a run deletes at its end."""
+    if not text:
+        raise ValueError("it takes the name of a folder, not ''")
+    return Path(text)
+
+
+def seed_of(text: str) -> int:
+    """Read a seed: 0 .. 2^63 - 1."""
+    if not is_whole(text) or int(text) > MOST_SEED:
+        raise ValueError(f"a seed is a whole number 0..2^63-1, not {quoted(text)}")
+    return int(text)
+
+
+File = Annotated[str | Path, Typed(metavar="FILE")]
+"""A file's name."""
+
+Seed = Annotated[int, Typed("Seed of everything random.", default=0, metavar="SEED", read=seed_of)]
+
+Out = Annotated[Path | None, Typed("File for the result (.json, .csv or .jsonl).", metavar="FILE")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Views:
+    """Recording."""
+
+    draw: File | None = None
+    """Picture of link loads, and of who sends when: FILE.svg, .pdf, .png or .html."""
+    play: File | None = None
+    """Page that plays the run step by step: FILE.html."""
+    trace: File | None = None
+    """Trace of the run: FILE.json for Perfetto, .paje for ViTE, .csv for a table."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Saved:
+    """Checkpoints."""
+
+    checkpoint: Annotated[Path | None, Typed(metavar="FOLDER", read=folder)] = None
+    """Folder that keeps the run's state, and is made; mpinet resume FOLDER goes on from there.
+    SIGTERM and SIGUSR1 write it and end with status 75."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SavedOften(Saved):
+    """Checkpoints."""
+
+    every: Annotated[float | None, Typed(metavar="SECONDS", read=numerals.seconds)] = None
+    """Seconds between two checkpoints; default: 600, or more where the run would wait for them for
+    more than 2 % of its time."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unsaved:
+    """Checkpoints."""
+
+    checkpoint: Annotated[str | None, Typed(hidden=True)] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Watched:
+    """Common options."""
+
+    progress: bool | str | None = None
+    """Show progress on standard error; ``--progress json``: a JSON object per line, for
+    programs."""
+    progress_as: Annotated[str | None, Typed(dest="progress", choices=("json",), hidden=True)] = (
+        None
+    )
+    watchdog: Annotated[float | None, Typed(metavar="SECONDS", read=numerals.seconds)] = None
+    """Seconds after which the job ends where a rank, or its launcher, is stopped (SIGSTOP);
+    0: never; default: 0, but 60 under mpinet launch and launch/run."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown(Watched):
+    """Common options."""
+
+    json: bool = False
+    """Print one JSON document."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resumed(Watched):
+    """Common options."""
+
+    json: bool | None = None
+    """Print one JSON document."""
+    out: Out = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Common(Shown):
+    """Common options."""
+
+    out: Out = None
+    seed: Seed = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line(Views, SavedOften, Shown):
+    """Options of the command line alone: how a run is shown, saved and written."""
+
+    out: Out = None
+
+
+PYTHON = Line()
+"""The command line of a call in Python: there is none."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Options of a command.
+
+    A command's own class adds the fields. `mpinet.commands.perform.function_with` reads them.
+    """
+
+    command: ClassVar[str] = ""
+    line: Line = field(default=PYTHON, repr=False)
+    """Options of the command line alone; Python leaves them out."""
+
+
+Kind = TypeVar("Kind", bound=Options)
+
+Given = Options | argparse.Namespace
+"""Options of a command; a namespace where the command has no record yet."""
+
+
+def ordered(kind: type[Options]) -> list[Field[Any]]:
+    """Return the fields of a command's record: by place, its own, then those of groups."""
+    own = [*vars(kind).get("__annotations__", ())]
+
+    def place(one: Field[Any]) -> tuple[bool, int]:
+        return bool(one.kw_only), own.index(one.name) if one.name in own else len(own)
+
+    return sorted((one for one in fields(kind) if one.name != "line"), key=place)
+
+
+def record_of(kind: type[Kind], values: Mapping[str, Any]) -> Kind:
+    """Make a command's record of the values that a parser found, also of others besides."""
+    own = {one.name: values[one.name] for one in fields(kind) if one.name in values}
+    line = {one.name: values[one.name] for one in fields(Line) if one.name in values}
+    return kind(**own, line=Line(**line) if line else PYTHON)
+
+
+def line_of(options: Given) -> Line:
+    """Return the part of the options that the command line alone has."""
+    if isinstance(options, Options):
+        return options.line
+    given = vars(options)
+    return Line(**{one.name: given[one.name] for one in fields(Line) if one.name in given})
+
+
+def values_of(options: Given) -> dict[str, Any]:
+    """Return the options by name, as rows of a table have them."""
+    if not isinstance(options, Options):
+        return vars(options)
+    values = {one.name: getattr(options, one.name) for one in ordered(type(options))}
+    return {"command": options.command, **values}
+
+
+def with_values(options: Given, values: Mapping[str, Any]) -> Given:
+    """Return the options with other values, by their names."""
+    if not isinstance(options, Options):
+        return argparse.Namespace(**{**vars(options), **values})
+    names = {one.name for one in fields(options)}
+    line = {name: value for name, value in values.items() if name not in names}
+    own = {name: value for name, value in values.items() if name in names}
+    return replace(options, **own, line=replace(options.line, **line))
