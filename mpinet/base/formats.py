@@ -17,21 +17,14 @@ MARK, WIDE = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
 
 @dataclass(frozen=True)
 class Format:
-    """A format of files; rooms derive theirs, with what reads and writes it.
-
-    Attributes
-    ----------
-    name : str
-        What sentences and results call it.
-    begins : bytes
-        What the first 64 kB of such a file match (`re.search`); empty: nothing does.
-    endings : tuple of str
-        Endings of names that tell it.
-    """
+    """A format of files; rooms derive theirs, with what reads and writes it."""
 
     name: str
+    """What sentences and results call it."""
     begins: bytes = b""
+    """What the first 64 kB of such a file match (`re.search`); empty: nothing does."""
     endings: tuple[str, ...] = ()
+    """Endings of names that tell it."""
 
 
 Known = TypeVar("Known", bound=Format)

@@ -47,22 +47,16 @@ CGROUPS = Path("/proc/self/cgroup")
 
 @dataclass(frozen=True)
 class Controller:
-    """Files in which a version of control groups tells about memory.
-
-    Attributes
-    ----------
-    root : str or Path
-        The folder of its groups.
-    limit, usage : str
-        A group's files: the most that it may have, and what it has.
-    given_back : str
-        The line of ``memory.stat`` with what is only kept as long as nobody needs it.
-    """
+    """Files in which a version of control groups tells about memory."""
 
     root: str | Path
+    """The folder of its groups."""
     limit: str
+    """A group's files: the most that it may have, and what it has."""
     usage: str
+    """See `limit`."""
     given_back: str
+    """The line of ``memory.stat`` with what is only kept as long as nobody needs it."""
 
 
 CONTROLLERS = {
@@ -79,18 +73,12 @@ CONTROLLERS = {
 
 @dataclass(frozen=True)
 class Allowance:
-    """Memory that the user allows.
-
-    Attributes
-    ----------
-    limit : int or None
-        Bytes that the ranks of a host may take together, where there are more.
-    force : bool
-        Whether a run is tried that does not fit.
-    """
+    """Memory that the user allows."""
 
     limit: int | None = None
+    """Bytes that the ranks of a host may take together, where there are more."""
     force: bool = False
+    """Whether a run is tried that does not fit."""
 
 
 _ALLOWANCE: ContextVar[Allowance] = ContextVar("allowance", default=Allowance())  # noqa: B039

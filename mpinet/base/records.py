@@ -47,13 +47,6 @@ class Record:
     A field is an ``int`` (64 bits), a ``bool``, a `Short` or a `Word32`. Marks such as
     ``Annotated[.., Total]`` say how a checkpoint keeps it; a field without a mark is not kept.
 
-    Attributes
-    ----------
-    dtype : dtype
-        The layout, as NumPy knows it.
-    kept : dict
-        The mark of every field that has one, by name.
-
     Examples
     --------
     >>> class Meter(Record):
@@ -66,7 +59,9 @@ class Record:
     """
 
     dtype: ClassVar[np.dtype[Any]]
+    """The layout, as NumPy knows it."""
     kept: ClassVar[dict[str, Any]]
+    """The mark of every field that has one, by name."""
 
     def __init_subclass__(cls) -> None:
         # Fields are never forward references, so that their marks are known here.

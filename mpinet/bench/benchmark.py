@@ -39,24 +39,16 @@ Contenders = Mapping[str, "Round | Absent"]
 
 @dataclass(frozen=True)
 class Goal:
-    """Threshold that a row has to reach at full size.
-
-    Parameters
-    ----------
-    quantity : str
-        ``"ratio"`` or ``"figure"``.
-    relation : str
-        ``">="``, ``"<="``, or ``"within"``: as far from 1 as that at most.
-    value : float
-        The limit.
-    ranks : int
-        The number of ranks that it is for.
-    """
+    """Threshold that a row has to reach at full size."""
 
     quantity: str
+    """``"ratio"`` or ``"figure"``."""
     relation: str
+    """``">="``, ``"<="``, or ``"within"``: as far from 1 as that at most."""
     value: float
+    """The limit."""
     ranks: int = 1
+    """The number of ranks that it is for."""
 
     def __str__(self) -> str:
         of = " of 1" if self.relation == "within" else ""
@@ -77,55 +69,36 @@ class Goal:
 
 @dataclass(frozen=True)
 class Baseline:
-    """A contender to compare mpinet with, and the goal of the comparison.
-
-    Parameters
-    ----------
-    name : str
-        As among the benchmark's contenders.
-    goal : Goal, optional
-        Default: the comparison is for information.
-    """
+    """A contender to compare mpinet with, and the goal of the comparison."""
 
     name: str
+    """As among the benchmark's contenders."""
     goal: Goal | None = None
+    """Default: the comparison is for information."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """Settings of a run of benchmarks.
-
-    Parameters
-    ----------
-    size : str
-        One of `SIZES`.
-    repeat : int
-        Rounds of every contender.
-    seed : int
-        For everything random.
-    transport : Local
-        The ranks.
-    ranks : int
-        How many ranks a benchmark that starts processes gives them.
-    clock : callable
-        Seconds, for work of one process: by the wall, or of the processor where others share it.
-    wall : callable
-        Seconds by the wall, for all other work.
-    booksim : str
-        Path of BookSim's binary; "": there is none.
-    loggopsim : str
-        Path of LogGOPSim's binary, beside which its txt2bin is; "": there is none.
-    """
+    """Settings of a run of benchmarks."""
 
     size: str = "full"
+    """One of `SIZES`."""
     repeat: int = 5
+    """Rounds of every contender."""
     seed: int = 0
+    """For everything random."""
     transport: Local = field(default_factory=Local)
+    """The ranks."""
     ranks: int = 1
+    """How many ranks a benchmark that starts processes gives them."""
     clock: Callable[[], float] = time.perf_counter
+    """Seconds, for work of one process: by the wall, or of the processor where others share it."""
     wall: Callable[[], float] = time.perf_counter
+    """Seconds by the wall, for all other work."""
     booksim: str = ""
+    """Path of BookSim's binary; "": there is none."""
     loggopsim: str = ""
+    """Path of LogGOPSim's binary, beside which its txt2bin is; "": there is none."""
 
     def seconds(self, work: Callable[[], Any]) -> float:
         """Time the work in this process."""
@@ -145,46 +118,31 @@ class Setting:
 
 @dataclass(frozen=True)
 class Benchmark:
-    """A workload and its contenders.
-
-    Parameters
-    ----------
-    name : str
-        What the command line calls it.
-    workload : str
-        A sentence; ``{}`` stands for the size.
-    unit : str
-        Unit of all figures.
-    sizes : dict
-        The workload's size by `Setting.size`.
-    contenders : callable
-        ``contenders(setting, size)``: `MPINET` and the baselines, ready to begin.
-    baselines : tuple of Baseline
-        In the order of their rows.
-    ranks : str
-        `ONE` or `SEVERAL`.
-    starts : bool
-        Whether it starts processes itself, on any number of ranks: then it runs in a process that
-        no launcher has started.
-    most_rounds : int
-        Rounds are at most so many where one takes long.
-    named : bool
-        Whether it runs only where it is asked for by name.
-    scripts : bool
-        Whether it runs mpi4py scripts, which takes an MPI library even on one rank.
-    """
+    """A workload and its contenders."""
 
     name: str
+    """What the command line calls it."""
     workload: str
+    """A sentence; ``{}`` stands for the size."""
     unit: str
+    """Unit of all figures."""
     sizes: Mapping[str, Any]
+    """The workload's size by `Setting.size`."""
     contenders: Callable[[Setting, Any], Contenders]
+    """``contenders(setting, size)``: `MPINET` and the baselines, ready to begin."""
     baselines: tuple[Baseline, ...]
+    """In the order of their rows."""
     ranks: str = ONE
+    """`ONE` or `SEVERAL`."""
     starts: bool = False
+    """Whether it starts processes itself, on any number of ranks: then it runs in a process that no
+    launcher has started."""
     most_rounds: int = 1000
+    """Rounds are at most so many where one takes long."""
     named: bool = False
+    """Whether it runs only where it is asked for by name."""
     scripts: bool = False
+    """Whether it runs mpi4py scripts, which takes an MPI library even on one rank."""
 
     def described(self, size: str) -> str:
         """Describe the workload at a size."""

@@ -40,38 +40,28 @@ PERIOD = "sample_period"
 
 @dataclass(frozen=True)
 class Workload:
-    """Traffic on a network that both have.
-
-    Attributes
-    ----------
-    network : str
-        As mpinet names it.
-    flits : int
-        Flits of a message.
-    load : float
-        Flits of a processor a step.
-    steps : int
-        Steps, or cycles, in which messages are generated.
-    vcs, buffers : int
-        Virtual channels, and flits that the buffer of each holds.
-    pattern, routing : str, optional
-        As mpinet names them; default: uniform traffic, the network's first routing.
-    peer : str
-        BookSim's network and routing; default: those of a mesh or torus with equal sides.
-    more : str
-        Further settings of BookSim's, which go before the others.
-    """
+    """Traffic on a network that both have."""
 
     network: str
+    """As mpinet names it."""
     flits: int
+    """Flits of a message."""
     load: float
+    """Flits of a processor a step."""
     steps: int
+    """Steps, or cycles, in which messages are generated."""
     vcs: int = 2
+    """Virtual channels, and flits that the buffer of each holds."""
     buffers: int = 8
+    """See `vcs`."""
     pattern: str = "uniform"
+    """As mpinet names them; default: uniform traffic, the network's first routing."""
     routing: str | None = None
+    """See `pattern`."""
     peer: str = ""
+    """BookSim's network and routing; default: those of a mesh or torus with equal sides."""
     more: str = ""
+    """Further settings of BookSim's, which go before the others."""
 
     def __str__(self) -> str:
         words = [self.network, f"{self.flits} flits", f"load {self.load:g}", f"{self.vcs} VCs"]

@@ -30,57 +30,38 @@ class Spread:
 
 @dataclass(frozen=True)
 class BenchRow:
-    """Figure of mpinet against that of one baseline.
-
-    Attributes
-    ----------
-    name : str
-        The benchmark's, with the baseline's where there are several.
-    workload : str
-        What was done.
-    figure : float or None
-        Median over the rounds.
-    unit : str
-        Unit of the figure and of the baseline.
-    against : str
-        Who the baseline is.
-    baseline : float or None
-        Median over the rounds.
-    ratio : float or None
-        figure / baseline.
-    goal : str or None
-        What has to be reached; goals are stated for full sizes.
-    attained : float or None
-        How much of the goal it is: 1 or more where the goal is reached.
-    reached : bool or None
-        Whether it is.
-    spread : Spread or None
-        How far the rounds lie apart.
-    rounds : int
-        Rounds of every contender.
-    ranks : int
-        Ranks that mpinet ran on.
-    command : str
-        What repeats the measurement.
-    absent : str or None
-        Why there is no figure or no baseline.
-    """
+    """Figure of mpinet against that of one baseline."""
 
     name: str
+    """The benchmark's, with the baseline's where there are several."""
     workload: str
+    """What was done."""
     figure: float | None
+    """Median over the rounds."""
     unit: str
+    """Unit of the figure and of the baseline."""
     against: str
+    """Who the baseline is."""
     baseline: float | None
+    """Median over the rounds."""
     ratio: float | None
+    """figure / baseline."""
     goal: str | None
+    """What has to be reached; goals are stated for full sizes."""
     attained: float | None
+    """How much of the goal it is: 1 or more where the goal is reached."""
     reached: bool | None
+    """Whether it is."""
     spread: Spread | None
+    """How far the rounds lie apart."""
     rounds: int
+    """Rounds of every contender."""
     ranks: int
+    """Ranks that mpinet ran on."""
     command: str
+    """What repeats the measurement."""
     absent: str | None = None
+    """Why there is no figure or no baseline."""
 
 
 def measure(benchmark: Benchmark, setting: Setting) -> list[BenchRow]:

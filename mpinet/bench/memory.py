@@ -183,22 +183,16 @@ def _whole(name: str, large: Large, ranks: str) -> tuple[Benchmark, Benchmark]:
 
 @dataclass(frozen=True)
 class Large:
-    """A large workload.
-
-    Parameters
-    ----------
-    small, full : str
-        A small command of the kind, and the large one.
-    gib : float
-        The goal for its memory.
-    seconds : float, optional
-        The goal for its time.
-    """
+    """A large workload."""
 
     small: str
+    """A small command of the kind, and the large one."""
     full: str
+    """See `small`."""
     gib: float = MACHINE_GIB
+    """The goal for its memory."""
     seconds: float | None = None
+    """The goal for its time."""
 
 
 LARGEST = {

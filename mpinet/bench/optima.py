@@ -49,22 +49,19 @@ OWN = "own schedules"
 
 @dataclass(frozen=True)
 class Sides:
-    """Known bounds of a network's broadcast.
-
-    Attributes
-    ----------
-    lower, steps, own : int
-        Steps that nothing beats, of the shortest schedule that is found, and of the network's own
-        one or the tree.
-    seconds, own_seconds : float
-        What finding both sides took, and the own one.
-    """
+    """Known bounds of a network's broadcast."""
 
     lower: int
+    """Steps that nothing beats, of the shortest schedule that is found, and of the network's own
+    one or the tree."""
     steps: int
+    """See `lower`."""
     own: int
+    """See `lower`."""
     seconds: float
+    """What finding both sides took, and the own one."""
     own_seconds: float
+    """See `seconds`."""
 
 
 @cache

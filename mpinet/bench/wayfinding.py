@@ -39,24 +39,16 @@ PERMUTATION, PAIRS = "permutation", "random:16384"
 
 @dataclass(frozen=True)
 class Course:
-    """A network, a routing, and the traffic that it routes.
-
-    Parameters
-    ----------
-    network : str
-        A topology string; ``graph`` is a random graph of so many nodes.
-    routing : str
-        As the network knows it.
-    pattern : str
-        Traffic.
-    dead : tuple of int
-        Dead processors that the routing goes around; they neither send nor receive.
-    """
+    """A network, a routing, and the traffic that it routes."""
 
     network: str
+    """A topology string; ``graph`` is a random graph of so many nodes."""
     routing: str
+    """As the network knows it."""
     pattern: str = PERMUTATION
+    """Traffic."""
     dead: tuple[int, ...] = ()
+    """Dead processors that the routing goes around; they neither send nor receive."""
 
     def __str__(self) -> str:
         around = f" around dead {self.dead[0]}" if self.dead else ""

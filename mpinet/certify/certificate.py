@@ -63,27 +63,18 @@ HASH = re.compile("[0-9a-f]{64}")
 
 @dataclass(frozen=True)
 class Verified:
-    """A claim that has been verified, and what shows it: all that exporters need.
-
-    Attributes
-    ----------
-    claim : Claim or WidthClaim
-        What was claimed.
-    name : str
-        Name of the network.
-    network : Network
-        The network as it was looked at.
-    document : dict
-        The certificate.
-    folder : Path
-        Folder of its proof.
-    """
+    """A claim that has been verified, and what shows it: all that exporters need."""
 
     claim: Claim | WidthClaim
+    """What was claimed."""
     name: str
+    """Name of the network."""
     network: Network
+    """The network as it was looked at."""
     document: dict[str, Any]
+    """The certificate."""
     folder: Path
+    """Folder of its proof."""
 
     @property
     def kind(self) -> str:
@@ -93,18 +84,12 @@ class Verified:
 
 @dataclass(frozen=True)
 class Proofs:
-    """Folder and size limit of a certificate's proof.
-
-    Attributes
-    ----------
-    folder : Path
-        The certificate's.
-    budget : Budget
-        A byte of a proof, unpacked, is a look.
-    """
+    """Folder and size limit of a certificate's proof."""
 
     folder: Path
+    """The certificate's."""
     budget: Budget
+    """A byte of a proof, unpacked, is a look."""
 
     @property
     def most(self) -> float:

@@ -30,50 +30,35 @@ PIPELINED = (*SPREADING, *ROOTLESS)
 
 @dataclass(frozen=True)
 class Claim:
-    """Claim of a certificate: a collective on a network takes more than a number of steps.
-
-    Attributes
-    ----------
-    collective, ports : str
-        What is done, and how many ports a processor uses in a step.
-    root : int or None
-        From where, or to where; None for gossip and exchange, which have no root.
-    more_than : int
-        Steps that are not enough.
-    items : int
-        Items of the root, of each processor (gossip), of each pair (exchange), or to be combined.
-    steps : int or None
-        Where it is rounds that are not enough, the steps that share them (`mpinet.certify.prices`).
-    groups : tuple of tuple of int or None
-        Where several groups do it at once, their processors by rank; the root is a rank.
-    """
+    """Claim of a certificate: a collective on a network takes more than a number of steps."""
 
     collective: str
+    """What is done, and how many ports a processor uses in a step."""
     ports: str
+    """See `collective`."""
     root: int | None
+    """From where, or to where; None for gossip and exchange, which have no root."""
     more_than: int
+    """Steps that are not enough."""
     items: int = 1
+    """Items of the root, of each processor (gossip), of each pair (exchange), or to be combined."""
     steps: int | None = None
+    """Where it is rounds that are not enough, the steps that share them
+    (`mpinet.certify.prices`)."""
     groups: Groups | None = None
+    """Where several groups do it at once, their processors by rank; the root is a rank."""
 
 
 @dataclass(frozen=True)
 class WidthClaim:
-    """Claim of a certificate: every cut into halves parts more than a number of links.
-
-    Attributes
-    ----------
-    more_than : int
-        Links, or busses, that every cut into halves parts more of.
-    parted : int
-        How many the cut that it shows parts.
-    medium : str
-        ``"links"`` or ``"busses"``.
-    """
+    """Claim of a certificate: every cut into halves parts more than a number of links."""
 
     more_than: int
+    """Links, or busses, that every cut into halves parts more of."""
     parted: int
+    """How many the cut that it shows parts."""
     medium: str
+    """``"links"`` or ``"busses"``."""
 
 
 def is_of_width(claim: object) -> bool:

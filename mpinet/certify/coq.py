@@ -33,19 +33,14 @@ There, too: an allreduce is a broadcast of what any one processor contributes.
 
 @dataclass
 class Cuts:
-    """Sets of nodes that items have to leave, and who charges for it.
-
-    Attributes
-    ----------
-    sets : list of (list of int, int)
-        Step after which each node belongs to the set, above all steps for never; and its weight.
-    sends, accepts : dict of (int, int) to int
-        Charge of a step and node for a message; steps from 0.
-    """
+    """Sets of nodes that items have to leave, and who charges for it."""
 
     sets: list[tuple[list[int], int]]
+    """Step after which each node belongs to the set, above all steps for never; and its weight."""
     sends: dict[tuple[int, int], int] = field(default_factory=dict)
+    """Charge of a step and node for a message; steps from 0."""
     accepts: dict[tuple[int, int], int] = field(default_factory=dict)
+    """See `sends`."""
 
 
 def export(found: Verified, target: Path) -> None:

@@ -17,19 +17,14 @@ Clause = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Refuted:
-    """Size of a proof that has been followed.
-
-    Attributes
-    ----------
-    clauses : int
-        Clauses of the formula.
-    added, hints : int
-        Clauses that the proof adds, and hints that were followed.
-    """
+    """Size of a proof that has been followed."""
 
     clauses: int
+    """Clauses of the formula."""
     added: int
+    """Clauses that the proof adds, and hints that were followed."""
     hints: int
+    """See `added`."""
 
 
 def refuted(formula: Iterable[Sequence[int]], proof: Iterable[bytes | str]) -> Refuted:

@@ -20,27 +20,18 @@ AT_ONCE = 2**12
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """Neighbours of every node, as the network's rules give them.
-
-    Attributes
-    ----------
-    hosts : int
-        Nodes from here on are switches.
-    links : bool
-        Whether there are links; else `busses` has the members of each bus.
-    neighbors : list of list of int
-        Neighbours of every node, ascending, each once.
-    busses : list of list of int
-        Empty where there are links.
-    parallel : dict of (int, int) to int
-        How many links lead from one node to another, where there are several.
-    """
+    """Neighbours of every node, as the network's rules give them."""
 
     hosts: int
+    """Nodes from here on are switches."""
     links: bool
+    """Whether there are links; else `busses` has the members of each bus."""
     neighbors: list[list[int]]
+    """Neighbours of every node, ascending, each once."""
     busses: list[list[int]]
+    """Empty where there are links."""
     parallel: dict[tuple[int, int], int]
+    """How many links lead from one node to another, where there are several."""
 
     @classmethod
     def of(cls, topology: Topology) -> Network:

@@ -40,20 +40,16 @@ PRODUCTS = 256
 
 @dataclass(frozen=True)
 class Shape:
-    """Size of a network, known before its neighbours are.
-
-    Attributes
-    ----------
-    size, hosts, ports : int
-        Nodes, processors, and the largest degree.
-    links : bool
-        Whether there are links; else there are busses.
-    """
+    """Size of a network, known before its neighbours are."""
 
     size: int
+    """Nodes, processors, and the largest degree."""
     hosts: int
+    """See `size`."""
     ports: int
+    """See `size`."""
     links: bool
+    """Whether there are links; else there are busses."""
 
     @classmethod
     def of(cls, topology: Topology) -> Shape:

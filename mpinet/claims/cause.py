@@ -26,15 +26,9 @@ GRADES = (WRONG_RESULT, BOUNDARY_CASE, OVERSTATEMENT, SLIP)
 
 
 class Cause(NamedTuple):
-    """An error of a paper.
-
-    Attributes
-    ----------
-    grade : str
-        One of `GRADES`.
-    sentence : str
-        What is wrong, in a sentence.
-    """
+    """An error of a paper."""
 
     grade: str
+    """One of `GRADES`."""
     sentence: str
+    """What is wrong, in a sentence."""

@@ -15,27 +15,18 @@ from mpinet.claims.statement import Claim, Predicate
 
 @dataclass(frozen=True)
 class Extent:
-    """Extent of a refutation.
-
-    Attributes
-    ----------
-    failing : int
-        Points that fail.
-    everywhere : bool
-        Whether all measured points fail.
-    common : dict or None
-        As in `mpinet.claims.verdict.Verdict`.
-    degenerate : int or None
-        Failing points that are degenerate; None where the claim names none so.
-    nondegenerate : int or None
-        Number of the first failing point that is not.
-    """
+    """Extent of a refutation."""
 
     failing: int = 0
+    """Points that fail."""
     everywhere: bool = False
+    """Whether all measured points fail."""
     common: dict[str, Any] | None = None
+    """As in `mpinet.claims.verdict.Verdict`."""
     degenerate: int | None = None
+    """Failing points that are degenerate; None where the claim names none so."""
     nondegenerate: int | None = None
+    """Number of the first failing point that is not."""
 
 
 def extent(claim: Claim, points: Sequence[Point], wrong: Sequence[bool]) -> Extent:

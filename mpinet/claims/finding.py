@@ -19,31 +19,22 @@ from mpinet.measure.bounded import Bounded
 
 @dataclass(frozen=True)
 class Finding:
-    """Result at one point of a claim's grid; values are of JSON's kinds.
-
-    Attributes
-    ----------
-    claimed, measured : object
-        The two values that were compared.
-    holds : bool
-        Whether the relation holds between them.
-    where : dict
-        Place on the network at which the measured value was found.
-    out_of_reach : str
-        Reason why nothing was measured; else empty.
-    error : str
-        Error of the measurement; else empty.
-    seconds : float
-        Wall time of the measurement, in seconds.
-    """
+    """Result at one point of a claim's grid; values are of JSON's kinds."""
 
     claimed: Any = None
+    """The two values that were compared."""
     measured: Any = None
+    """See `claimed`."""
     holds: bool = False
+    """Whether the relation holds between them."""
     where: dict[str, Any] = field(default_factory=dict)
+    """Place on the network at which the measured value was found."""
     out_of_reach: str = ""
+    """Reason why nothing was measured; else empty."""
     error: str = ""
+    """Error of the measurement; else empty."""
     seconds: float = 0.0
+    """Wall time of the measurement, in seconds."""
 
 
 def find(claim: Claim, point: Point) -> Finding:

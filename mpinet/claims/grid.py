@@ -19,21 +19,14 @@ BUDGETS = ("quick", "full")
 
 @dataclass(frozen=True)
 class Grid:
-    """The points of a claim, in the order in which a witness is looked for: smallest first.
-
-    Parameters
-    ----------
-    make : callable
-        Returns the points of the full budget.
-    text : str
-        The range as a person reads it.
-    chosen : callable, optional
-        Whether the quick budget takes the point, given as keywords. Default: it takes all.
-    """
+    """The points of a claim, in the order in which a witness is looked for: smallest first."""
 
     make: Callable[[], Iterable[Point]]
+    """Returns the points of the full budget."""
     text: str
+    """The range as a person reads it."""
     chosen: Callable[..., bool] | None = None
+    """Whether the quick budget takes the point, given as keywords. Default: it takes all."""
 
     def quick(self, chosen: Callable[..., bool]) -> Grid:
         """Return the grid with the quick budget limited to the points that are `chosen`."""

@@ -28,24 +28,16 @@ Answers = dict[str, dict[str, Any]]
 
 @dataclass(frozen=True)
 class Beside:
-    """Answer of another program on a claim, compared with a verdict.
-
-    Attributes
-    ----------
-    verdict : str
-        Its verdict.
-    points : int
-        Number of points at which both have a value.
-    differing : list of dict
-        Points at which these differ: point, measured, independent.
-    agrees : bool
-        Whether the verdicts are the same and no value differs.
-    """
+    """Answer of another program on a claim, compared with a verdict."""
 
     verdict: str
+    """Its verdict."""
     points: int
+    """Number of points at which both have a value."""
     differing: list[dict[str, Any]] = field(default_factory=list)
+    """Points at which these differ: point, measured, independent."""
     agrees: bool = True
+    """Whether the verdicts are the same and no value differs."""
 
 
 def asked(program: Path) -> Answers:

@@ -12,19 +12,13 @@ from mpinet.claims.statement import Predicate
 
 @dataclass(frozen=True)
 class PaperTable:
-    """A table of a paper, made again from the ledger: a row a claim, or several claims.
-
-    Attributes
-    ----------
-    title : str
-        The paper's number and what the table shows.
-    rows : tuple of (str, tuple of str)
-        Each row's label and the claims whose claimed and measured values, objects with a field a
-        cell, make it.
-    """
+    """A table of a paper, made again from the ledger: a row a claim, or several claims."""
 
     title: str
+    """The paper's number and what the table shows."""
     rows: tuple[tuple[str, tuple[str, ...]], ...]
+    """Each row's label and the claims whose claimed and measured values, objects with a field a
+    cell, make it."""
 
     def claims(self) -> Iterator[str]:
         """The claims that make it."""
@@ -34,37 +28,24 @@ class PaperTable:
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table of measurements: a claim, a row a point.
-
-    Attributes
-    ----------
-    name : str
-        Its heading.
-    claim : str
-        The claim's id.
-    points : mapping of str to str
-        The point of each row's label, as it is printed.
-    """
+    """A column of a table of measurements: a claim, a row a point."""
 
     name: str
+    """Its heading."""
     claim: str
+    """The claim's id."""
     points: Mapping[str, str]
+    """The point of each row's label, as it is printed."""
 
 
 @dataclass(frozen=True)
 class MeasuredTable:
-    """A table of a paper whose columns are claims: what is printed beside what is measured.
-
-    Attributes
-    ----------
-    title : str
-        The paper's number and what the table shows.
-    columns : tuple of Column
-        Its columns.
-    """
+    """A table of a paper whose columns are claims: what is printed beside what is measured."""
 
     title: str
+    """The paper's number and what the table shows."""
     columns: tuple[Column, ...]
+    """Its columns."""
 
     def claims(self) -> Iterator[str]:
         """The claims that make it."""
@@ -91,31 +72,21 @@ def labelled(labels: Iterable[int], network: Callable[[int], str]) -> dict[str, 
 
 @dataclass(frozen=True)
 class Curve:
-    """A curve of a plot.
-
-    Attributes
-    ----------
-    name : str
-        What the legend says.
-    claim : str
-        The id of the claim whose points it goes through; empty where `at` has several claims.
-    value : str
-        ``"measured"`` or ``"claimed"``.
-    key : str
-        Field of the values, where these are objects.
-    at : mapping of str to float
-        Places on the horizontal axis of claims of one point each, by their ids.
-    of : callable, or None
-        Whether it goes through the point of a network; called with the topology string. Default:
-        it goes through all.
-    """
+    """A curve of a plot."""
 
     name: str
+    """What the legend says."""
     claim: str = ""
+    """The id of the claim whose points it goes through; empty where `at` has several claims."""
     value: str = "measured"
+    """``"measured"`` or ``"claimed"``."""
     key: str = ""
+    """Field of the values, where these are objects."""
     at: Mapping[str, float] = field(default_factory=dict)
+    """Places on the horizontal axis of claims of one point each, by their ids."""
     of: Callable[[str], bool] | None = None
+    """Whether it goes through the point of a network; called with the topology string. Default: it
+    goes through all."""
 
     def claims(self) -> tuple[str, ...]:
         """The claims whose points it goes through."""
@@ -124,102 +95,68 @@ class Curve:
 
 @dataclass(frozen=True)
 class Plot:
-    """A plot of what is claimed and measured.
-
-    Attributes
-    ----------
-    title : str
-        The paper's number of the figure, or a word of ours, and what it shows.
-    y : str
-        What the vertical axis counts.
-    curves : tuple of Curve
-        Its curves.
-    against : str
-        The horizontal axis: ``"size"``, the processors of the point's network; ``"claimed"``, the
-        claimed value (points above the diagonal exceed it); or the name of one of the point's
-        arguments, which is a number.
-    """
+    """A plot of what is claimed and measured."""
 
     title: str
+    """The paper's number of the figure, or a word of ours, and what it shows."""
     y: str
+    """What the vertical axis counts."""
     curves: tuple[Curve, ...]
+    """Its curves."""
     against: str = "size"
+    """The horizontal axis: ``"size"``, the processors of the point's network; ``"claimed"``, the
+    claimed value (points above the diagonal exceed it); or the name of one of the point's
+    arguments, which is a number."""
 
 
 @dataclass(frozen=True)
 class MainFinding:
-    """A finding that the field should know, with a command that shows it.
-
-    Attributes
-    ----------
-    number : int
-        Its place among the main findings of all papers.
-    title : str
-        It in a sentence.
-    text : str
-        The witness.
-    command : str
-        What prints the witness.
-    prints : tuple of str
-        Pieces of what it prints, in this order.
-    claims : tuple of str
-        The claims in which it stands; the first is refuted.
-    """
+    """A finding that the field should know, with a command that shows it."""
 
     number: int
+    """Its place among the main findings of all papers."""
     title: str
+    """It in a sentence."""
     text: str
+    """The witness."""
     command: str
+    """What prints the witness."""
     prints: tuple[str, ...]
+    """Pieces of what it prints, in this order."""
     claims: tuple[str, ...]
+    """The claims in which it stands; the first is refuted."""
 
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper as the ledger shows it; each room has one by the name PAPER.
-
-    Attributes
-    ----------
-    room : str
-        Its room, and its name on the command line.
-    title : str
-        The paper.
-    modules : tuple of str
-        Modules of the package that hold claims, in the order of the paper.
-    degenerate : callable, or None
-        Rule of `Claim.degenerate` for all claims of the paper that have none of their own.
-    tables : tuple of PaperTable or MeasuredTable
-        Tables to be made again.
-    causes : mapping of str to Cause
-        The paper's errors, by the names that its claims have for them (`Claim.cause`): a grade
-        and a sentence on each.
-    citation : str
-        Authors, journal, volume, year and pages.
-    doi : str
-        Its digital object identifier, where it is known.
-    plots : tuple of Plot
-        Its plots.
-    findings : tuple of MainFinding
-        Its main findings.
-    corrections : tuple of str
-        Ids of corrected statements, or patterns of ids, in the order in which the ledger has them,
-        behind the paper's claims; those that are not named come last, in the order of their rows.
-    ours : tuple of str
-        Modules of the package with rows of ours, which the ledger has behind the corrections.
-    """
+    """A paper as the ledger shows it; each room has one by the name PAPER."""
 
     room: str
+    """Its room, and its name on the command line."""
     title: str
+    """The paper."""
     modules: tuple[str, ...]
+    """Modules of the package that hold claims, in the order of the paper."""
     tables: tuple[PaperTable | MeasuredTable, ...] = ()
+    """Tables to be made again."""
     degenerate: Predicate | None = None
+    """Rule of `Claim.degenerate` for all claims of the paper that have none of their own."""
     causes: Mapping[str, Cause] = field(default_factory=dict)
+    """The paper's errors, by the names that its claims have for them (`Claim.cause`): a grade and a
+    sentence on each."""
     citation: str = ""
+    """Authors, journal, volume, year and pages."""
     doi: str = ""
+    """Its digital object identifier, where it is known."""
     plots: tuple[Plot, ...] = ()
+    """Its plots."""
     findings: tuple[MainFinding, ...] = ()
+    """Its main findings."""
     corrections: tuple[str, ...] = ()
+    """Ids of corrected statements, or patterns of ids, in the order in which the ledger has them,
+    behind the paper's claims; those that are not named come last, in the order of their rows."""
     ours: tuple[str, ...] = ()
+    """Modules of the package with rows of ours, which the ledger has behind the corrections."""
 
     def grade(self, cause: str) -> str:
         """Return the grade of one of its errors; empty for no error."""

@@ -17,21 +17,14 @@ from typing import NamedTuple
 
 @dataclass(frozen=True)
 class Quotation:
-    """A sentence of a paper, a formula of it, or the row of a table.
-
-    Attributes
-    ----------
-    text : str
-        It, word for word.
-    page : str
-        Page of the paper; empty where its stored text marks none.
-    line : int
-        Line of that text, from 1 on; 0 where there is no stored text.
-    """
+    """A sentence of a paper, a formula of it, or the row of a table."""
 
     text: str
+    """It, word for word."""
     page: str
+    """Page of the paper; empty where its stored text marks none."""
     line: int
+    """Line of that text, from 1 on; 0 where there is no stored text."""
 
     @property
     def place(self) -> str:

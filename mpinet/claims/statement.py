@@ -39,18 +39,12 @@ Predicate = Callable[..., bool]
 
 @dataclass(frozen=True)
 class Measured:
-    """A measured value, and the place on the network at which it was found.
-
-    Attributes
-    ----------
-    value : object
-        The value to compare with the claimed one.
-    where : dict
-        The witness: names and numbers of nodes, pairs, busses, ..
-    """
+    """A measured value, and the place on the network at which it was found."""
 
     value: Any
+    """The value to compare with the claimed one."""
     where: dict[str, Any] = field(default_factory=dict)
+    """The witness: names and numbers of nodes, pairs, busses, .."""
 
 
 AS_IT_HOLDS = "as it holds"
@@ -69,26 +63,29 @@ OURS = (AS_IT_HOLDS, BEYOND, BESIDE)
 @dataclass(frozen=True)
 class Corrected:
     """A refuted statement as it holds; it is measured where and how its row is, unless it says so.
-
-    Attributes
-    ----------
-    id, statement, relation, note
-        As in `Claim`: those of the corrected statement.
-    claimed, measured, grid, cost, tolerance, measures
-        As in `Claim`. Default: those of the refuted claim, as is its reading; a fact needs no
-        `claimed`.
     """
 
     id: str
+    """As in `Claim`: those of the corrected statement."""
     statement: str
+    """See `id`."""
     claimed: Any = None
+    """As in `Claim`. Default: those of the refuted claim, as is its reading; a fact needs no
+    `claimed`."""
     relation: str = "="
+    """See `id`."""
     measured: Callable[..., Any] | None = None
+    """See `claimed`."""
     grid: Grid | None = None
+    """See `claimed`."""
     cost: Callable[..., float] | None = None
+    """See `claimed`."""
     tolerance: float | None = None
+    """See `claimed`."""
     measures: bool | None = None
+    """See `claimed`."""
     note: str = ""
+    """See `id`."""
 
     def instead_of(self, refuted: Claim) -> Claim:
         """The claim that takes the place of the refuted one."""
@@ -119,87 +116,61 @@ class Corrected:
 
 @dataclass(frozen=True)
 class Claim:
-    """A checkable statement of a paper, with the way to check it.
-
-    Attributes
-    ----------
-    id : str
-        Its name in the ledger.
-    place : str
-        Place in the paper: section, theorem, figure, table.
-    statement : str
-        The statement in our words.
-    relation : str
-        ``measured RELATION claimed`` has to hold; see `mpinet.claims.relation.RELATIONS`.
-    claimed : object, or callable
-        The paper's value, or its formula: called with a point's arguments.
-    measured : callable, or None
-        The measurement on the emulator: called with a point's arguments, gives a value or
-        `Measured`; raises `OutOfReach` where it would take more than there is.
-    grid : Grid
-        The points.
-    tolerance : float
-        Largest difference of the two: relative for ``~``, absolute for ``=``.
-    cost : callable, or None
-        About how long a point takes, in any unit that the paper's claims share; called with the
-        point's arguments. It orders the work, nothing else.
-    reason : str
-        Reason why the claim cannot be tested, where there is no measurement.
-    paper : str
-        The room or file that the claim is from.
-    note : str
-        What a reader has to know of it: printed text where it was corrected, the reading taken, a
-        reconstruction, a stand-in.
-    reading : str
-        The reading that is tested, where the paper's words leave a choice.
-    quotation : Quotation or None
-        The paper's own words; the ledger fills it in.
-    cause : str
-        The error of the paper that refutes it, by its name in the table `CAUSES` of the folder:
-        claims that fail for one reason share it.
-    grade : str
-        The grade of that error, one of `mpinet.claims.cause.GRADES`; the ledger fills it in.
-    corrects : str
-        Id of the refuted claim that this corrected statement takes the place of.
-    corrected : Claim, or None
-        The corrected statement that takes the place of this one, where it stands in its row.
-    beats : str
-        Id of the claim whose stated number of steps this row sets beside the fewest that there
-        are: it is no statement of the paper's, and fails where the steps are beaten.
-    measures : bool
-        Whether a network is measured: no where formulas are compared with formulas.
-    degenerate : callable, or None
-        Whether a point is one that the paper hardly meant; called with the point's arguments.
-    fails_where : tuple of (str, callable), or None
-        What the points at which it fails have in common: in words, and as a predicate of a point's
-        arguments, which is counted over the points that were measured.
-    kept : bool
-        Whether the ledger's row keeps the values of all points, for a table or a plot.
-    """
+    """A checkable statement of a paper, with the way to check it."""
 
     id: str
+    """Its name in the ledger."""
     place: str
+    """Place in the paper: section, theorem, figure, table."""
     statement: str
+    """The statement in our words."""
     relation: str
+    """``measured RELATION claimed`` has to hold; see `mpinet.claims.relation.RELATIONS`."""
     claimed: Any
+    """The paper's value, or its formula: called with a point's arguments. Type: object, or
+    callable."""
     measured: Callable[..., Any] | None
+    """The measurement on the emulator: called with a point's arguments, gives a value or
+    `Measured`; raises `OutOfReach` where it would take more than there is."""
     grid: Grid
+    """The points."""
     tolerance: float = 0.0
+    """Largest difference of the two: relative for ``~``, absolute for ``=``."""
     cost: Callable[..., float] | None = None
+    """About how long a point takes, in any unit that the paper's claims share; called with the
+    point's arguments. It orders the work, nothing else."""
     reason: str = ""
+    """Reason why the claim cannot be tested, where there is no measurement."""
     paper: str = ""
+    """The room or file that the claim is from."""
     note: str = ""
+    """What a reader has to know of it: printed text where it was corrected, the reading taken, a
+    reconstruction, a stand-in."""
     reading: str = ""
+    """The reading that is tested, where the paper's words leave a choice."""
     quotation: Quotation | None = None
+    """The paper's own words; the ledger fills it in."""
     cause: str = ""
+    """The error of the paper that refutes it, by its name in the table `CAUSES` of the folder:
+    claims that fail for one reason share it."""
     grade: str = ""
+    """The grade of that error, one of `mpinet.claims.cause.GRADES`; the ledger fills it in."""
     corrects: str = ""
+    """Id of the refuted claim that this corrected statement takes the place of."""
     measures: bool = True
+    """Whether a network is measured: no where formulas are compared with formulas."""
     degenerate: Predicate | None = None
+    """Whether a point is one that the paper hardly meant; called with the point's arguments."""
     fails_where: tuple[str, Predicate] | None = None
+    """What the points at which it fails have in common: in words, and as a predicate of a point's
+    arguments, which is counted over the points that were measured."""
     kept: bool = False
+    """Whether the ledger's row keeps the values of all points, for a table or a plot."""
     beats: str = ""
+    """Id of the claim whose stated number of steps this row sets beside the fewest that there are:
+    it is no statement of the paper's, and fails where the steps are beaten."""
     corrected: Claim | None = None
+    """The corrected statement that takes the place of this one, where it stands in its row."""
 
     @property
     def ours(self) -> bool:

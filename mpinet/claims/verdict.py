@@ -29,82 +29,70 @@ FAILS = (REFUTED, BEATEN)
 
 @dataclass(frozen=True)
 class Verdict:
-    """A row of the ledger; the fields are those of the command line's JSON.
-
-    Attributes
-    ----------
-    id, paper, place, statement, relation
-        As in `Claim`.
-    claimed, measured : object
-        The values at the witness, or else at the last point that was measured.
-    range : str
-        The grid that was tested, with its number of points.
-    points : int
-        Number of points measured.
-    verdict : str
-        ``holds`` on that range, ``refuted``, ``beaten`` (fewer steps are enough than are stated),
-        ``open`` (it could not be tested), or ``error``: the measurement failed, which says nothing
-        about the claim.
-    witness : dict or None
-        The first point that refutes the claim: its arguments, and where on the network.
-    replay : str or None
-        A command that measures the witness again.
-    reason : str or None
-        Reason why the claim is open, an error's text, or why points of the range are left out.
-    seconds : float
-        Time of all its measurements.
-    note, reading, quotation, corrects, measures
-        As in `Claim`.
-    cause, grade : str
-        As in `Claim`, of a refuted one; else empty.
-    ours : bool
-        As in `Claim`: whether the row is no statement of the paper.
-    failing : int
-        Number of measured points at which it fails.
-    everywhere : bool
-        Whether it fails at every one of them.
-    common : dict or None
-        What failing points have in common: a `text`, at how many of the `failing` points it is
-        so, and at how many of the `holding` ones; and whether this is `exact`: so at all failing
-        points and at no other. None where no common property is known.
-    degenerate : int or None
-        How many of the failing points are degenerate; None where the claim names none so.
-    nondegenerate : dict or None
-        The first failing point that is not: point, where, claimed, measured, replay. None where
-        the claim names no points degenerate, or all failing ones are.
-    values : list of dict or None
-        What was found at every measured point (point, claimed, measured, holds, and the fields
-        that are wrong), where a table or a plot of the paper shows it.
-    """
+    """A row of the ledger; the fields are those of the command line's JSON."""
 
     id: str
+    """As in `Claim`."""
     paper: str
+    """See `id`."""
     place: str
+    """See `id`."""
     statement: str
+    """See `id`."""
     relation: str
+    """See `id`."""
     claimed: Any
+    """The values at the witness, or else at the last point that was measured."""
     measured: Any
+    """See `claimed`."""
     range: str
+    """The grid that was tested, with its number of points."""
     points: int
+    """Number of points measured."""
     verdict: str
+    """``holds`` on that range, ``refuted``, ``beaten`` (fewer steps are enough than are stated),
+    ``open`` (it could not be tested), or ``error``: the measurement failed, which says nothing
+    about the claim."""
     witness: dict[str, Any] | None
+    """The first point that refutes the claim: its arguments, and where on the network."""
     replay: str | None
+    """A command that measures the witness again."""
     reason: str | None
+    """Reason why the claim is open, an error's text, or why points of the range are left out."""
     seconds: float
+    """Time of all its measurements."""
     note: str = ""
+    """As in `Claim`."""
     reading: str = ""
+    """See `note`."""
     quotation: Quotation | None = None
+    """See `note`."""
     cause: str = ""
+    """As in `Claim`, of a refuted one; else empty."""
     grade: str = ""
+    """See `cause`."""
     ours: bool = False
+    """As in `Claim`: whether the row is no statement of the paper."""
     corrects: str = ""
+    """See `note`."""
     measures: bool = True
+    """See `note`."""
     failing: int = 0
+    """Number of measured points at which it fails."""
     everywhere: bool = False
+    """Whether it fails at every one of them."""
     common: dict[str, Any] | None = None
+    """What failing points have in common: a `text`, at how many of the `failing` points it is so,
+    and at how many of the `holding` ones; and whether this is `exact`: so at all failing points and
+    at no other. None where no common property is known."""
     degenerate: int | None = None
+    """How many of the failing points are degenerate; None where the claim names none so."""
     nondegenerate: dict[str, Any] | None = None
+    """The first failing point that is not: point, where, claimed, measured, replay. None where the
+    claim names no points degenerate, or all failing ones are."""
     values: list[dict[str, Any]] | None = None
+    """What was found at every measured point (point, claimed, measured, holds, and the fields that
+    are wrong), where a table or a plot of the paper shows it."""
 
 
 def judge(

@@ -45,18 +45,13 @@ def first_example(command: str) -> str:
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser whose options must be spelled out, and whose help begins with examples.
-
-    Attributes
-    ----------
-    examples : list of str
-        Command lines that the help begins with; the first one stands below errors, too.
-    """
+    """An argument parser whose options must be spelled out, and whose help begins with examples."""
 
     def __init__(self, **settings: object):
         settings.setdefault("allow_abbrev", False)
         super().__init__(**settings)  # type: ignore[arg-type]
         self.examples: list[str] = []
+        """Command lines that the help begins with; the first one stands below errors, too."""
 
     def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
         """Read an option's value; ``--play=--`` would become a list without any."""

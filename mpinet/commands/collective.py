@@ -24,21 +24,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Work:
-    """The program of a collective, and the memory that it needs.
-
-    Attributes
-    ----------
-    run : callable
-        Does it on a machine (collective).
-    needs : callable
-        Bytes that the rank with a share of the network needs.
-    needs_once : callable
-        Bytes of these that one rank alone needs, such as the queue at a root.
-    """
+    """The program of a collective, and the memory that it needs."""
 
     run: Callable[[Machine], CollectiveResult]
+    """Does it on a machine (collective)."""
     needs: Callable[[Share], int]
+    """Bytes that the rank with a share of the network needs."""
     needs_once: Callable[[Share], int] = lambda share: 0
+    """Bytes of these that one rank alone needs, such as the queue at a root."""
 
 
 class Collective(MachineJob):

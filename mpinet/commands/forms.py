@@ -57,21 +57,14 @@ class Downwards(TypedDict):
 
 
 class Form(NamedTuple):
-    """Form of a command that is another command.
-
-    Attributes
-    ----------
-    command : str
-        The other command.
-    options : type
-        Options of the command line that make this form.
-    typed : str
-        How sentences name these options.
-    """
+    """Form of a command that is another command."""
 
     command: str
+    """The other command."""
     options: type
+    """Options of the command line that make this form."""
     typed: str
+    """How sentences name these options."""
 
 
 FORMS = {

@@ -45,36 +45,29 @@ class Job:
 
     Attributes
     ----------
-    topology : str or None
-        Canonical string of the network.
-    model : dict
-        The machine's port model, for the result document; empty without a machine.
-    crossing : dict
-        How the machine was spread over the ranks, and what they sent one another; empty where the
-        command does not tell.
-    preparation : dict
-        Steps and messages by which the processors of a collective learned their part before, on a
-        machine beside; empty for other commands.
     unit : str
         What its progress counts.
-    plot : dict
-        How its results are drawn where `mpinet plot` is not told; of a sweep only.
-    say : callable
-        Shows a line where progress is shown.
-    warn : callable
-        Shows a sentence that nobody should miss, before or while the job is done.
     """
 
     topology: str | None = None
+    """Canonical string of the network."""
     unit = "steps"
 
     def __init__(self) -> None:
         self.model: dict[str, Any] = {}
+        """The machine's port model, for the result document; empty without a machine."""
         self.crossing: dict[str, Any] = {}
+        """How the machine was spread over the ranks, and what they sent one another; empty where
+        the command does not tell."""
         self.preparation: dict[str, int] = {}
+        """Steps and messages by which the processors of a collective learned their part before, on
+        a machine beside; empty for other commands."""
         self.plot: dict[str, Any] = {}
+        """How its results are drawn where `mpinet plot` is not told; of a sweep only."""
         self.say: Callable[[str], None] = lambda text: None
+        """Shows a line where progress is shown."""
         self.warn: Callable[[str], None] = warnings.warn
+        """Shows a sentence that nobody should miss, before or while the job is done."""
 
     def note_crossing(self, machine: Machine) -> None:
         """Note what has crossed between the ranks of the machine (collective)."""

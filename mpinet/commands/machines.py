@@ -14,21 +14,14 @@ from mpinet.errors import UsageError
 
 
 class Preset(NamedTuple):
-    """Costs of a machine.
-
-    Attributes
-    ----------
-    unit : str
-        Unit of time in which they are whole.
-    costs : mapping of str to str or int
-        Options of runs in time by name; `flat` or `on` among them.
-    source : str
-        Where they are from.
-    """
+    """Costs of a machine."""
 
     unit: str
+    """Unit of time in which they are whole."""
     costs: Mapping[str, str | int]
+    """Options of runs in time by name; `flat` or `on` among them."""
     source: str
+    """Where they are from."""
 
 
 MARTIN = "Martin, Vahdat, Culler, Anderson 1997, table 1"

@@ -27,53 +27,36 @@ REST = argparse.REMAINDER
 
 @dataclass(frozen=True)
 class Typed:
-    """Part of an option that its type cannot say: ``Annotated[int, Typed(..)]``.
-
-    Attributes
-    ----------
-    help : str
-        What it means, where no docstring of a function says it.
-    default : object
-        Its value where none is given, of a field of a `TypedDict`, if it is neither None, where
-        that is allowed, nor false; a parameter has its own.
-    words : tuple of str, optional
-        How it is typed; default: ``--name``, and by place what comes by place in Python. Empty: by
-        place though Python takes it by name.
-    metavar : str or tuple of str
-        What stands for its value in the help; default: the name in capitals.
-    read : callable, optional
-        Reads a value; `ValueError` or `UsageError` with a sentence where there is none.
-    many : int or str, optional
-        Words that it takes, as for `argparse`.
-    choices : tuple of str
-        Its values, where no `Literal` lists them.
-    listed : str
-        ``module:NAME`` of a text, or of names, that the help lists.
-    complete : callable, optional
-        What a shell that asks is told that a word may go on to.
-    dest : str
-        What a command calls it, where that is not what Python does.
-    within : str
-        The option whose words it is a part of: it is not typed by itself.
-    required : bool
-        Whether it has to be typed, though Python may leave it out.
-    hidden : bool
-        Whether the help keeps silent about it.
-    """
+    """Part of an option that its type cannot say: ``Annotated[int, Typed(..)]``."""
 
     help: str = ""
+    """What it means, where no docstring of a function says it."""
     default: Any = EMPTY
+    """Its value where none is given, of a field of a `TypedDict`, if it is neither None, where that
+    is allowed, nor false; a parameter has its own."""
     words: tuple[str, ...] | None = None
+    """How it is typed; default: ``--name``, and by place what comes by place in Python. Empty: by
+    place though Python takes it by name."""
     metavar: str | tuple[str, ...] = ""
+    """What stands for its value in the help; default: the name in capitals."""
     read: Callable[[str], Any] | None = None
+    """Reads a value; `ValueError` or `UsageError` with a sentence where there is none."""
     many: int | str | None = None
+    """Words that it takes, as for `argparse`."""
     choices: tuple[str, ...] = ()
+    """Its values, where no `Literal` lists them."""
     listed: str = ""
+    """``module:NAME`` of a text, or of names, that the help lists."""
     complete: Callable[..., list[str]] | None = None
+    """What a shell that asks is told that a word may go on to."""
     dest: str = ""
+    """What a command calls it, where that is not what Python does."""
     within: str = ""
+    """The option whose words it is a part of: it is not typed by itself."""
     required: bool = False
+    """Whether it has to be typed, though Python may leave it out."""
     hidden: bool = False
+    """Whether the help keeps silent about it."""
 
 
 UNIONS = (Union, UnionType)
@@ -81,33 +64,22 @@ UNIONS = (Union, UnionType)
 
 @dataclass(frozen=True)
 class Option:
-    """Option of a command.
-
-    Attributes
-    ----------
-    name : str
-        As Python gives it.
-    hint : object
-        Its type.
-    default : object
-        `EMPTY` if it has to be given.
-    help : str
-        What it means.
-    by_place : bool
-        Whether it is typed by its place alone.
-    typed : Typed
-        What its annotation says besides.
-    heading : str
-        What the help puts it under; empty: nothing, as of a command's own options.
-    """
+    """Option of a command."""
 
     name: str
+    """As Python gives it."""
     hint: Any
+    """Its type."""
     default: Any
+    """`EMPTY` if it has to be given."""
     help: str
+    """What it means."""
     by_place: bool
+    """Whether it is typed by its place alone."""
     typed: Typed
+    """What its annotation says besides."""
     heading: str = ""
+    """What the help puts it under; empty: nothing, as of a command's own options."""
 
     @property
     def dest(self) -> str:

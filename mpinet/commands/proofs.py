@@ -46,38 +46,27 @@ class Search(Protocol):
 
 @dataclass(frozen=True)
 class Upper:
-    """Best schedule of a collective, and the one that the network has of its own.
-
-    Attributes
-    ----------
-    steps, messages : int
-        What it takes on the machine.
-    by : str
-        What has found it.
-    correct : bool
-        Whether everybody has what it should have.
-    own, own_algorithm
-        The steps and the name of the network's own, if there is one.
-    """
+    """Best schedule of a collective, and the one that the network has of its own."""
 
     steps: int
+    """What it takes on the machine."""
     messages: int
+    """See `steps`."""
     by: str
+    """What has found it."""
     correct: bool
+    """Whether everybody has what it should have."""
     own: int | None
+    """The steps and the name of the network's own, if there is one."""
     own_algorithm: str | None
+    """See `own`."""
 
 
 class ProvingJob(Job):
-    """Job with a bound from below, which counts only if the checker accepts its certificate.
-
-    Attributes
-    ----------
-    open_fields : tuple of str
-        Fields of the result that more time could change, where the search was stopped.
-    """
+    """Job with a bound from below, which counts only if the checker accepts its certificate."""
 
     open_fields: tuple[str, ...] = ()
+    """Fields of the result that more time could change, where the search was stopped."""
 
     def __init__(self, options: argparse.Namespace, topology: Topology):
         super().__init__()

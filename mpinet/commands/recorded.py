@@ -157,18 +157,12 @@ class Recorded:
 
 @dataclass(frozen=True)
 class View:
-    """Kind of file that shows a run.
-
-    Attributes
-    ----------
-    require : callable
-        Refuses a file that cannot be written, or a network that cannot be shown.
-    write : callable
-        Writes it of a recording.
-    """
+    """Kind of file that shows a run."""
 
     require: Callable[[Path, Topology], None]
+    """Refuses a file that cannot be written, or a network that cannot be shown."""
     write: Callable[[Path, Recording, Topology], None]
+    """Writes it of a recording."""
 
 
 def _require_drawing(path: Path, network: Topology) -> None:

@@ -68,33 +68,22 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Signature:
-    """Signature of a command: its options, and how it is typed.
-
-    Attributes
-    ----------
-    options : list of Option
-        Those of Python, in their order.
-    alone : list of Option
-        Those of the command line alone.
-    usage : str
-        How it is typed, where that is not made from the options.
-    here : bool
-        Whether it is for this host alone: the function does it, and gives the exit status.
-    onward : bool
-        Whether it takes the options of the command that its first option names, too.
-    result : type
-        What it returns: the class of its result.
-    record : type, optional
-        The class of its options; None: they reach `prepare` as a namespace.
-    """
+    """Signature of a command: its options, and how it is typed."""
 
     options: list[Option]
+    """Those of Python, in their order."""
     alone: list[Option]
+    """Those of the command line alone."""
     usage: str
+    """How it is typed, where that is not made from the options."""
     here: bool
+    """Whether it is for this host alone: the function does it, and gives the exit status."""
     onward: bool
+    """Whether it takes the options of the command that its first option names, too."""
     result: type[Any]
+    """What it returns: the class of its result."""
     record: type[Options] | None = None
+    """The class of its options; None: they reach `prepare` as a namespace."""
 
 
 def command(*groups: type, usage: str = "", here: bool = False) -> Callable[[Function], Function]:

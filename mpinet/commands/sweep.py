@@ -120,24 +120,16 @@ def sweep(
 
 @dataclass(frozen=True)
 class Run:
-    """A point, as its command takes it.
-
-    Attributes
-    ----------
-    point : Point
-        What the plan says.
-    function : callable
-        The command's function.
-    options : Options
-        All its options.
-    key : str
-        The point's hash.
-    """
+    """A point, as its command takes it."""
 
     point: Point
+    """What the plan says."""
     function: Callable[..., Result]
+    """The command's function."""
     options: Given
+    """All its options. Type: Options."""
     key: str
+    """The point's hash."""
 
 
 def prepare(options: argparse.Namespace) -> Job:
@@ -209,13 +201,7 @@ def require_folder(folder: Path) -> None:
 
 
 class Sweep(Job):
-    """Points, dealt.
-
-    Attributes
-    ----------
-    table : list of dict
-        The rows of all points, on rank 0 after the run.
-    """
+    """Points, dealt."""
 
     def __init__(
         self, runs: Sequence[Run], folder: Path | None, shard: tuple[int, int], together: bool
@@ -227,6 +213,7 @@ class Sweep(Job):
         self._together = together
         self.unit = "points" if together or launched_ranks() == 1 else "points of rank 0"
         self.table: list[Row] = []
+        """The rows of all points, on rank 0 after the run."""
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Play the points of this shard; write the tables when all points are there."""

@@ -96,24 +96,16 @@ class TimeOptions(HostOptions):
 
 
 class Timed(NamedTuple):
-    """Network that messages go through, and what they take.
-
-    Attributes
-    ----------
-    topology : Topology or None
-        None: there is none, and every two processors are as far apart.
-    routing : Routing or None
-        How messages find their ways.
-    costs : Costs
-        What processors and links take.
-    unit : str
-        Unit of their times.
-    """
+    """Network that messages go through, and what they take."""
 
     topology: Topology | None
+    """None: there is none, and every two processors are as far apart."""
     routing: Routing | None
+    """How messages find their ways."""
     costs: Costs
+    """What processors and links take."""
     unit: str
+    """Unit of their times."""
 
     def hosting(self, processors: int) -> Topology:
         """Return the network whose processors are hosted; without one, a complete graph's."""

@@ -107,30 +107,21 @@ class Subject:
 
 @dataclass(frozen=True)
 class Column:
-    """A column of the comparison.
-
-    Parameters
-    ----------
-    label : str
-        What stands in a table.
-    measured : callable
-        Finds it (collective).
-    most : int
-        Nodes of the largest network of which it is tried.
-    named : bool
-        Whether it is only compared where it is named: it takes seconds, or is for a question of
-        its own.
-    work : callable, optional
-        Counts how long it will take (collective), in seconds, from the network alone: rough, but
-        the same everywhere. An effort of 1 is enough for `WORK`. Default: it is quick, or its
-        search is itself limited by the effort.
-    """
+    """A column of the comparison."""
 
     label: str
+    """What stands in a table."""
     measured: Callable[[Subject], Any]
+    """Finds it (collective)."""
     most: int = 1 << 22
+    """Nodes of the largest network of which it is tried."""
     named: bool = False
+    """Whether it is only compared where it is named: it takes seconds, or is for a question of its
+    own."""
     work: Callable[[Subject], Fraction] | None = None
+    """Counts how long it will take (collective), in seconds, from the network alone: rough, but the
+    same everywhere. An effort of 1 is enough for `WORK`. Default: it is quick, or its search is
+    itself limited by the effort."""
 
 
 def moore_bound(processors: int, degree: int) -> int:

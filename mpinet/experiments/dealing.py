@@ -19,24 +19,16 @@ from mpinet.machine.transport import STOP, Local, alone
 
 @dataclass(frozen=True)
 class Dealt:
-    """Results of dealt work, on rank 0.
-
-    Attributes
-    ----------
-    found : dict
-        What was found by the keys of the work, now or before; values are of JSON's kinds.
-    computed : int
-        How many pieces were left to do this time.
-    damaged : int
-        Lines of the journal that could not be believed; their pieces were done again.
-    failed : dict
-        The sentences on the pieces that failed, by their keys.
-    """
+    """Results of dealt work, on rank 0."""
 
     found: dict[str, Any]
+    """What was found by the keys of the work, now or before; values are of JSON's kinds."""
     computed: int
+    """How many pieces were left to do this time."""
     damaged: int
+    """Lines of the journal that could not be believed; their pieces were done again."""
     failed: dict[str, str]
+    """The sentences on the pieces that failed, by their keys."""
 
 
 def deal(

@@ -8,19 +8,14 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Energy:
-    """Energies of a bit, in any unit.
-
-    Attributes
-    ----------
-    link, router : float
-        Of a bit over a link (or a bus), and through a router.
-    bits : int
-        Bits of a flit.
-    """
+    """Energies of a bit, in any unit."""
 
     link: float = 0.0
+    """Of a bit over a link (or a bus), and through a router."""
     router: float = 0.0
+    """See `link`."""
     bits: int = 1
+    """Bits of a flit."""
 
     def of(self, point: dict[str, Any]) -> dict[str, float | None]:
         """Return the energy spent in the window, and that for each bit that was accepted.

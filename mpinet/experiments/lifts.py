@@ -29,18 +29,14 @@ class Group:
 
     It is direct with k = 1, cyclic with n = 1, and dihedral with n = 2, k = m - 1. The element
     (i, a) has the number a m + i; 0 is the neutral one.
-
-    Attributes
-    ----------
-    m, n : int
-        Orders of the factors.
-    k : int
-        What the second factor multiplies the first by; k^n = 1 modulo m.
     """
 
     m: int
+    """Orders of the factors."""
     n: int = 1
+    """See `m`."""
     k: int = 1
+    """What the second factor multiplies the first by; k^n = 1 modulo m."""
 
     def __str__(self) -> str:
         if self.n == 1:

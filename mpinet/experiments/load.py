@@ -54,46 +54,31 @@ HINTED = 2**20
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """Traffic on one network, which is run at several rates and for several seeds.
-
-    Attributes
-    ----------
-    topology : Topology
-        The network.
-    routing : Routing
-        How messages find their way.
-    classes : str or None
-        The class rule's name; None: the network's own (see `counted_classes`).
-    pattern : Pattern
-        Who sends to whom.
-    generation : Generation
-        Lengths and bursts; the rate is put in.
-    buffering : Buffering
-        How links and nodes hold flits.
-    window : Window
-        What is measured.
-    seeds : sequence of int
-        For the draws, a curve for each; the first one stands for all where loads are bounded.
-    faults : Faults
-        What is dead.
-    vcs_named : bool
-        Whether there are as many virtual channels as `buffering` says; else at least as many, and
-        a multiple of the classes.
-    steady : Steady
-        What is searched for: the warm-up, a window that is long enough, the rate of saturation.
-    """
+    """Traffic on one network, which is run at several rates and for several seeds."""
 
     topology: Topology
+    """The network."""
     routing: Routing
+    """How messages find their way."""
     classes: str | None
+    """The class rule's name; None: the network's own (see `counted_classes`)."""
     pattern: Pattern
+    """Who sends to whom."""
     generation: Generation
+    """Lengths and bursts; the rate is put in."""
     buffering: Buffering
+    """How links and nodes hold flits."""
     window: Window
+    """What is measured."""
     seeds: Sequence[int]
+    """For the draws, a curve for each; the first one stands for all where loads are bounded."""
     faults: Faults
+    """What is dead."""
     vcs_named: bool = True
+    """Whether there are as many virtual channels as `buffering` says; else at least as many, and a
+    multiple of the classes."""
     steady: Steady = NAMED
+    """What is searched for: the warm-up, a window that is long enough, the rate of saturation."""
 
     @cached_property
     def _way(self) -> Routing:

@@ -35,18 +35,12 @@ Options = dict[str, Any]
 
 @dataclass(frozen=True)
 class Point:
-    """One run of a sweep.
-
-    Attributes
-    ----------
-    command : str
-        What is run.
-    options : dict
-        What the plan gives it by name.
-    """
+    """One run of a sweep."""
 
     command: str
+    """What is run."""
     options: Options
+    """What the plan gives it by name."""
 
     def __str__(self) -> str:
         return f"{self.command} {' '.join(f'{k}={v}' for k, v in self.options.items())}"

@@ -35,23 +35,16 @@ Point = dict[str, Any]
 
 @dataclass(frozen=True)
 class Steady:
-    """Searches for what is not named.
-
-    Attributes
-    ----------
-    auto : bool
-        Whether the warm-up is found by a pilot run.
-    until : float
-        Half the width of the mean latency's confidence interval, as a part of the mean, at which
-        the window is long enough; 0: the window is as long as was said.
-    resolution : float
-        Rates, in messages per processor and step, between which saturation is told apart; 0: no
-        search for it.
-    """
+    """Searches for what is not named."""
 
     auto: bool = False
+    """Whether the warm-up is found by a pilot run."""
     until: float = 0.0
+    """Half the width of the mean latency's confidence interval, as a part of the mean, at which the
+    window is long enough; 0: the window is as long as was said."""
     resolution: float = 0.0
+    """Rates, in messages per processor and step, between which saturation is told apart; 0: no
+    search for it."""
 
     def __bool__(self) -> bool:
         return self.auto or self.until > 0

@@ -17,27 +17,18 @@ Result = dict[str, Any]
 
 @dataclass(frozen=True)
 class Job:
-    """A command, and what is known in advance about its result.
-
-    Attributes
-    ----------
-    title : str
-        What it does.
-    arguments : str
-        The words after ``mpinet``.
-    measured : callable
-        What of its result is shown.
-    closed_form : str
-        What is known.
-    agrees : callable
-        Whether a result is as known.
-    """
+    """A command, and what is known in advance about its result."""
 
     title: str
+    """What it does."""
     arguments: str
+    """The words after ``mpinet``."""
     measured: Callable[[Result], str]
+    """What of its result is shown."""
     closed_form: str
+    """What is known."""
     agrees: Callable[[Result], bool]
+    """Whether a result is as known."""
 
     @property
     def command(self) -> str:

@@ -51,24 +51,16 @@ MAKERS = {"Open MPI": ("Open MPI", "OpenRTE", "PRRTE"), "MPICH": ("MPICH", "HYDR
 
 @dataclass(frozen=True)
 class Finding:
-    """Verdict on one thing that was examined.
-
-    Attributes
-    ----------
-    what : str
-        What it is.
-    found : str
-        Description of what was found.
-    verdict : str
-        `FINE`, `NOTE` or `BAD`.
-    advice : str
-        What to do; empty where all is well.
-    """
+    """Verdict on one thing that was examined."""
 
     what: str
+    """What it is."""
     found: str
+    """Description of what was found."""
     verdict: str = FINE
+    """`FINE`, `NOTE` or `BAD`."""
     advice: str = ""
+    """What to do; empty where all is well."""
 
 
 def examine(told: Told | None = None) -> Iterator[Finding]:

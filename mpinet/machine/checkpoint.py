@@ -94,8 +94,6 @@ class Checkpointer:
     ----------
     found : dict or None
         The manifest that the run goes on from: when it begins, the last one that there is.
-    written : list of (int, float, int)
-        Step of each checkpoint, seconds that the run waited for it, and this rank's bytes.
     """
 
     def __init__(
@@ -123,6 +121,7 @@ class Checkpointer:
         self._hold: FolderLock | None = None
         self._first = 1
         self.written: list[tuple[int, float, int]] = []
+        """Step of each checkpoint, seconds that the run waited for it, and this rank's bytes."""
 
     @property
     def journal(self) -> Path:

@@ -16,21 +16,18 @@ from mpinet.machine.state import Fields, Located, Total, parts_of
 
 @dataclass(frozen=True, eq=False)
 class Delivered:
-    """Messages that ended on this rank, by number.
-
-    Attributes
-    ----------
-    numbers, nodes, hops, steps : ndarray of int64, shape (k,)
-        The message's number, where it ended, after how many hops, in which step.
-    payload : ndarray of int64, shape (k, w)
-        What it carried.
-    """
+    """Messages that ended on this rank, by number."""
 
     numbers: Ints
+    """The message's number, where it ended, after how many hops, in which step. Shape (k,)."""
     nodes: Ints
+    """See `numbers`."""
     hops: Ints
+    """See `numbers`."""
     steps: Ints
+    """See `numbers`."""
     payload: Ints
+    """What it carried. Shape (k, w)."""
 
 
 class Deliveries:

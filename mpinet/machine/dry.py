@@ -24,9 +24,6 @@ class Dry(Local):
 
     Attributes
     ----------
-    arrivals : callable or None
-        ``arrivals(records)``: what comes in the exchange in which these records leave, of their
-        dtype. None: nothing.
     making : float
         Seconds of this process for making arrivals up, which a rank among others does not need.
     """
@@ -38,6 +35,8 @@ class Dry(Local):
         self.rank = rank
         self.size = size
         self.arrivals: Callable[[Array], Array] | None = None
+        """``arrivals(records)``: what comes in the exchange in which these records leave, of their
+        dtype. None: nothing."""
         self.messages = self.volume = 0
         self.bytes_sent = 0
         self.making = 0.0

@@ -14,21 +14,14 @@ from mpinet.networks.topology import Topology
 
 
 class Passing(NamedTuple):
-    """A processor, or a link, that is dead in some steps alone.
-
-    Attributes
-    ----------
-    what : tuple of int
-        The processor, or the two ends of the link.
-    begin : int
-        The step at whose begin it dies.
-    end : int or None
-        The step at whose begin it is back; None: it never is.
-    """
+    """A processor, or a link, that is dead in some steps alone."""
 
     what: tuple[int, ...]
+    """The processor, or the two ends of the link."""
     begin: int
+    """The step at whose begin it dies."""
     end: int | None = None
+    """The step at whose begin it is back; None: it never is."""
 
     def covers(self, step: int) -> bool:
         """Tell if it is dead in a step."""

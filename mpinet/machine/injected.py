@@ -25,24 +25,19 @@ REPEATED = "The messages of an injection have numbers of their own, and {} is gi
 
 @dataclass(frozen=True, eq=False)
 class Injection:
-    """Messages that were injected together.
-
-    Attributes
-    ----------
-    first, total : int
-        They are numbered first .. first + total - 1.
-    numbers, targets : ndarray of int64, shape (k,)
-        This rank's messages, counted from the first, ascending, and where they are to go; empty
-        where the ends are drawn.
-    ends : callable, optional
-        As in `Router.inject_drawn`, where they are drawn.
-    """
+    """Messages that were injected together."""
 
     first: int
+    """They are numbered first .. first + total - 1."""
     total: int
+    """See `first`."""
     numbers: Ints = field(default_factory=lambda: np.empty(0, np.int64))
+    """This rank's messages, counted from the first, ascending, and where they are to go; empty
+    where the ends are drawn. Shape (k,)."""
     targets: Ints = field(default_factory=lambda: np.empty(0, np.int64))
+    """See `numbers`."""
     ends: DrawnEnds | None = None
+    """As in `Router.inject_drawn`, where they are drawn."""
 
     def targets_of(self, numbers: Ints) -> tuple[Ints, Ints]:
         """Numbers and targets of those of these messages that this rank knows."""

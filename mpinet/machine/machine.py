@@ -35,19 +35,14 @@ T = TypeVar("T")
 
 @dataclass
 class Spent:
-    """Steps, messages and seconds of a part of a run (`Machine.spending`).
-
-    Attributes
-    ----------
-    begun : int
-        Steps that the machine had made before.
-    steps, messages : int
-        Steps, and transmissions on the whole machine.
-    """
+    """Steps, messages and seconds of a part of a run (`Machine.spending`)."""
 
     begun: int
+    """Steps that the machine had made before."""
     steps: int = 0
+    """Steps, and transmissions on the whole machine."""
     messages: int = 0
+    """See `steps`."""
 
 
 class Machine:

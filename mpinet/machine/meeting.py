@@ -51,8 +51,6 @@ class Meeting:
         Before the rounds this rank's numbers, after them the sums of all ranks'.
     message, answer : ndarray of int64, shape (FIXED + ROOM,)
         What is sent in a round, and memory for what comes.
-    to, come : list of (int, int)
-        The ranks that get records, and those that send some, with how many, in ascending order.
     """
 
     def __init__(self, rank: int, size: int):
@@ -66,7 +64,10 @@ class Meeting:
         self._even = size & (size - 1) == 0
         self._counts: list[int] = []
         self.to: list[tuple[int, int]] = []
+        """The ranks that get records, and those that send some, with how many, in ascending
+        order."""
         self.come: list[tuple[int, int]] = []
+        """See `to`."""
 
     def begin(self, counts: Ints | None = None) -> None:
         """Bring, beside `maxima` and `sums`, how many records go to each rank; None: none do."""

@@ -15,26 +15,21 @@ from mpinet.compiled import kernel
 @dataclass
 class Meters:
     """Counts of one rank; steps are the same on all ranks, all other counts are summed over them.
-
-    Attributes
-    ----------
-    steps : int
-        Steps that the machine has made.
-    messages : int
-        Transmissions by this rank's processors (one on a bus counts once).
-    loads : ndarray of uint32, shape (hosted * ports,)
-        Messages that left each hosted processor by each port; empty where loads are not metered.
-    crossed, crossed_bytes : int
-        Messages to processors of other ranks, and the bytes that this rank sent for them. A row
-        of a `LocalBroadcast` counts once for every rank that it goes to, however many processors
-        there receive it.
     """
 
     steps: int = 0
+    """Steps that the machine has made."""
     messages: int = 0
+    """Transmissions by this rank's processors (one on a bus counts once)."""
     loads: NDArray[np.uint32] = field(default_factory=lambda: np.zeros(0, np.uint32))
+    """Messages that left each hosted processor by each port; empty where loads are not metered.
+    Shape (hosted * ports,)."""
     crossed: int = 0
+    """Messages to processors of other ranks, and the bytes that this rank sent for them. A row of a
+    `LocalBroadcast` counts once for every rank that it goes to, however many processors there
+    receive it."""
     crossed_bytes: int = 0
+    """See `crossed`."""
 
     def count(self, steps: int, messages: int) -> None:
         """Count steps made together and messages sent from here: the only place that does."""
@@ -49,32 +44,22 @@ class Meters:
 
 @dataclass(frozen=True)
 class ChannelLoad:
-    """Load of the machine's channels (links: each direction of its own; busses).
-
-    Attributes
-    ----------
-    max, mean : float
-        Messages over the busiest channel, and on average over all channels.
-    """
+    """Load of the machine's channels (links: each direction of its own; busses)."""
 
     max: int
+    """Messages over the busiest channel, and on average over all channels."""
     mean: float
+    """See `max`."""
 
 
 @dataclass(frozen=True)
 class Crossing:
-    """Messages and bytes that a machine's ranks sent one another.
-
-    Attributes
-    ----------
-    messages : int
-        Messages between processors of different ranks.
-    bytes : int
-        What they took, with their addresses and headers.
-    """
+    """Messages and bytes that a machine's ranks sent one another."""
 
     messages: int
+    """Messages between processors of different ranks."""
     bytes: int
+    """What they took, with their addresses and headers."""
 
 
 @kernel

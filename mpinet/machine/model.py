@@ -10,21 +10,14 @@ from mpinet.errors import UsageError
 
 @dataclass(frozen=True)
 class PortModel:
-    """Limits of one step.
-
-    Parameters
-    ----------
-    send : int or None
-        Most transmissions of a processor in a step; None = one on each of its ports.
-    receive : int or None
-        Most messages that a processor accepts in a step; None = one from each of its ports.
-    half_duplex : bool
-        A link carries one message in all, not one in each direction.
-    """
+    """Limits of one step."""
 
     send: int | None = None
+    """Most transmissions of a processor in a step; None = one on each of its ports."""
     receive: int | None = None
+    """Most messages that a processor accepts in a step; None = one from each of its ports."""
     half_duplex: bool = False
+    """A link carries one message in all, not one in each direction."""
 
     @classmethod
     def named(cls, ports: str | PortModel) -> PortModel:

@@ -8,30 +8,19 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Outcome:
-    """Result of a run that every processor ended.
-
-    Attributes
-    ----------
-    processors : int
-        Number of processors that ran the program.
-    steps : int
-        Steps of the machine.
-    messages : int
-        Transmissions on the machine (on several ports of one bus: one).
-    unreceived : int
-        Messages that came to a processor and were never received.
-    unreceived_at : list of (int, int)
-        The lowest processors with such messages, and how many.
-    values : list
-        What the processors' programs returned, by processor; on rank 0 alone, elsewhere empty.
-    digest : str
-        sha256 over all of this, the same for any number of ranks and any mapping.
-    """
+    """Result of a run that every processor ended."""
 
     processors: int
+    """Number of processors that ran the program."""
     steps: int
+    """Steps of the machine."""
     messages: int
+    """Transmissions on the machine (on several ports of one bus: one)."""
     unreceived: int
+    """Messages that came to a processor and were never received."""
     unreceived_at: list[tuple[int, int]]
+    """The lowest processors with such messages, and how many."""
     values: list[Any]
+    """What the processors' programs returned, by processor; on rank 0 alone, elsewhere empty."""
     digest: str
+    """sha256 over all of this, the same for any number of ranks and any mapping."""

@@ -34,25 +34,17 @@ UNEVEN = -1
 
 @dataclass(frozen=True, eq=False)
 class Mapping:
-    """A bijection between processors and positions.
-
-    Parameters
-    ----------
-    name : str
-        What the user calls it.
-    rule : Rule
-        ``rule(number, direction, params)``: a node's position (0) or a position's node (1).
-    params : ndarray of int64
-        The rule's parameters; params[0] = N.
-    starts : callable, optional
-        ``starts(ranks)``: the first position of every rank's block, then N; shape (ranks + 1,).
-        Default: blocks as even as possible.
-    """
+    """A bijection between processors and positions."""
 
     name: str
+    """What the user calls it."""
     rule: Rule
+    """``rule(number, direction, params)``: a node's position (0) or a position's node (1)."""
     params: Ints
+    """The rule's parameters; params[0] = N."""
     starts: Callable[[int], Ints] | None = None
+    """``starts(ranks)``: the first position of every rank's block, then N; shape (ranks + 1,).
+    Default: blocks as even as possible."""
 
     @property
     def contiguous(self) -> bool:

@@ -24,18 +24,12 @@ MOST_HERE = 256
 
 @dataclass(frozen=True)
 class Need:
-    """Bytes of memory that a run needs.
-
-    Attributes
-    ----------
-    most : int
-        Bytes of the rank that needs most.
-    once : int
-        Bytes among these that only that rank needs, such as the queue at a root.
-    """
+    """Bytes of memory that a run needs."""
 
     most: int
+    """Bytes of the rank that needs most."""
     once: int = 0
+    """Bytes among these that only that rank needs, such as the queue at a root."""
 
     def of(self, ranks: int) -> int:
         """Bytes that `ranks` ranks of a host need, the neediest included."""
@@ -48,24 +42,16 @@ Needs = Callable[[int], Need]
 
 @dataclass(frozen=True)
 class Host:
-    """A host of this run.
-
-    Attributes
-    ----------
-    name : str
-        As it calls itself.
-    ranks : int
-        How many there are on it.
-    left : int
-        Bytes that they can still take together, or may.
-    process : int or None
-        Bytes of address space that each of them can still take; None without a limit.
-    """
+    """A host of this run."""
 
     name: str
+    """As it calls itself."""
     ranks: int
+    """How many there are on it."""
     left: int
+    """Bytes that they can still take together, or may."""
     process: int | None
+    """Bytes of address space that each of them can still take; None without a limit."""
 
     def holds(self, need: Need, ranks: int) -> bool:
         """Tell if the host has room for `ranks` ranks with this need."""

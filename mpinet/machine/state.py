@@ -27,38 +27,26 @@ T = TypeVar("T")
 @dataclass(frozen=True, eq=False)
 class Numbered:
     """An array with a row for every number that this rank holds, such as a processor or an element.
-
-    Attributes
-    ----------
-    value : ndarray, shape (k, ..)
-        The rows.
-    keys : ndarray of int64, shape (k,)
-        Their numbers, all different, also on other ranks. Which rank has which may differ when
-        the run goes on.
     """
 
     value: Array
+    """The rows. Shape (k, ..)."""
     keys: Ints
+    """Their numbers, all different, also on other ranks. Which rank has which may differ when the
+    run goes on. Shape (k,)."""
 
 
 @dataclass(frozen=True, eq=False)
 class Located:
-    """Rows at processors of this rank, any number per processor, such as messages.
-
-    Attributes
-    ----------
-    value : ndarray, shape (k, ..)
-        The rows.
-    node : callable
-        ``node(rows)``: the processors that they are at, shape (k,). Default: the first column.
-    order : callable, optional
-        ``order(rows)``: the places of the rows in order, shape (k,). Default: by processor, those
-        of one as they were.
-    """
+    """Rows at processors of this rank, any number per processor, such as messages."""
 
     value: Any
+    """The rows. Type: ndarray, shape (k, ..)."""
     node: Callable[[Array], Ints] = lambda rows: rows[:, 0] if rows.ndim > 1 else rows
+    """``node(rows)``: the processors that they are at, shape (k,). Default: the first column."""
     order: Callable[[Array], Ints] | None = None
+    """``order(rows)``: the places of the rows in order, shape (k,). Default: by processor, those of
+    one as they were."""
 
 
 @dataclass(frozen=True, eq=False)

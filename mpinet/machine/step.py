@@ -26,46 +26,34 @@ PORTS_PER_WORD = 1 << WORD_BITS
 
 @dataclass(frozen=True, eq=False)
 class Sends:
-    """The sends of this rank's processors in one step.
-
-    Attributes
-    ----------
-    nodes, ports : ndarray of int64, shape (k,)
-        Senders, and the ports that they send on.
-    targets, arrivals : ndarray of int64, shape (k,)
-        Receivers, and the ports that the messages come in by.
-    channels : ndarray of int64, shape (k,) or (0,)
-        The busses (none in a network of links).
-    transmissions : int
-        Messages put on channels: sends on several ports of one bus are one.
-    """
+    """The sends of this rank's processors in one step."""
 
     nodes: Ints
+    """Senders, and the ports that they send on. Shape (k,)."""
     ports: Ints
+    """See `nodes`."""
     targets: Ints
+    """Receivers, and the ports that the messages come in by. Shape (k,)."""
     arrivals: Ints
+    """See `targets`."""
     channels: Ints
+    """The busses (none in a network of links). Shape (k,) or (0,)."""
     transmissions: int
+    """Messages put on channels: sends on several ports of one bus are one."""
 
 
 @dataclass(frozen=True, eq=False)
 class Arrivals:
-    """Messages that have reached this rank's processors, not yet in order.
-
-    Attributes
-    ----------
-    nodes, ports : ndarray of int64, shape (k,)
-        Receivers, and the ports that the messages came in by.
-    payload : ndarray, shape (k, ..)
-        The messages.
-    total : int
-        The sum of all ranks' words.
-    """
+    """Messages that have reached this rank's processors, not yet in order."""
 
     nodes: Ints
+    """Receivers, and the ports that the messages came in by. Shape (k,)."""
     ports: Ints
+    """See `nodes`."""
     payload: Array
+    """The messages. Shape (k, ..)."""
     total: int
+    """The sum of all ranks' words."""
 
 
 def carry(

@@ -25,22 +25,16 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)
 class Inbox:
-    """Messages that this rank's processors received in a step, by processor, then port.
-
-    Attributes
-    ----------
-    nodes, ports : ndarray of int64, shape (k,)
-        The receiving processors, and the ports that the messages came in by.
-    payload : ndarray, shape (k, ..)
-        The messages.
-    total : int
-        Sum over all ranks of the word that each gave to `Machine.step`.
-    """
+    """Messages that this rank's processors received in a step, by processor, then port."""
 
     nodes: Ints
+    """The receiving processors, and the ports that the messages came in by. Shape (k,)."""
     ports: Ints
+    """See `nodes`."""
     payload: Array
+    """The messages. Shape (k, ..)."""
     total: int = 0
+    """Sum over all ranks of the word that each gave to `Machine.step`."""
 
     def __len__(self) -> int:
         return len(self.nodes)

@@ -63,19 +63,14 @@ MOST = 1 << 27
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits to what is recorded of a run.
-
-    Attributes
-    ----------
-    first, last : int
-        The steps.
-    nodes : ndarray of int64 or None
-        Movements from and to these nodes, and their calls; None: all.
-    """
+    """Limits to what is recorded of a run."""
 
     first: int = 1
+    """The steps."""
     last: int = 2**62
+    """See `first`."""
     nodes: Ints | None = None
+    """Movements from and to these nodes, and their calls; None: all."""
 
     @property
     def bounded(self) -> bool:

@@ -55,21 +55,14 @@ Room = Callable[[int], Array]
 
 
 class Received(NamedTuple):
-    """Records, counts and words that an exchange brought.
-
-    Attributes
-    ----------
-    records : ndarray, shape (m, ..)
-        Records from rank 0 first, each rank's in the order sent.
-    counts : ndarray of int64, shape (size,)
-        How many came from each rank.
-    total : int
-        The sum of all ranks' words.
-    """
+    """Records, counts and words that an exchange brought."""
 
     records: Array
+    """Records from rank 0 first, each rank's in the order sent. Shape (m, ..)."""
     counts: Ints
+    """How many came from each rank. Shape (size,)."""
     total: int
+    """The sum of all ranks' words."""
 
 
 class Local:
@@ -77,14 +70,10 @@ class Local:
 
     Attributes
     ----------
-    keeper : Checkpointing or None
-        Writes the run's checkpoints, if any.
     wish : int
         What this rank wishes for at the next boundary (`mpinet.machine.checkpoint`); 0: nothing.
     host : str
         The name of the host, where the ranks are on several hosts; otherwise empty.
-    moving : int or None
-        How many messages moved in a router's last step, on all ranks; None: there is no router.
     calls : int
         How often the ranks have met in a collective, the same on all of them.
     messages, volume : int
@@ -95,8 +84,10 @@ class Local:
     size = 1
     host = ""
     keeper: Checkpointing | None = None
+    """Writes the run's checkpoints, if any."""
     wish = 0
     moving: int | None = None
+    """How many messages moved in a router's last step, on all ranks; None: there is no router."""
     calls = messages = volume = 0
 
     @property

@@ -56,11 +56,10 @@ class Bisection(Bounded):
         No cut into halves is narrower than `lower`; `side` shows one of width `upper`.
     exact : bool
         Whether both are the same.
-    side : tuple of int
-        The nodes on one side of that cut, ascending: not the side of node 0.
     """
 
     side: tuple[int, ...]
+    """The nodes on one side of that cut, ascending: not the side of node 0."""
 
     named: ClassVar[str] = "bisection width"
     effort: ClassVar[str] = "seconds"
@@ -195,18 +194,13 @@ def flow_bound(network: Topology, rounds: int = 1) -> int:
 
 @dataclass(frozen=True)
 class Flow:
-    """A flow between all pairs of processors, and the width that it shows.
-
-    Attributes
-    ----------
-    bound : int
-        No bisection is narrower.
-    lengths : list of list of int
-        Of all links (ascending by their ends), round by round: the flow goes by the shortest ways.
-    """
+    """A flow between all pairs of processors, and the width that it shows."""
 
     bound: int
+    """No bisection is narrower."""
     lengths: list[list[int]]
+    """Of all links (ascending by their ends), round by round: the flow goes by the shortest
+    ways."""
 
 
 def flow_of(network: Topology, rounds: int) -> Flow:

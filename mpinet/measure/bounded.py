@@ -16,18 +16,14 @@ class Bounded:
     """A number between two bounds; it compares with numbers as far as the bounds decide.
 
     A comparison that `lower` and `upper` answer differently raises `OutOfReach`.
-
-    Attributes
-    ----------
-    lower, upper : int
-        The bounds.
-    exact : bool
-        Whether both are the same.
     """
 
     lower: int
+    """The bounds."""
     upper: int
+    """See `lower`."""
     exact: bool
+    """Whether both are the same."""
 
     named: ClassVar[str] = "number"
     effort: ClassVar[str] = ""

@@ -44,19 +44,17 @@ class BroadcastTime(Bounded):
         No broadcast takes fewer steps than `lower`; one that the machine has run takes `upper`.
     exact : bool
         Whether both are the same.
-    root : int
-        The processor that it starts from.
-    ports : str
-        ``"one"`` or ``"all"``: ports that a processor uses in a step.
-    lower_by, upper_by : str
-        What shows them: ``bounds`` (distances and growth), ``class-lp`` or ``lrat`` (see ``mpinet
-        optimum``); ``passes`` or ``sat``.
     """
 
     root: int
+    """The processor that it starts from."""
     ports: str
+    """``"one"`` or ``"all"``: ports that a processor uses in a step."""
     lower_by: str
+    """What shows them: ``bounds`` (distances and growth), ``class-lp`` or ``lrat`` (see
+    ``mpinet optimum``); ``passes`` or ``sat``."""
     upper_by: str
+    """See `lower_by`."""
 
     named: ClassVar[str] = "broadcast time"
     effort: ClassVar[str] = "limit"

@@ -32,31 +32,21 @@ MOST_BRANCHES = 10**6
 
 @dataclass(frozen=True)
 class FaultDistance:
-    """The largest distance that is left after so many nodes have failed, with its proof.
-
-    Attributes
-    ----------
-    value : int or float
-        The fault diameter, in hops; infinite if some removal leaves the network in pieces.
-    removed : tuple of int
-        Nodes whose removal leaves two others so far apart, ascending.
-    ends : tuple of int
-        These two; empty where the network is in pieces.
-    pairs : int
-        Pairs that were looked at; all others are images of them under automorphisms.
-    by_paths : int
-        Of these, pairs that are neighbours, or that faults + 1 disjoint paths of at most `value`
-        hops join: no more is needed for them. The others were branched over.
-    branches : int
-        Sets of failed nodes that this took.
-    """
+    """The largest distance that is left after so many nodes have failed, with its proof."""
 
     value: int | float
+    """The fault diameter, in hops; infinite if some removal leaves the network in pieces."""
     removed: tuple[int, ...]
+    """Nodes whose removal leaves two others so far apart, ascending."""
     ends: tuple[int, ...]
+    """These two; empty where the network is in pieces."""
     pairs: int
+    """Pairs that were looked at; all others are images of them under automorphisms."""
     by_paths: int
+    """Of these, pairs that are neighbours, or that faults + 1 disjoint paths of at most `value`
+    hops join: no more is needed for them. The others were branched over."""
     branches: int
+    """Sets of failed nodes that this took."""
 
 
 def fault_distance(topology: NetworkLike, faults: int = 1) -> FaultDistance:

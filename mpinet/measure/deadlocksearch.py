@@ -51,44 +51,34 @@ LENGTHS = (1, 2, 4, 8)
 
 @dataclass(frozen=True)
 class DeadlockSearch:
-    """State of a search for a deadlock.
-
-    Attributes
-    ----------
-    verdict : str
-        ``"free"``: there is no cycle of dependencies, and so no deadlock; ``"deadlock"``: the
-        messages come to one; ``"none found"``: there is a cycle, and no traffic that was tried
-        comes to a deadlock.
-    routing, classes : str
-        How messages find their way, and the classes of channels.
-    vcs, buffers : int
-        Virtual channels of a link, and flits that the buffer of each holds (wormhole).
-    dependencies : list of (node, port, class)
-        A shortest cycle of channels that depend on each other.
-    runs : int
-        Runs that were made.
-    last_move : int or None
-        The last step in which a flit moved.
-    cycle : list of (node, port, vc)
-        Channels, each of which waits for the next when the machine has stopped.
-    messages : list of dict
-        The traffic: step, source, target and flits of each message, as `load` takes it from a CSV
-        file.
-    replay : str or None
-        The command that runs it.
-    """
+    """State of a search for a deadlock."""
 
     verdict: str
+    """``"free"``: there is no cycle of dependencies, and so no deadlock; ``"deadlock"``: the
+    messages come to one; ``"none found"``: there is a cycle, and no traffic that was tried comes to
+    a deadlock."""
     routing: str
+    """How messages find their way, and the classes of channels."""
     classes: str
+    """See `routing`."""
     vcs: int
+    """Virtual channels of a link, and flits that the buffer of each holds (wormhole)."""
     buffers: int
+    """See `vcs`."""
     dependencies: list[tuple[int, ...]] = field(default_factory=list)
+    """A shortest cycle of channels that depend on each other. Type: list of (node, port, class)."""
     runs: int = 0
+    """Runs that were made."""
     last_move: int | None = None
+    """The last step in which a flit moved."""
     cycle: list[tuple[int, int, int]] = field(default_factory=list)
+    """Channels, each of which waits for the next when the machine has stopped. Type: list of (node,
+    port, vc)."""
     messages: list[dict[str, int]] = field(default_factory=list)
+    """The traffic: step, source, target and flits of each message, as `load` takes it from a CSV
+    file."""
     replay: str | None = None
+    """The command that runs it."""
 
 
 def find_deadlock(

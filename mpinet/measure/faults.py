@@ -32,24 +32,16 @@ DRAWN_AT_ONCE = 2**22
 
 @dataclass(frozen=True)
 class FaultDiameter:
-    """Effect of removing nodes on a network's diameter.
-
-    Attributes
-    ----------
-    value : int or float
-        Largest diameter after a removal, in hops; infinite if one leaves the network in pieces.
-    removed : tuple of int
-        The first removal that does it, in the order of the tuples; nodes ascending.
-    tested : int
-        How many different removals were tried.
-    exhaustive : bool
-        Whether these are all.
-    """
+    """Effect of removing nodes on a network's diameter."""
 
     value: int | float
+    """Largest diameter after a removal, in hops; infinite if one leaves the network in pieces."""
     removed: tuple[int, ...]
+    """The first removal that does it, in the order of the tuples; nodes ascending."""
     tested: int
+    """How many different removals were tried."""
     exhaustive: bool
+    """Whether these are all."""
 
 
 def fault_diameter(

@@ -40,18 +40,12 @@ PLACE, LEAVE = 0, 1
 
 @dataclass(frozen=True, eq=False)
 class ExactCut:
-    """The width of the narrowest cut into halves, and such a cut.
-
-    Attributes
-    ----------
-    width : int
-        Links that are parted.
-    inside : ndarray of bool or None
-        Which nodes are inside; None where to remember how the width came about takes too much.
-    """
+    """The width of the narrowest cut into halves, and such a cut."""
 
     width: int
+    """Links that are parted."""
     inside: Flags | None
+    """Which nodes are inside; None where to remember how the width came about takes too much."""
 
 
 def exact_cut(cuts: Cuts, seconds: float) -> ExactCut | None:

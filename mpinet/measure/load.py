@@ -22,26 +22,21 @@ INJECTED_AT_ONCE = 1 << 17
 
 @dataclass(frozen=True, eq=False)
 class Loads:
-    """Load of the nodes and channels when every pair exchanges one message.
-
-    Attributes
-    ----------
-    messages, hops : int
-        Messages, and hops of all of them.
-    processors : ndarray of int64, shape (N,)
-        Messages that each node passed on for others: their sources and targets do not count.
-    channels : ndarray of int64, shape (C,)
-        Messages over each channel: a direction of a link, or a bus (every traversal counts).
-    ports : ndarray of int64, shape (C, 2) or (0, 2)
-        Links: the (node, port) that each channel leaves from, ascending. Busses: nothing, channel
-        c is bus c.
-    """
+    """Load of the nodes and channels when every pair exchanges one message."""
 
     messages: int
+    """Messages, and hops of all of them."""
     hops: int
+    """See `messages`."""
     processors: Ints
+    """Messages that each node passed on for others: their sources and targets do not count. Shape
+    (N,)."""
     channels: Ints
+    """Messages over each channel: a direction of a link, or a bus (every traversal counts). Shape
+    (C,)."""
     ports: Ints
+    """Links: the (node, port) that each channel leaves from, ascending. Busses: nothing, channel c
+    is bus c. Shape (C, 2) or (0, 2)."""
 
 
 def loads(

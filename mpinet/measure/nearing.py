@@ -34,19 +34,14 @@ WORTH = 8
 
 @dataclass(frozen=True, eq=False)
 class Landed:
-    """Floods from some nodes, when they are over.
-
-    Attributes
-    ----------
-    rows : ndarray of uint16, shape (hosted, k)
-        Distances of this rank's nodes; 65535 where a node is dead.
-    eccentricities, sums : ndarray of int64, shape (k,)
-        The largest of all nodes' distances from each source, and their sum.
-    """
+    """Floods from some nodes, when they are over."""
 
     rows: HalfRows
+    """Distances of this rank's nodes; 65535 where a node is dead. Shape (hosted, k)."""
     eccentricities: Ints
+    """The largest of all nodes' distances from each source, and their sum. Shape (k,)."""
     sums: Ints
+    """See `eccentricities`."""
 
 
 class Nearing:

@@ -34,37 +34,26 @@ LARGEST_MATRIX = 8000
 
 @dataclass(frozen=True)
 class Routes:
-    """The routes between a number of pairs.
-
-    Attributes
-    ----------
-    pairs, delivered : int
-        Pairs, and those whose route ends at its target.
-    longest : int
-        Hops of the longest route (of the delivered ones, as all of the following).
-    longest_pair : (int, int) or None
-        The smallest pair with such a route; None where nothing was delivered.
-    total : int
-        Hops of all routes.
-    undelivered_pair : (int, int) or None
-        The smallest pair whose route does not end at its target.
-    reason : str or None
-        What becomes of its message.
-    stretch_max : float or None
-        Largest quotient of a route's length and the distance, over pairs of different nodes.
-    stretch_pair : (int, int) or None
-        The smallest pair with it.
-    """
+    """The routes between a number of pairs."""
 
     pairs: int
+    """Pairs, and those whose route ends at its target."""
     delivered: int
+    """See `pairs`."""
     longest: int
+    """Hops of the longest route (of the delivered ones, as all of the following)."""
     longest_pair: Pair | None
+    """The smallest pair with such a route; None where nothing was delivered."""
     total: int
+    """Hops of all routes."""
     undelivered_pair: Pair | None
+    """The smallest pair whose route does not end at its target."""
     reason: str | None
+    """What becomes of its message."""
     stretch_max: float | None
+    """Largest quotient of a route's length and the distance, over pairs of different nodes."""
     stretch_pair: Pair | None
+    """The smallest pair with it."""
 
     @property
     def average(self) -> float | None:

@@ -34,35 +34,26 @@ SAMPLES = 0x73616D70
 
 @dataclass(frozen=True)
 class DistanceEstimate:
-    """Measures of all distances, in hops, as far as floods from some nodes tell them.
-
-    Attributes
-    ----------
-    diameter_lower, diameter_upper : int
-        The largest distance is between these, for certain.
-    average : float
-        Mean over ordered pairs of different nodes: of all, or those from the nodes drawn.
-    average_lower, average_upper : float
-        The mean over all pairs is between these, with this confidence.
-    confidence : float
-        Probability, over the draws, that it is; 1 where all nodes have flooded.
-    sources : int
-        Nodes drawn; one may be drawn twice.
-    floods : int
-        Floods that were made, from a node each.
-    exact : list of str
-        Names of what is exact: ``diameter``, ``average``.
-    """
+    """Measures of all distances, in hops, as far as floods from some nodes tell them."""
 
     diameter_lower: int
+    """The largest distance is between these, for certain."""
     diameter_upper: int
+    """See `diameter_lower`."""
     average: float
+    """Mean over ordered pairs of different nodes: of all, or those from the nodes drawn."""
     average_lower: float
+    """The mean over all pairs is between these, with this confidence."""
     average_upper: float
+    """See `average_lower`."""
     confidence: float
+    """Probability, over the draws, that it is; 1 where all nodes have flooded."""
     sources: int
+    """Nodes drawn; one may be drawn twice."""
     floods: int
+    """Floods that were made, from a node each."""
     exact: list[str]
+    """Names of what is exact: ``diameter``, ``average``."""
 
 
 def distance_estimate(

@@ -138,21 +138,14 @@ def isomorphism(topology: NetworkLike, other: NetworkLike) -> Ints | None:
 
 @dataclass(frozen=True, eq=False)
 class AutomorphismGroup:
-    """All automorphisms of a network.
-
-    Attributes
-    ----------
-    order : int
-        How many there are.
-    generators : ndarray of int64, shape (g, N)
-        Automorphisms of which all are products: where each takes each node.
-    bus_generators : ndarray of int64, shape (g, B)
-        Of a bus network: where each of them takes each bus (otherwise B = 0).
-    """
+    """All automorphisms of a network."""
 
     order: int
+    """How many there are."""
     generators: Ints
+    """Automorphisms of which all are products: where each takes each node. Shape (g, N)."""
     bus_generators: Ints
+    """Of a bus network: where each of them takes each bus (otherwise B = 0). Shape (g, B)."""
 
 
 def automorphism_group(topology: NetworkLike) -> AutomorphismGroup:

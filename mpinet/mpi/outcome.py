@@ -22,88 +22,64 @@ NAMED = 10
 
 @dataclass(frozen=True)
 class Conflicting:
-    """Accesses on two lines that conflict at some target in one epoch.
-
-    Attributes
-    ----------
-    said : str
-        What they are.
-    first, other : Account
-        The call on the line of the access that came first, and the one on that of the other.
-    target, begin, end : int
-        Of the first such conflict the processor, its first byte, and the end of its bytes.
-    times : int
-        How often they conflict.
-    """
+    """Accesses on two lines that conflict at some target in one epoch."""
 
     said: str
+    """What they are."""
     first: Account
+    """The call on the line of the access that came first, and the one on that of the other."""
     other: Account
+    """See `first`."""
     target: int
+    """Of the first such conflict the processor, its first byte, and the end of its bytes."""
     begin: int
+    """See `target`."""
     end: int
+    """See `target`."""
     times: int
+    """How often they conflict."""
 
 
 class Drawn(NamedTuple):
-    """Receives of a kind, on a line, that could have got another message.
-
-    Attributes
-    ----------
-    account : Account
-        The kind of call, and the line.
-    times : int
-        How often.
-    most : int
-        Among how many messages at most.
-    """
+    """Receives of a kind, on a line, that could have got another message."""
 
     account: Account
+    """The kind of call, and the line."""
     times: int
+    """How often."""
     most: int
+    """Among how many messages at most."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """Outcome of a run; on ranks other than 0 without accounts and output.
-
-    Attributes
-    ----------
-    processors, steps, hops : int
-        Processors, steps of the machine, links that messages crossed.
-    unreceived : int
-        Messages that processors have ended without.
-    unreceived_at : list of (int, int)
-        The first processors with such messages, and how many each.
-    output : str
-        The SHA-256 of what processors have printed to the standard output.
-    accounts : list of Account
-        What each kind of call cost on each line.
-    conflicts : list of Conflicting
-        Accesses to windows that conflict.
-    drawn : list of Drawn
-        Receives that could have got another message, where orders were drawn.
-    traced : Traced or None
-        The script as a program of messages, if that was noted, on rank 0.
-    hot : dict or None
-        Where it is slow, if that was metered (`hot.hot`).
-    failed : sequence of (int, int, int)
-        Processors that have failed: after which step, and after which one that was known to others,
-        -1 if to nobody.
-    """
+    """Outcome of a run; on ranks other than 0 without accounts and output."""
 
     processors: int
+    """Processors, steps of the machine, links that messages crossed."""
     steps: int
+    """See `processors`."""
     hops: int
+    """See `processors`."""
     unreceived: int
+    """Messages that processors have ended without."""
     unreceived_at: list[tuple[int, int]]
+    """The first processors with such messages, and how many each."""
     output: str
+    """The SHA-256 of what processors have printed to the standard output."""
     accounts: list[Account]
+    """What each kind of call cost on each line."""
     conflicts: list[Conflicting]
+    """Accesses to windows that conflict."""
     drawn: list[Drawn]
+    """Receives that could have got another message, where orders were drawn."""
     traced: Traced | None = None
+    """The script as a program of messages, if that was noted, on rank 0."""
     hot: dict[str, Any] | None = None
+    """Where it is slow, if that was metered (`hot.hot`)."""
     failed: Sequence[tuple[int, int, int]] = ()
+    """Processors that have failed: after which step, and after which one that was known to others,
+    -1 if to nobody."""
 
     @property
     def kinds(self) -> list[Account]:

@@ -27,21 +27,14 @@ Run = Callable[[Followed, Told, bool], Outcome]
 
 @dataclass
 class Branch:
-    """A moment in which something was chosen.
-
-    Attributes
-    ----------
-    options : list of Option
-        All that could be, by processor.
-    asleep : set of Option
-        What was tried, here or before, and comes to the same.
-    taken : Option
-        What was chosen.
-    """
+    """A moment in which something was chosen."""
 
     options: list[Option]
+    """All that could be, by processor."""
     asleep: set[Option]
+    """What was tried, here or before, and comes to the same."""
     taken: Option
+    """What was chosen."""
 
     @property
     def place(self) -> Place:
@@ -56,27 +49,19 @@ class Branch:
 
 
 class Found(NamedTuple):
-    """Findings of all orders.
-
-    Attributes
-    ----------
-    tried : int
-        Runs that came to their end.
-    all : bool
-        Whether there is no other order.
-    outcome : str
-        ``"same"`` in all of them, or ``"deadlock"``, ``"failure"``, ``"output"``, ``"unreceived"``.
-    order : str
-        The order that shows it, as `order_of` reads it; '' if there is none.
-    difference : str
-        A sentence on it; '' if there is none.
-    """
+    """Findings of all orders."""
 
     tried: int
+    """Runs that came to their end."""
     all: bool
+    """Whether there is no other order."""
     outcome: str
+    """``"same"`` in all of them, or ``"deadlock"``, ``"failure"``, ``"output"``,
+    ``"unreceived"``."""
     order: str
+    """The order that shows it, as `order_of` reads it; '' if there is none."""
     difference: str
+    """A sentence on it; '' if there is none."""
 
 
 class End(NamedTuple):

@@ -19,19 +19,13 @@ BYTES_A_PORT, BYTES_A_NODE = 4, 16
 
 @dataclass(frozen=True, eq=False)
 class Adjacency:
-    """Each node's different neighbours, ascending; on a bus network its fellow members.
-
-    Attributes
-    ----------
-    begin : ndarray of int64, shape (N + 1,)
-        Node u's neighbours are ``others[begin[u] : begin[u + 1]]``.
-    others : ndarray of int32, shape (2L,)
-        The neighbours. A loop is no neighbour, and parallel links are one where they are not asked
-        for.
-    """
+    """Each node's different neighbours, ascending; on a bus network its fellow members."""
 
     begin: Ints
+    """Node u's neighbours are ``others[begin[u] : begin[u + 1]]``. Shape (N + 1,)."""
     others: NDArray[np.int32]
+    """The neighbours. A loop is no neighbour, and parallel links are one where they are not asked
+    for. Shape (2L,)."""
 
     @classmethod
     def of(cls, topology: Topology, parallel: bool = False) -> Adjacency:

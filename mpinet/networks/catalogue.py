@@ -96,26 +96,20 @@ FAMILIES = {
 
 @dataclass(frozen=True)
 class Family:
-    """Description of a family, as ``mpinet topologies`` lists it.
-
-    Parameters
-    ----------
-    name : str
-        The name in a topology string.
-    parameters, range : str
-        The parameters' names, and what is allowed for them.
-    example : str
-        A topology string.
-    paper, specification : str
-        The family's source; pages of docs/ that define it, with their sections.
-    """
+    """Description of a family, as ``mpinet topologies`` lists it."""
 
     name: str
+    """The name in a topology string."""
     parameters: str
+    """The parameters' names, and what is allowed for them."""
     range: str
+    """See `parameters`."""
     example: str
+    """A topology string."""
     paper: str
+    """The family's source; pages of docs/ that define it, with their sections."""
     specification: str
+    """See `paper`."""
 
 
 def open_topology(name: NetworkLike) -> Topology:

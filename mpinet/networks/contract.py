@@ -42,27 +42,21 @@ PLAYED = 4
 
 @dataclass(frozen=True)
 class Report:
-    """Counts of what `check` has examined and found in order.
-
-    Parameters
-    ----------
-    topology : str
-        The topology's name.
-    nodes, ports : int
-        Number of nodes, and of (node, port) pairs that are wired.
-    exhaustive : bool
-        Whether these were all; then the network is known to be connected, too.
-    addresses, routes : int
-        Number of addresses and of routed pairs; no routes where the network is too large for its
-        routing's table.
-    """
+    """Counts of what `check` has examined and found in order."""
 
     topology: str
+    """The topology's name."""
     nodes: int
+    """Number of nodes, and of (node, port) pairs that are wired."""
     ports: int
+    """See `nodes`."""
     exhaustive: bool
+    """Whether these were all; then the network is known to be connected, too."""
     addresses: int
+    """Number of addresses and of routed pairs; no routes where the network is too large for its
+    routing's table."""
     routes: int
+    """See `addresses`."""
 
 
 def check(

@@ -24,21 +24,14 @@ AHEAD = 0
 
 @dataclass(frozen=True, eq=False)
 class Cycle:
-    """A cycle through all processors of a network without switches.
-
-    Parameters
-    ----------
-    name : str
-        What it is called in results.
-    rule : Rule
-        ``rule(node, AHEAD, params)``: the port to the next processor on the cycle.
-    params : ndarray of int64
-        The rule's parameters.
-    """
+    """A cycle through all processors of a network without switches."""
 
     name: str
+    """What it is called in results."""
     rule: Rule
+    """``rule(node, AHEAD, params)``: the port to the next processor on the cycle."""
     params: Ints
+    """The rule's parameters."""
 
     def successor(self, nodes: Ints) -> Ints:
         """The ports to the next processors, shape of the argument."""

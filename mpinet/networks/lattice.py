@@ -64,21 +64,14 @@ def turn_in_grid(row, column, rows, columns):
 
 
 class Walk(NamedTuple):
-    """A way through all nodes of a factor.
-
-    Parameters
-    ----------
-    order : ndarray of int64, shape (n,)
-        The nodes, each linked to the next.
-    ports : ndarray of int64, shape (n,)
-        Their ports to the next; any where the last has none.
-    closed : bool
-        Whether the last is linked to the first by another link, so that rows are cycles.
-    """
+    """A way through all nodes of a factor."""
 
     order: Ints
+    """The nodes, each linked to the next. Shape (n,)."""
     ports: Ints
+    """Their ports to the next; any where the last has none. Shape (n,)."""
     closed: bool
+    """Whether the last is linked to the first by another link, so that rows are cycles."""
 
 
 def product_cycle(first: Topology, second: Topology) -> Cycle | None:

@@ -24,21 +24,14 @@ MOST_CLASSES = 1 << 16
 
 
 class LinkClasses(NamedTuple):
-    """Classes of a graph's edges.
-
-    Attributes
-    ----------
-    kinds : sequence of int
-        The class of each edge, in their order; empty: all are of class 0.
-    names : tuple of str
-        The classes' names.
-    costs : mapping of str to tuple of str
-        Latency and time per byte of each class, where edges have them.
-    """
+    """Classes of a graph's edges."""
 
     kinds: Sequence[int]
+    """The class of each edge, in their order; empty: all are of class 0."""
     names: tuple[str, ...]
+    """The classes' names."""
     costs: Mapping[str, tuple[str, ...]]
+    """Latency and time per byte of each class, where edges have them."""
 
 
 ONE_CLASS = LinkClasses((), ("link",), {})

@@ -49,11 +49,6 @@ class Members(Topology):
     links : iterable of (int, int)
         Dead links, each as a pair of neighbours: all of them that are parallel.
 
-    Attributes
-    ----------
-    origin : ndarray of int64, shape (N,)
-        The number in the whole network of each node.
-
     Raises
     ------
     TopologyError
@@ -96,6 +91,7 @@ class Members(Topology):
             )
         others = np.setdiff1d(np.flatnonzero(reached), members)
         self.origin: Ints = np.concatenate([members, others])
+        """The number in the whole network of each node. Shape (N,)."""
         tables, busses = self._tables(ends)
         hosts, size = len(members), len(self.origin)
         super().__init__("", size, network.ports, np.concatenate(tables).tolist(), hosts, busses)

@@ -15,31 +15,22 @@ REQUIRED: Any = object()
 
 @dataclass(frozen=True)
 class Parameter:
-    """Description of a family's parameter.
-
-    Parameters
-    ----------
-    name : str
-        The name before ``=`` in a topology string, and of the class's argument.
-    allowed : str
-        What is allowed, in words: ``">= 3"``.
-    read : callable
-        Turns the text into the value; raises `ValueError` with what is wrong.
-    default : object
-        The value where none is given; `REQUIRED` = it has to be given.
-    whole : bool
-        Whether it is the only one and takes all of the text, commas included: a file name.
-    least, most : int, optional
-        The range of a whole number that no other parameter bears on: see `whole_number`.
-    """
+    """Description of a family's parameter."""
 
     name: str
+    """The name before ``=`` in a topology string, and of the class's argument."""
     allowed: str
+    """What is allowed, in words: ``">= 3"``."""
     read: Callable[[str], Any]
+    """Turns the text into the value; raises `ValueError` with what is wrong."""
     default: Any = REQUIRED
+    """The value where none is given; `REQUIRED` = it has to be given."""
     whole: bool = False
+    """Whether it is the only one and takes all of the text, commas included: a file name."""
     least: int | None = None
+    """The range of a whole number that no other parameter bears on: see `whole_number`."""
     most: int | None = None
+    """See `least`."""
 
 
 def whole_number(

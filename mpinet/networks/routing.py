@@ -44,70 +44,6 @@ def target_only(source, target, header, params):
 class Routing:
     """A routing: two local rules and what they need.
 
-    Parameters
-    ----------
-    name : str
-        The name for ``--routing``.
-    decide : Rule
-        ``decide(node, header, params)``: the port to leave by, `ARRIVED` or `STUCK`; may rewrite
-        the header. Asked once when a message comes to a node, not again while it waits there.
-    params : ndarray of int64
-        The rules' parameters (the topology's, or a table where the routing has one).
-    start : Rule
-        ``start(source, target, header, params)``: writes the header at the source.
-    words : int
-        Length of the header in 64-bit words as the emulator stores it.
-    header_bits : callable
-        ``header_bits(source, target)``: bits that the header of this message takes on the real
-        machine.
-    shortest : bool
-        Whether every path is a shortest one.
-    stateless : bool
-        Whether the decision depends on the node and the target only.
-    repaired : callable, optional
-        ``repaired(dead, cut)``: this routing with rules that know of dead nodes and links and go
-        around them. Default: it goes around nothing. See `around`.
-    dead : tuple of int
-        The dead nodes that the rules know of.
-    channel_class : Rule, optional
-        The routing's own classes of channels (see `mpinet.networks.classes`), by its parameters.
-    classes : int
-        How many classes it has.
-    candidates : Rule, optional
-        Makes the routing adaptive (see `mpinet.networks.adaptive`):
-        ``candidates(node, in_port, in_class, header, candidates, params)`` writes the ports that
-        the message may leave by and the classes of their channels into rows of `candidates`, no
-        pair twice, and returns how many there are, `ARRIVED` or `STUCK`. It may rewrite the header,
-        to the same if it is asked again. `decide` is the way where nothing is chosen.
-    choose : Rule
-        ``choose(node, header, candidates, credits, params)``: the row of the candidate to take, or
-        -1 to wait. ``credits[i]`` are those of the virtual channel that candidate i would get, 0
-        where it can have none in this step; the last ones of what it is told (`sees`).
-    sees : int
-        What `choose` is told: `CREDITS` (of the candidates), before these `QUEUES` (of the node's
-        ports) or `ALL_QUEUES` (of all nodes'); see `mpinet.networks.adaptive`.
-    eager : bool
-        Whether `choose` takes an only candidate whenever that has room: a head that waits for one
-        is not asked again. It is so without a `choose` of one's own.
-    escape : int, optional
-        The classes below it are those of the escape: from everywhere they lead to the target
-        without a cycle of dependencies. Default: all.
-    bubble : bool
-        Whether the rings of the escape, which is one class of rings and tori, each keep room for a
-        message: it is entered where there is room for two (`mpinet.networks.bubble`).
-    numbered : bool
-        Whether `start` finds the message's number in the header's last word (0 where there are no
-        messages), for routings that draw.
-    outcomes : int
-        How many outcomes a draw has; a number -1 - k stands for the k-th. 0: that is not known.
-    diameters : int
-        Paths that are not all shortest have at most so many times the diameter in hops; 0: unknown.
-    base : Routing, optional
-        Makes it a routing by a drawn processor (`mpinet.networks.valiant`): that of both ways.
-    settle : callable, optional
-        ``settle(classes)``: this routing with the classes of its base, whose number has to be
-        counted first (`mpinet.measure.deadlock.settled`).
-
     Examples
     --------
     Always up round a ring, whose port 0 leads to the next processor:
@@ -123,28 +59,67 @@ class Routing:
     """
 
     name: str
+    """The name for ``--routing``."""
     decide: Rule
+    """``decide(node, header, params)``: the port to leave by, `ARRIVED` or `STUCK`; may rewrite the
+    header. Asked once when a message comes to a node, not again while it waits there."""
     params: Ints
+    """The rules' parameters (the topology's, or a table where the routing has one)."""
     header_bits: Callable[[int, int], int]
+    """``header_bits(source, target)``: bits that the header of this message takes on the real
+    machine."""
     start: Rule = target_only
+    """``start(source, target, header, params)``: writes the header at the source."""
     words: int = 1
+    """Length of the header in 64-bit words as the emulator stores it."""
     shortest: bool = True
+    """Whether every path is a shortest one."""
     stateless: bool = True
+    """Whether the decision depends on the node and the target only."""
     repaired: Callable[[tuple[int, ...], tuple[tuple[int, int], ...]], Routing] | None = None
+    """``repaired(dead, cut)``: this routing with rules that know of dead nodes and links and go
+    around them. Default: it goes around nothing. See `around`."""
     dead: tuple[int, ...] = ()
+    """The dead nodes that the rules know of."""
     channel_class: Rule | None = None
+    """The routing's own classes of channels (see `mpinet.networks.classes`), by its parameters."""
     classes: int = 1
+    """How many classes it has."""
     candidates: Rule | None = None
+    """Makes the routing adaptive (see `mpinet.networks.adaptive`):
+    ``candidates(node, in_port, in_class, header, candidates, params)`` writes the ports that the
+    message may leave by and the classes of their channels into rows of `candidates`, no pair twice,
+    and returns how many there are, `ARRIVED` or `STUCK`. It may rewrite the header, to the same if
+    it is asked again. `decide` is the way where nothing is chosen."""
     choose: Rule = most_room
+    """``choose(node, header, candidates, credits, params)``: the row of the candidate to take, or
+    -1 to wait. ``credits[i]`` are those of the virtual channel that candidate i would get, 0 where
+    it can have none in this step; the last ones of what it is told (`sees`)."""
     sees: int = CREDITS
+    """What `choose` is told: `CREDITS` (of the candidates), before these `QUEUES` (of the node's
+    ports) or `ALL_QUEUES` (of all nodes'); see `mpinet.networks.adaptive`."""
     eager: bool = False
+    """Whether `choose` takes an only candidate whenever that has room: a head that waits for one is
+    not asked again. It is so without a `choose` of one's own."""
     escape: int | None = None
+    """The classes below it are those of the escape: from everywhere they lead to the target without
+    a cycle of dependencies. Default: all."""
     bubble: bool = False
+    """Whether the rings of the escape, which is one class of rings and tori, each keep room for a
+    message: it is entered where there is room for two (`mpinet.networks.bubble`)."""
     numbered: bool = False
+    """Whether `start` finds the message's number in the header's last word (0 where there are no
+    messages), for routings that draw."""
     outcomes: int = 0
+    """How many outcomes a draw has; a number -1 - k stands for the k-th. 0: that is not known."""
     diameters: int = 0
+    """Paths that are not all shortest have at most so many times the diameter in hops; 0:
+    unknown."""
     base: Routing | None = None
+    """Makes it a routing by a drawn processor (`mpinet.networks.valiant`): that of both ways."""
     settle: Callable[[ChannelClasses], Routing] | None = None
+    """``settle(classes)``: this routing with the classes of its base, whose number has to be
+    counted first (`mpinet.measure.deadlock.settled`)."""
 
     @property
     def adaptive(self) -> bool:

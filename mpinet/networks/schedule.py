@@ -29,27 +29,6 @@ def ports_from(first, count):
 class Schedule:
     """A broadcast schedule from one root.
 
-    Parameters
-    ----------
-    name : str
-        The name for ``--algorithm``.
-    root : int
-        The node that starts.
-    rule : Rule
-        ``rule(node, root, since, step, params)``: the port on which a node that was informed in
-        step `since` (the root: 0) sends in step `step` (1, 2, ..), several ports (`ports_from`;
-        all ports of one bus are one transmission), or -1.
-    params : ndarray of int64
-        The rules' parameters.
-    phases : tuple of (str, int)
-        The phases' names and lengths in steps; together the schedule's length. Empty: it
-        lasts until nobody sends.
-    listen : Rule, optional
-        Likewise the ports that a node accepts from in the step; `since` is -1 if it is not
-        informed. Default: it accepts from all.
-    send, receive : int or None
-        Most messages that a processor sends, and that it accepts, in a step; None = one a port.
-
     Examples
     --------
     >>> import mpinet
@@ -59,13 +38,25 @@ class Schedule:
     """
 
     name: str
+    """The name for ``--algorithm``."""
     root: int
+    """The node that starts."""
     rule: Rule
+    """``rule(node, root, since, step, params)``: the port on which a node that was informed in step
+    `since` (the root: 0) sends in step `step` (1, 2, ..), several ports (`ports_from`; all ports of
+    one bus are one transmission), or -1."""
     params: Ints
+    """The rules' parameters."""
     phases: tuple[tuple[str, int], ...]
+    """The phases' names and lengths in steps; together the schedule's length. Empty: it lasts until
+    nobody sends."""
     listen: Rule | None = None
+    """Likewise the ports that a node accepts from in the step; `since` is -1 if it is not informed.
+    Default: it accepts from all."""
     send: int | None = 1
+    """Most messages that a processor sends, and that it accepts, in a step; None = one a port."""
     receive: int | None = 1
+    """See `send`."""
 
     @property
     def steps(self) -> int:

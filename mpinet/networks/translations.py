@@ -32,24 +32,18 @@ MOST_RADICES = 2**11
 
 @dataclass(frozen=True, eq=False)
 class Translations:
-    """The translations that take processor 0 to its neighbours.
-
-    Attributes
-    ----------
-    ports : ndarray of int64, shape (k, N)
-        The ports of every processor that have a link to another one, in the order of 0's.
-    neighbors : ndarray of int64, shape (k, N)
-        Where they lead.
-    images : ndarray of int64, shape (k, N)
-        Where the translation that takes processor 0 over each of these links takes all others.
-    distance : ndarray of int64, shape (N,)
-        Hops from processor 0.
-    """
+    """The translations that take processor 0 to its neighbours."""
 
     ports: Table
+    """The ports of every processor that have a link to another one, in the order of 0's. Shape (k,
+    N)."""
     neighbors: Table
+    """Where they lead. Shape (k, N)."""
     images: Table
+    """Where the translation that takes processor 0 over each of these links takes all others. Shape
+    (k, N)."""
     distance: Ints
+    """Hops from processor 0. Shape (N,)."""
 
     @classmethod
     def of(cls, topology: Topology, most: int = MOST_IMAGES) -> Translations | None:

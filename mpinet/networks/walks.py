@@ -31,29 +31,29 @@ from mpinet.networks.topology import Topology
 
 
 class Rules(NamedTuple):
-    """The rules of a network, a routing and classes of channels, and their parameters.
-
-    Attributes
-    ----------
-    neighbor, start, decide, back, class_rule : rule
-        `neighbor` and `reverse_port` of the network, `start` and `decide` of the routing, and the
-        classes' own. The third and the last are asked where `CLASSED`.
-    wiring, wayfinding, class_params : ndarray of int64
-        The parameters of the network, the routing, the classes.
-    words, classes : int
-        Words of the header; how many classes there are.
-    """
+    """The rules of a network, a routing and classes of channels, and their parameters."""
 
     neighbor: PortRule
+    """`neighbor` and `reverse_port` of the network, `start` and `decide` of the routing, and the
+    classes' own. The third and the last are asked where `CLASSED`."""
     start: StartRule
+    """See `neighbor`."""
     decide: DecideRule
+    """See `neighbor`."""
     back: PortRule
+    """See `neighbor`."""
     class_rule: ClassRule
+    """See `neighbor`."""
     wiring: Ints
+    """The parameters of the network, the routing, the classes."""
     wayfinding: Ints
+    """See `wiring`."""
     class_params: Ints
+    """See `wiring`."""
     words: int
+    """Words of the header; how many classes there are."""
     classes: int
+    """See `words`."""
 
 
 def rules(
@@ -79,32 +79,30 @@ def rules(
 
 
 class Visit(NamedTuple):
-    """A message in a node on its way.
-
-    Attributes
-    ----------
-    pair, source, target : int
-        Which pair's message it is, and its ends.
-    hops : int
-        Hops from the source to here.
-    node, port, following : int
-        This node, the port that the message leaves by (`ARRIVED` or `STUCK` where it stays), and
-        the node behind that port; < 0 where it is not wired.
-    held, group, channel : int
-        The channel by which the message came, or -1; the class of that by which it leaves, and that
-        channel itself: numbers (node * ports + port) * classes + class.
-    """
+    """A message in a node on its way."""
 
     pair: int
+    """Which pair's message it is, and its ends."""
     source: int
+    """See `pair`."""
     target: int
+    """See `pair`."""
     hops: int
+    """Hops from the source to here."""
     node: int
+    """This node, the port that the message leaves by (`ARRIVED` or `STUCK` where it stays), and the
+    node behind that port; < 0 where it is not wired."""
     port: int
+    """See `node`."""
     following: int
+    """See `node`."""
     held: int
+    """The channel by which the message came, or -1; the class of that by which it leaves, and that
+    channel itself: numbers (node * ports + port) * classes + class."""
     group: int
+    """See `held`."""
     channel: int
+    """See `held`."""
 
 
 class Notes(NamedTuple):

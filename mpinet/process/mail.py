@@ -25,16 +25,11 @@ from mpinet.process.values import from_bytes, to_bytes
 
 
 class Outbox:
-    """Sends of this rank's processors for the next step.
-
-    Attributes
-    ----------
-    values : list
-        A value for every parcel.
-    """
+    """Sends of this rank's processors for the next step."""
 
     def __init__(self) -> None:
         self.values: list[Any] = []
+        """A value for every parcel."""
         self._senders: list[int] = []
         self._ports: list[tuple[int, ...]] = []
 
@@ -79,22 +74,16 @@ class Outbox:
 
 @dataclass(frozen=True, eq=False)
 class Letters:
-    """Messages to carry in one step.
-
-    Attributes
-    ----------
-    senders, ports : ndarray of int64, shape (k,)
-        Who sends on which port.
-    keys : ndarray of int64, shape (k,)
-        The place of each message's value in `values`.
-    values : list
-        The values.
-    """
+    """Messages to carry in one step."""
 
     senders: Ints
+    """Who sends on which port. Shape (k,)."""
     ports: Ints
+    """See `senders`."""
     keys: Ints
+    """The place of each message's value in `values`. Shape (k,)."""
     values: list[Any]
+    """The values."""
 
     def targets(self, topology: Topology) -> Ints:
         """Receiver of each message; -1 if the machine will refuse it."""
@@ -115,18 +104,12 @@ class Letters:
 
 @dataclass(frozen=True, eq=False)
 class Arrived:
-    """Messages that one step has brought to this rank's processors.
-
-    Attributes
-    ----------
-    inbox : Inbox
-        Receivers, ports, and the keys of the values, by receiver, then port.
-    tables : list
-        Every rank's values of messages for this rank, by their keys.
-    """
+    """Messages that one step has brought to this rank's processors."""
 
     inbox: Inbox
+    """Receivers, ports, and the keys of the values, by receiver, then port."""
     tables: list[Any]
+    """Every rank's values of messages for this rank, by their keys."""
 
     def values(self, chosen: Ints) -> list[Any]:
         """Values of some of the messages, given by their places in the inbox."""

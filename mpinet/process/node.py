@@ -47,9 +47,6 @@ class Node:
     ----------
     id : int
         The processor's number, 0..size-1.
-    arrival_port : int or None
-        The port by which the last message that `receive` took had come; `ROUTED` where it was
-        routed; None if the last one took nothing.
     """
 
     __slots__ = (
@@ -71,6 +68,8 @@ class Node:
     def __init__(self, hosting: Hosting, slot: int, number: int):
         self.id = number
         self.arrival_port: int | None = None
+        """The port by which the last message that `receive` took had come; `ROUTED` where it was
+        routed; None if the last one took nothing."""
         self._hosting = hosting
         self._slot = slot
         self._action: Action = COMPUTING

@@ -65,10 +65,6 @@ class Scheduler:
 
     Attributes
     ----------
-    nodes : list of (Node or None)
-        The processors by slot; None for switches and for those that have ended.
-    values : list
-        What programs have returned, by slot, packed.
     unreceived : ndarray of int64, shape (hosted,)
         Messages for processors that have ended without them.
     """
@@ -91,7 +87,9 @@ class Scheduler:
             Node(self.hosting, slot, number) if number < hosts else None
             for slot, number in enumerate(machine.nodes.tolist())
         ]
+        """The processors by slot; None for switches and for those that have ended."""
         self.values: list[Any] = [None] * len(self.nodes)
+        """What programs have returned, by slot, packed."""
         self.unreceived = np.zeros(len(self.nodes), np.int64)
         self._start: Callable[[Node], Any] = lambda node: program(node, *arguments, **named)
         self._running = np.array([node is not None for node in self.nodes], bool)

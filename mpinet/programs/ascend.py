@@ -30,36 +30,28 @@ CHUNK = 2**16
 
 @dataclass(frozen=True, eq=False)
 class AscendResult:
-    """Result of an operator of ASCEND or DESCEND.
-
-    Attributes
-    ----------
-    operator, kind, algorithm : str
-        Names of the operator, its form and the schedule.
-    elements : int
-        Number of elements: 2^q, or a multiple of it where the schedule has several instances.
-    steps : int
-        Steps of the machine.
-    phases : list of (str, int)
-        Names and steps of the stages of the only pass, or of the passes where there are several.
-    correct : bool
-        Whether all results agree with the serial computation, and every state that was looked at
-        with what its processor makes of its own and what it received (`PassSchedule.astray`).
-    index : ndarray of int64, shape (k,)
-        The elements whose results this rank has: element i of instance s is number s 2^q + i.
-    values : ndarray, shape (k, ..)
-        Their results.
-    """
+    """Result of an operator of ASCEND or DESCEND."""
 
     operator: str
+    """Names of the operator, its form and the schedule."""
     kind: str
+    """See `operator`."""
     algorithm: str
+    """See `operator`."""
     elements: int
+    """Number of elements: 2^q, or a multiple of it where the schedule has several instances."""
     steps: int
+    """Steps of the machine."""
     phases: list[Phase]
+    """Names and steps of the stages of the only pass, or of the passes where there are several."""
     correct: bool
+    """Whether all results agree with the serial computation, and every state that was looked at
+    with what its processor makes of its own and what it received (`PassSchedule.astray`)."""
     index: Ints = field(repr=False)
+    """The elements whose results this rank has: element i of instance s is number s 2^q + i. Shape
+    (k,)."""
     values: Array = field(repr=False)
+    """Their results. Shape (k, ..)."""
 
 
 def run(

@@ -20,13 +20,6 @@ from mpinet.programs.waves import adjacency, shared_out
 class Bound(int):
     """A number of steps that nothing beats, and what shows it.
 
-    Attributes
-    ----------
-    by : str
-        ``"distance"`` (an item has so many hops to go), ``"growth"`` (of those that have one),
-        ``"ends"`` (what a processor has to send or to accept), ``"hops"`` (those of all items, over
-        all channels), or the kind of a certificate: ``"cut"``, ``"flow"``.
-
     Examples
     --------
     >>> larger = max(Bound(3, "distance"), Bound(4, "growth"))
@@ -35,6 +28,9 @@ class Bound(int):
     """
 
     by: str
+    """``"distance"`` (an item has so many hops to go), ``"growth"`` (of those that have one),
+    ``"ends"`` (what a processor has to send or to accept), ``"hops"`` (those of all items, over all
+    channels), or the kind of a certificate: ``"cut"``, ``"flow"``."""
 
     def __new__(cls, steps: int, by: str) -> Bound:
         """Make a bound of so many steps, with what shows it."""
@@ -252,16 +248,12 @@ def distances_from(machine: Machine, root: int) -> Ints:
 
 @dataclass(frozen=True)
 class HostDistances:
-    """Distances between processors, in hops; switches are passed but not counted.
-
-    Attributes
-    ----------
-    diameter, total : int
-        The largest, and the sum over all ordered pairs.
-    """
+    """Distances between processors, in hops; switches are passed but not counted."""
 
     diameter: int
+    """The largest, and the sum over all ordered pairs."""
     total: int
+    """See `diameter`."""
 
 
 def host_distances(machine: Machine) -> HostDistances:

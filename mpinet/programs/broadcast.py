@@ -43,33 +43,24 @@ FLOODING = "flooding"
 
 @dataclass(frozen=True)
 class BroadcastResult:
-    """Result of a broadcast.
-
-    Attributes
-    ----------
-    algorithm : str
-        Its name.
-    steps, messages : int
-        Steps until the last of those that are informed is, and messages sent, also later: nobody
-        of a schedule knows that all the others are informed.
-    informed : int
-        Processors that have the root's message, the root included; the broadcast is incomplete
-        where they are not all.
-    phases : tuple of (str, int)
-        Names and lengths, in steps, of its phases, as far as they belong to `steps`.
-    lower_bound : Bound
-        Steps that no broadcast from this root can beat under the machine's port model.
-    preparation : Preparation
-        What it took before on a machine beside, for a tree.
-    """
+    """Result of a broadcast."""
 
     algorithm: str
+    """Its name."""
     steps: int
+    """Steps until the last of those that are informed is, and messages sent, also later: nobody of
+    a schedule knows that all the others are informed."""
     messages: int
+    """See `steps`."""
     informed: int
+    """Processors that have the root's message, the root included; the broadcast is incomplete where
+    they are not all."""
     phases: tuple[tuple[str, int], ...]
+    """Names and lengths, in steps, of its phases, as far as they belong to `steps`."""
     lower_bound: Bound
+    """Steps that no broadcast from this root can beat under the machine's port model."""
     preparation: Preparation = field(default=NONE, kw_only=True)
+    """What it took before on a machine beside, for a tree."""
 
 
 def broadcast(

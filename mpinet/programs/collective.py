@@ -21,31 +21,22 @@ Result = TypeVar("Result", bound="CollectiveResult")
 
 @dataclass(frozen=True)
 class CollectiveResult:
-    """Result of a collective.
-
-    Attributes
-    ----------
-    algorithm : str
-        Its name.
-    steps, messages : int
-        Steps of the machine until the last item has arrived, and messages sent.
-    phases : tuple of (str, int)
-        Names and lengths, in steps, of its phases.
-    lower_bound : Bound
-        Steps that nobody can beat under the machine's port model with one item per message.
-    correct : bool
-        Whether every processor ended with exactly the items that are meant for it.
-    preparation : Preparation
-        What it took before on a machine beside, for a tree.
-    """
+    """Result of a collective."""
 
     algorithm: str
+    """Its name."""
     steps: int
+    """Steps of the machine until the last item has arrived, and messages sent."""
     messages: int
+    """See `steps`."""
     phases: tuple[tuple[str, int], ...]
+    """Names and lengths, in steps, of its phases."""
     lower_bound: Bound
+    """Steps that nobody can beat under the machine's port model with one item per message."""
     correct: bool
+    """Whether every processor ended with exactly the items that are meant for it."""
     preparation: Preparation = field(default=NONE, kw_only=True)
+    """What it took before on a machine beside, for a tree."""
 
     @classmethod
     def of(

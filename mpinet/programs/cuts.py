@@ -44,24 +44,19 @@ NOBODY = np.zeros(0, np.int64)
 
 @dataclass(frozen=True, eq=False)
 class Cut:
-    """Parts, and what enters them.
-
-    Attributes
-    ----------
-    parts : ndarray of int64, shape (N,)
-        The part of every node, or `OUTSIDE`.
-    senders, receivers : ndarray of int64
-        A cover of the arcs into parts, of one port, without what busses are counted for; else
-        empty.
-    needed, entering : int
-        Times that items have to enter a part, and how many can in a step.
-    """
+    """Parts, and what enters them."""
 
     parts: Ints
+    """The part of every node, or `OUTSIDE`. Shape (N,)."""
     senders: Ints
+    """A cover of the arcs into parts, of one port, without what busses are counted for; else
+    empty."""
     receivers: Ints
+    """See `senders`."""
     needed: int
+    """Times that items have to enter a part, and how many can in a step."""
     entering: int
+    """See `needed`."""
 
     @property
     def steps(self) -> int:

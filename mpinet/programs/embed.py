@@ -116,25 +116,17 @@ def _checked_images(guest: Topology, host: Topology, images: object) -> Ints:
 
 @dataclass(frozen=True)
 class Measures:
-    """Measures of an embedding: what it costs.
-
-    Attributes
-    ----------
-    dilation : int or None
-        Largest host distance of the images of two guest neighbours, in hops. None where the
-        routing is not a shortest one and the host too large for a table of distances.
-    route_length : int
-        Hops of the longest way that stands for a guest link.
-    congestion : int
-        Largest number of guest links whose ways take one host link.
-    expansion : float
-        Host nodes per guest node.
-    """
+    """Measures of an embedding: what it costs."""
 
     dilation: int | None
+    """Largest host distance of the images of two guest neighbours, in hops. None where the routing
+    is not a shortest one and the host too large for a table of distances."""
     route_length: int
+    """Hops of the longest way that stands for a guest link."""
     congestion: int
+    """Largest number of guest links whose ways take one host link."""
     expansion: float
+    """Host nodes per guest node."""
 
 
 def measure(machine: Machine, embedding: Embedding, routing: Routing | None = None) -> Measures:

@@ -39,25 +39,17 @@ STEP = "step"
 
 @dataclass(frozen=True)
 class Emulated:
-    """Result of a guest's program on the host.
-
-    Attributes
-    ----------
-    program : str
-        ``"step"``, ``"ascend"`` or ``"descend"``.
-    guest_steps : int
-        Steps on the guest itself.
-    host_steps : int
-        Steps of the host.
-    correct : bool
-        Whether the outcome is right: every message with its addressee, or all results equal to
-        those of the serial computation.
-    """
+    """Result of a guest's program on the host."""
 
     program: str
+    """``"step"``, ``"ascend"`` or ``"descend"``."""
     guest_steps: int
+    """Steps on the guest itself."""
     host_steps: int
+    """Steps of the host."""
     correct: bool
+    """Whether the outcome is right: every message with its addressee, or all results equal to those
+    of the serial computation."""
 
     @property
     def slowdown(self) -> float | None:

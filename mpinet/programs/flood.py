@@ -27,25 +27,18 @@ ROOMS, BYTES_A_PORT = 3, 4
 
 @dataclass(frozen=True)
 class FloodResult:
-    """Result of a flood.
-
-    Attributes
-    ----------
-    steps, messages : int
-        Steps until nobody new is informed, and messages sent in them.
-    informed : int
-        Nodes that the flood reached, the root included.
-    eccentricity : int
-        Step in which the last node was informed: its distance from the root.
-    farthest_host : int
-        Step in which the last processor was informed (switches do not count).
-    """
+    """Result of a flood."""
 
     steps: int
+    """Steps until nobody new is informed, and messages sent in them."""
     messages: int
+    """See `steps`."""
     informed: int
+    """Nodes that the flood reached, the root included."""
     eccentricity: int
+    """Step in which the last node was informed: its distance from the root."""
     farthest_host: int
+    """Step in which the last processor was informed (switches do not count)."""
 
 
 def flood(machine: Machine, root: int) -> FloodResult:
@@ -173,21 +166,14 @@ def _different(ascending: Ints) -> Ints:
 
 @dataclass(frozen=True)
 class Distances:
-    """Distances between all nodes, measured by flooding.
-
-    Attributes
-    ----------
-    diameter : int
-        Largest distance, in hops.
-    distance_sum : int
-        Sum over all ordered pairs, in hops.
-    average_distance : float
-        Mean over all ordered pairs of different nodes, in hops.
-    """
+    """Distances between all nodes, measured by flooding."""
 
     diameter: int
+    """Largest distance, in hops."""
     distance_sum: int
+    """Sum over all ordered pairs, in hops."""
     average_distance: float
+    """Mean over all ordered pairs of different nodes, in hops."""
 
 
 def distances(machine: Machine, watch: Callable[[int], None] | None = None) -> Distances:

@@ -80,20 +80,15 @@ def scatter_timetable(topology: Topology, root: int, model: PortModel, bound: in
 
 @dataclass(frozen=True)
 class FlowCut:
-    """Cut that shows why so few steps do not do for a gather: what places in time let out.
-
-    Attributes
-    ----------
-    since : list of int
-        The step after which each node belongs to the set, 0 for from the beginning, -1 for never.
-    senders, receivers : list of [int, int]
-        Nodes and steps that are counted once, however many links or busses lead out of the set by
-        them.
-    """
+    """Cut that shows why so few steps do not do for a gather: what places in time let out."""
 
     since: list[int]
+    """The step after which each node belongs to the set, 0 for from the beginning, -1 for never."""
     senders: list[list[int]]
+    """Nodes and steps that are counted once, however many links or busses lead out of the set by
+    them."""
     receivers: list[list[int]]
+    """See `senders`."""
 
 
 def minimum_cut(topology: Topology, root: int, model: PortModel, steps: int) -> FlowCut | None:
@@ -196,27 +191,24 @@ class Move(NamedTuple):
 @dataclass(frozen=True, eq=False)
 class Places:
     """A step of the network of places in time: nodes, then their gates, then both sides of busses.
-
-    Attributes
-    ----------
-    number : int
-        Of places.
-    tail, head, delay, capacity : ndarray of int64, shape (a,)
-        Arcs; an arc of delay 1 takes a step.
-    links : tuple of ndarray of int64, shape (l,)
-        Senders, ports and receivers of the first arcs, one for each direction of a link; of busses,
-        the members and their busses, whose arcs come first onto the busses, then off them.
-    busses : int or None
-        How many there are; None where there are links.
     """
 
     number: int
+    """Of places."""
     tail: Ints
+    """Arcs; an arc of delay 1 takes a step. Shape (a,)."""
     head: Ints
+    """See `tail`."""
     delay: Ints
+    """See `tail`."""
     capacity: Ints
+    """See `tail`."""
     links: tuple[Ints, ...]
+    """Senders, ports and receivers of the first arcs, one for each direction of a link; of busses,
+    the members and their busses, whose arcs come first onto the busses, then off them. Shape
+    (l,)."""
     busses: int | None
+    """How many there are; None where there are links."""
 
     @classmethod
     def of(cls, topology: Topology, model: PortModel) -> Places:

@@ -19,21 +19,14 @@ often as is wanted; or make one of several, too, in a reduction."""
 
 
 class Kind(NamedTuple):
-    """Properties of a collective.
-
-    Attributes
-    ----------
-    rooted : bool
-        Whether it begins or ends at one processor.
-    adds : bool
-        Whether contributions are added, modulo 2^64.
-    owned : bool
-        Whether there are k chunks for each processor: chunk owner*k + j.
-    """
+    """Properties of a collective."""
 
     rooted: bool = False
+    """Whether it begins or ends at one processor."""
     adds: bool = False
+    """Whether contributions are added, modulo 2^64."""
     owned: bool = False
+    """Whether there are k chunks for each processor: chunk owner*k + j."""
 
 
 KINDS: dict[str, Kind] = {

@@ -45,24 +45,16 @@ SAMPLED_PORTS = 1 << 12
 
 @dataclass(frozen=True)
 class Share:
-    """The largest part of a network that a rank has.
-
-    Attributes
-    ----------
-    network : Topology
-        The network.
-    ranks : int
-        How many ranks there are.
-    hosted : int
-        Processors and switches on the rank that has most.
-    scattered : bool
-        Whether neighbours are on one rank only by chance.
-    """
+    """The largest part of a network that a rank has."""
 
     network: Topology
+    """The network."""
     ranks: int
+    """How many ranks there are."""
     hosted: int
+    """Processors and switches on the rank that has most."""
     scattered: bool = False
+    """Whether neighbours are on one rank only by chance."""
 
     @classmethod
     def even(cls, network: Topology, ranks: int) -> Share:

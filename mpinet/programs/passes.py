@@ -62,20 +62,15 @@ RANDOM = 1 << 16
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """A broadcast tree, and when everybody is informed.
-
-    Attributes
-    ----------
-    steps : int
-        Of the whole broadcast.
-    parent, since : ndarray of int32, shape (N,)
-        Who tells each node and in which step; -1 at the root, and at switches that need not be
-        informed. The root's step is 0.
-    """
+    """A broadcast tree, and when everybody is informed."""
 
     steps: int
+    """Of the whole broadcast."""
     parent: Short
+    """Who tells each node and in which step; -1 at the root, and at switches that need not be
+    informed. The root's step is 0. Shape (N,)."""
     since: Short
+    """See `parent`."""
 
 
 def sees_whole(topology: Topology) -> bool:

@@ -47,34 +47,24 @@ NAMES = (
 
 @dataclass(frozen=True, eq=False)
 class Pattern:
-    """Pattern of the targets that messages go to.
-
-    Attributes
-    ----------
-    name : str
-        As it was given.
-    rule : Rule
-        ``target(source, seed, sequence, step, params)``.
-    params : ndarray of int64
-        Its parameters; params[0] is the number of processors.
-    rows : ndarray of int64, shape (k, 4), optional
-        A trace instead: (step, source, target, flits), ascending by step and source.
-    parts : tuple of Pattern
-        The patterns of a mix, or the two of a product.
-    bounds : tuple of int
-        Of a mix, in units of 2^-32: a message is of the first of its patterns whose bound its draw
-        is below, else of the last.
-    width : int
-        Processors of a group, of a product; else 0.
-    """
+    """Pattern of the targets that messages go to."""
 
     name: str
+    """As it was given."""
     rule: Rule
+    """``target(source, seed, sequence, step, params)``."""
     params: Ints
+    """Its parameters; params[0] is the number of processors."""
     rows: Ints | None = None
+    """A trace instead: (step, source, target, flits), ascending by step and source. Shape (k,
+    4)."""
     parts: tuple[Pattern, ...] = ()
+    """The patterns of a mix, or the two of a product."""
     bounds: tuple[int, ...] = ()
+    """Of a mix, in units of 2^-32: a message is of the first of its patterns whose bound its draw
+    is below, else of the last."""
     width: int = 0
+    """Processors of a group, of a product; else 0."""
 
     @property
     def is_drawn(self) -> bool:

@@ -53,23 +53,17 @@ any.
 
 @dataclass(frozen=True)
 class Performed:
-    """Result of performing a timetable, and whether it did what it is for.
-
-    Attributes
-    ----------
-    steps, messages : int
-        Steps of the machine, empty ones too, and messages sent.
-    lower_bound : Bound or None
-        Steps that nobody beats; None where it is not stated what messages carry.
-    correct : bool or None
-        Whether every processor ended with the right number for every chunk that it needs; None
-        where that is not stated.
-    """
+    """Result of performing a timetable, and whether it did what it is for."""
 
     steps: int
+    """Steps of the machine, empty ones too, and messages sent."""
     messages: int
+    """See `steps`."""
     lower_bound: Bound | None
+    """Steps that nobody beats; None where it is not stated what messages carry."""
     correct: bool | None
+    """Whether every processor ended with the right number for every chunk that it needs; None where
+    that is not stated."""
 
 
 def perform(

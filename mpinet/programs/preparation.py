@@ -9,16 +9,12 @@ from mpinet.machine import Machine
 
 @dataclass(frozen=True)
 class Preparation:
-    """Cost of preparing a collective, on a machine beside the one that is measured.
-
-    Parameters
-    ----------
-    steps, messages : int
-        None where every processor knows its part from its own number.
-    """
+    """Cost of preparing a collective, on a machine beside the one that is measured."""
 
     steps: int = 0
+    """None where every processor knows its part from its own number."""
     messages: int = 0
+    """See `steps`."""
 
     @staticmethod
     def on(survey: Machine) -> Preparation:

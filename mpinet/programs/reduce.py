@@ -39,15 +39,10 @@ CHUNK = 2**16
 
 @dataclass(frozen=True)
 class ReduceResult(CollectiveResult):
-    """Result of a reduction, and what it came to.
-
-    Attributes
-    ----------
-    value : int
-        What the root has in the end.
-    """
+    """Result of a reduction, and what it came to."""
 
     value: int
+    """What the root has in the end."""
 
 
 def reduce(

@@ -44,33 +44,26 @@ class Latency:
 
 @dataclass(frozen=True)
 class RouteResult:
-    """Result of routing: what became of the messages.
-
-    Attributes
-    ----------
-    messages, delivered, undeliverable : int
-        Messages injected, and where they ended.
-    steps : int
-        Steps of the machine until the last delivery (makespan; in ideal mode the longest path).
-    hops_total, hops_max : int
-        Hops of all messages; the most of a delivered one.
-    latency : Latency
-        In steps.
-    queue_max : int
-        Most messages that waited at one processor in one step.
-    link_load : ChannelLoad or None
-        Messages over the channels; None where the machine does not meter them.
-    """
+    """Result of routing: what became of the messages."""
 
     messages: int
+    """Messages injected, and where they ended."""
     delivered: int
+    """See `messages`."""
     undeliverable: int
+    """See `messages`."""
     steps: int
+    """Steps of the machine until the last delivery (makespan; in ideal mode the longest path)."""
     hops_total: int
+    """Hops of all messages; the most of a delivered one."""
     hops_max: int
+    """See `hops_total`."""
     latency: Latency
+    """In steps."""
     queue_max: int
+    """Most messages that waited at one processor in one step."""
     link_load: ChannelLoad | None
+    """Messages over the channels; None where the machine does not meter them."""
 
 
 def route(

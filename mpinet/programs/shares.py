@@ -27,24 +27,16 @@ from mpinet.programs.patterns import (
 
 @dataclass(frozen=True, eq=False)
 class Share:
-    """A part of a pattern: pairs to which the same share of their sources' messages goes.
-
-    Attributes
-    ----------
-    weight : Fraction
-        That share.
-    hosts : int
-        Processors; all ordered pairs of them, unless `targets` names one for each source.
-    targets : ndarray of int64, shape (hosts,), optional
-        The target of every source.
-    own : bool
-        Whether all pairs include those of a processor with itself.
-    """
+    """A part of a pattern: pairs to which the same share of their sources' messages goes."""
 
     weight: Fraction
+    """That share."""
     hosts: int
+    """Processors; all ordered pairs of them, unless `targets` names one for each source."""
     targets: Ints | None = None
+    """The target of every source. Shape (hosts,)."""
     own: bool = True
+    """Whether all pairs include those of a processor with itself."""
 
     @property
     def pairs(self) -> int:

@@ -40,25 +40,18 @@ class Traffic:
 
     The numbers say who goes first: messages are numbered by source, then target, where everybody
     sends to known ones; random ones and those of a file in the order of draws and lines.
-
-    Attributes
-    ----------
-    topology : Topology
-        The network; only its hosts send and receive.
-    total : int
-        Number of messages; they are numbered 0..total-1.
-    ends : callable
-        ``ends(numbers)``: sources and targets, two arrays of int64, of the messages with these
-        numbers (ndarray of integers).
-    sent_by : callable
-        ``sent_by(machine)``: numbers of the messages that this rank's processors send, ascending
-        (ndarray of integers).
     """
 
     topology: Topology
+    """The network; only its hosts send and receive."""
     total: int
+    """Number of messages; they are numbered 0..total-1."""
     ends: Callable[[Ints], tuple[Ints, Ints]]
+    """``ends(numbers)``: sources and targets, two arrays of int64, of the messages with these
+    numbers (ndarray of integers)."""
     sent_by: Callable[[Machine], Ints]
+    """``sent_by(machine)``: numbers of the messages that this rank's processors send, ascending
+    (ndarray of integers)."""
 
 
 def traffic(topology: Topology, pattern: str, seed: int = 0) -> Traffic:

@@ -40,31 +40,21 @@ NEAR = 16
 
 @dataclass(frozen=True)
 class TranslatedResult(CollectiveResult):
-    """Result of a gossip by translations.
-
-    Attributes
-    ----------
-    by_orbit : bool
-        Whether one processor's messages stood for those of all, which nobody moved.
-    """
+    """Result of a gossip by translations."""
 
     by_orbit: bool
+    """Whether one processor's messages stood for those of all, which nobody moved."""
 
 
 @dataclass(frozen=True, eq=False)
 class Orbit:
-    """The messages that processor 0 receives, of which all others are translations.
-
-    Attributes
-    ----------
-    translations : Translations
-        Of the network.
-    rows : ndarray of int64, shape (N - 1, 3)
-        Step, link and item: the link is the place of a port in `Translations.ports`.
-    """
+    """The messages that processor 0 receives, of which all others are translations."""
 
     translations: Translations
+    """Of the network."""
     rows: Table
+    """Step, link and item: the link is the place of a port in `Translations.ports`. Shape (N - 1,
+    3)."""
 
     @classmethod
     def of(cls, topology: Topology, one_port: bool) -> Orbit:

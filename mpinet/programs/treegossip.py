@@ -69,20 +69,16 @@ def gossip_along_tree(
 
 @dataclass(frozen=True, eq=False)
 class _Arcs:
-    """The tree's links as seen by this rank's nodes, and when they are used.
-
-    Attributes
-    ----------
-    slots, ports, turns : ndarray of int64, shape (k,)
-        Node and port; the step, modulo the period, in which the node may send on it.
-    period : int
-        Steps after which the turns come again.
-    """
+    """The tree's links as seen by this rank's nodes, and when they are used."""
 
     slots: Ints
+    """Node and port; the step, modulo the period, in which the node may send on it. Shape (k,)."""
     ports: Ints
+    """See `slots`."""
     turns: Ints
+    """See `slots`."""
     period: int
+    """Steps after which the turns come again."""
 
 
 def _arcs(machine: Machine, tree: Tree) -> _Arcs:

@@ -41,27 +41,18 @@ def adjacency(topology: Topology) -> Topology:
 
 @dataclass(frozen=True, eq=False)
 class Wave:
-    """One step of a flood: the sources that come to nodes in it.
-
-    Attributes
-    ----------
-    distance : int
-        Steps made: the hops from these sources.
-    begin : int
-        Place of the first of the sources that flood together.
-    fresh : ndarray of uint64, shape (hosted, words)
-        A bit for each of these sources, by this rank's nodes.
-    bits : int
-        Bits that are set on this rank.
-    total : int
-        Bits that are set on all ranks of the machine.
-    """
+    """One step of a flood: the sources that come to nodes in it."""
 
     distance: int
+    """Steps made: the hops from these sources."""
     begin: int
+    """Place of the first of the sources that flood together."""
     fresh: Words
+    """A bit for each of these sources, by this rank's nodes. Shape (hosted, words)."""
     bits: int
+    """Bits that are set on this rank."""
     total: int
+    """Bits that are set on all ranks of the machine."""
 
     @cached_property
     def new(self) -> Ints:

@@ -125,24 +125,16 @@ def anynet_routers(topology: Topology, begin: int, end: int) -> bytes:
 
 @dataclass(frozen=True)
 class Form:
-    """Parts of a file format.
-
-    Parameters
-    ----------
-    heading : callable
-        The beginning, for a network.
-    nodes : callable, optional
-        What is written of the nodes begin..end-1.
-    links : callable
-        What is written of links in lines ``u v``.
-    ending : bytes
-        The end.
-    """
+    """Parts of a file format."""
 
     heading: Callable[[Topology], str] = lambda topology: ""
+    """The beginning, for a network."""
     nodes: Callable[[Topology, int, int], bytes] | None = None
+    """What is written of the nodes begin..end-1."""
     links: Callable[[bytes], bytes] = bytes
+    """What is written of links in lines ``u v``."""
     ending: bytes = b""
+    """The end."""
 
 
 FORMS = {

@@ -75,21 +75,14 @@ MOST_HEADER = 1 << 26
 
 @dataclass(frozen=True)
 class Recording:
-    """Contents of a recording file.
-
-    Attributes
-    ----------
-    header : dict
-        Where it comes from: command, topology, nodes, hosts, ports, model, seed, steps, sites.
-    moves : dict of str to ndarray of int64
-        The columns `MOVES`, by step, sender, port, message; of a run in time `TIMES`, too.
-    calls : dict of str to ndarray of int64
-        The columns `CALLS`, by end, processor.
-    """
+    """Contents of a recording file."""
 
     header: dict[str, Any]
+    """Where it comes from: command, topology, nodes, hosts, ports, model, seed, steps, sites."""
     moves: dict[str, Ints]
+    """The columns `MOVES`, by step, sender, port, message; of a run in time `TIMES`, too."""
     calls: dict[str, Ints]
+    """The columns `CALLS`, by end, processor."""
 
 
 def write_recording(transport: Local, trace: Trace, path: Path, header: Mapping[str, Any]) -> None:

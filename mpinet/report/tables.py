@@ -17,21 +17,14 @@ GAP = "  "
 
 @dataclass(frozen=True)
 class Table:
-    """Cells of a table as texts.
-
-    Attributes
-    ----------
-    heading : list of str
-        The columns' names; empty if they have none.
-    rows : list of list of str
-        The cells.
-    right : list of bool
-        Whether each column holds numbers, which are aligned to the right.
-    """
+    """Cells of a table as texts."""
 
     heading: list[str]
+    """The columns' names; empty if they have none."""
     rows: list[list[str]]
+    """The cells."""
     right: list[bool]
+    """Whether each column holds numbers, which are aligned to the right."""
 
 
 _kept: ContextVar[list[Table] | None] = ContextVar("tables", default=None)

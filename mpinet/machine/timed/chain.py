@@ -45,28 +45,20 @@ Moment = tuple[Callable[..., Any], tuple[int, ...]] | None
 
 @dataclass(frozen=True)
 class Piece:
-    """A piece of the critical path.
-
-    Attributes
-    ----------
-    begin, end : int
-        Its time.
-    kind : str
-        One of `KINDS`.
-    row : int
-        The operation, by its row in the program: of a message the send.
-    link : tuple of int, optional
-        Node and port, where a link takes the time.
-    behind : int, optional
-        The send of the message that is on the link meanwhile, where another waits.
-    """
+    """A piece of the critical path."""
 
     begin: int
+    """Its time."""
     end: int
+    """See `begin`."""
     kind: str
+    """One of `KINDS`."""
     row: int
+    """The operation, by its row in the program: of a message the send."""
     link: tuple[int, int] | None = None
+    """Node and port, where a link takes the time."""
     behind: int | None = None
+    """The send of the message that is on the link meanwhile, where another waits."""
 
 
 class Chain:
@@ -84,14 +76,6 @@ class Chain:
         The network; None: there is none.
     processor, time : int
         Where and when the run ends.
-
-    Attributes
-    ----------
-    pieces : list of Piece
-        The path, from the begin of the run to its end.
-    counts : Counter
-        How often each parameter stands in it, by name: overhead, overhead_byte, gap, gap_byte,
-        flat, ``latency K`` and ``time_byte K`` of class K, and the time of calcs.
     """
 
     def __init__(
@@ -109,7 +93,10 @@ class Chain:
         self._eager = layout.NEVER if costs.eager is None else costs.eager
         self._classes = max(len(costs.latencies), len(costs.byte_times))
         self.pieces: list[Piece] = []
+        """The path, from the begin of the run to its end."""
         self.counts: Counter[str] = Counter()
+        """How often each parameter stands in it, by name: overhead, overhead_byte, gap, gap_byte,
+        flat, ``latency K`` and ``time_byte K`` of class K, and the time of calcs."""
         self._now, self._since, self._waits = time, -1, -1
         moment = self._last(processor) if time else None
         while moment is not None:

@@ -14,23 +14,6 @@ MOST_COST = 1 << 40
 class Costs:
     """Parameters of processors and links, in units of time.
 
-    Attributes
-    ----------
-    overhead, overhead_byte : int
-        CPU time of a message, and of each of its bytes but the first.
-    gap, gap_byte : int
-        NIC time of a message, and of each of its bytes but the first.
-    eager : int, optional
-        Bytes of the largest message whose sender does not wait for its receiver; None: all.
-    latencies, byte_times : tuple of int
-        Latency of a link, and its time per byte, by class; the last one serves all further classes.
-    flat : int
-        Latency between any two processors, where there is no network.
-    mode : {'cut', 'store', 'ideal'}
-        How messages go over several links.
-    half_duplex : bool
-        Whether the two directions of a link share it.
-
     Raises
     ------
     UsageError
@@ -38,15 +21,26 @@ class Costs:
     """
 
     overhead: int = 0
+    """CPU time of a message, and of each of its bytes but the first."""
     overhead_byte: int = 0
+    """See `overhead`."""
     gap: int = 0
+    """NIC time of a message, and of each of its bytes but the first."""
     gap_byte: int = 0
+    """See `gap`."""
     eager: int | None = None
+    """Bytes of the largest message whose sender does not wait for its receiver; None: all."""
     latencies: tuple[int, ...] = (1,)
+    """Latency of a link, and its time per byte, by class; the last one serves all further
+    classes."""
     byte_times: tuple[int, ...] = (0,)
+    """See `latencies`."""
     flat: int = 0
+    """Latency between any two processors, where there is no network."""
     mode: str = "cut"
+    """How messages go over several links. One of 'cut', 'store', 'ideal'."""
     half_duplex: bool = False
+    """Whether the two directions of a link share it."""
 
     def __post_init__(self) -> None:
         named = {

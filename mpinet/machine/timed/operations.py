@@ -13,22 +13,15 @@ from mpinet.machine.timed.scripted import Scripted
 
 
 class Connected(NamedTuple):
-    """Scripts of a rank's processors.
-
-    Attributes
-    ----------
-    statements : ndarray of Statement
-        A row for each, and one behind the last.
-    needs : ndarray of int32
-        The requirements, as in `Program.needs`.
-    followers : ndarray of int32
-        What waits for each operation, twice its number at the processor, and 1 more where it waits
-        for the begin.
-    """
+    """Scripts of a rank's processors."""
 
     statements: Array
+    """A row for each, and one behind the last. Type: ndarray of Statement."""
     needs: Shorts
+    """The requirements, as in `Program.needs`."""
     followers: Shorts
+    """What waits for each operation, twice its number at the processor, and 1 more where it waits
+    for the begin."""
 
 
 def connected(part: Scripted) -> Connected:

@@ -24,41 +24,30 @@ MOST_ROWS = (1 << 30) - 1
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """A program of messages; operations are rows, those of a processor side by side.
-
-    Attributes
-    ----------
-    first : ndarray of int64, shape (processors + 1,)
-        Each processor's first row, then the number of rows.
-    kind : ndarray of int8, shape (rows,)
-        `CALC`, `SEND` or `RECV`.
-    amount : ndarray of int64, shape (rows,)
-        The time of a calc, the bytes of a message.
-    peer, cpu : ndarray of int32, shape (rows,)
-        The other processor, `ANY` for a receive from any; the CPU.
-    tag : ndarray of uint32, shape (rows,)
-        The tag, `ANY_TAG` for a receive with any.
-    needs_first : ndarray of int64, shape (rows + 1,)
-        Each row's first requirement in `needs`.
-    needs : ndarray of int64
-        The numbers of the operations, among their processor's, that a row requires: twice, and 1
-        more where it requires that they have begun, not that they are done.
-    lines : ndarray of int64, shape (rows,)
-        The line of the file or script in which each operation stands; 0: unknown.
-    name : str
-        Where it comes from.
-    """
+    """A program of messages; operations are rows, those of a processor side by side."""
 
     first: Ints
+    """Each processor's first row, then the number of rows. Shape (processors + 1,)."""
     kind: Ints
+    """`CALC`, `SEND` or `RECV`. Type: ndarray of int8, shape (rows,)."""
     amount: Ints
+    """The time of a calc, the bytes of a message. Shape (rows,)."""
     peer: Ints
+    """The other processor, `ANY` for a receive from any; the CPU. Type: ndarray of int32, shape
+    (rows,)."""
     cpu: Ints
+    """See `peer`."""
     tag: Ints
+    """The tag, `ANY_TAG` for a receive with any. Type: ndarray of uint32, shape (rows,)."""
     needs_first: Ints
+    """Each row's first requirement in `needs`. Shape (rows + 1,)."""
     needs: Ints
+    """The numbers of the operations, among their processor's, that a row requires: twice, and 1
+    more where it requires that they have begun, not that they are done."""
     lines: Ints
+    """The line of the file or script in which each operation stands; 0: unknown. Shape (rows,)."""
     name: str = "program"
+    """Where it comes from."""
 
     @property
     def processors(self) -> int:

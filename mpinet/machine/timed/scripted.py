@@ -26,29 +26,21 @@ BYTES_A_ROW = 60
 
 @dataclass(frozen=True, eq=False)
 class Scripted:
-    """A program whose processors share scripts.
-
-    Attributes
-    ----------
-    scripts : Program
-        A script in the place of each processor. Where a row's `way` is not 0, `peer` is how far
-        off the other processor is.
-    way : ndarray of int32, shape (rows,)
-        The row of `ways` by which each statement's peer is found; 0: `peer` is its number.
-    ways : ndarray of int64, shape (k, 2)
-        Stride and radix of a digit of processors' numbers: the peer's is `peer` more, modulo the
-        radix. The first row is not used.
-    which : ndarray of int32, shape (processors,)
-        The script of each processor.
-    span : int
-        Operations of a processor that have rows at one time, at most: those behind take theirs.
-    """
+    """A program whose processors share scripts."""
 
     scripts: Program
+    """A script in the place of each processor. Where a row's `way` is not 0, `peer` is how far off
+    the other processor is."""
     way: Shorts
+    """The row of `ways` by which each statement's peer is found; 0: `peer` is its number. Shape
+    (rows,)."""
     ways: Table
+    """Stride and radix of a digit of processors' numbers: the peer's is `peer` more, modulo the
+    radix. The first row is not used. Shape (k, 2)."""
     which: Shorts
+    """The script of each processor. Shape (processors,)."""
     span: int = MOST_ROWS
+    """Operations of a processor that have rows at one time, at most: those behind take theirs."""
 
     @property
     def name(self) -> str:

@@ -56,50 +56,35 @@ def cables(topology: Topology, places: Ints, nodes: Ints, ports: Ints) -> Ints:
 
 @dataclass(frozen=True)
 class Buffering:
-    """Buffers and switches of links and nodes.
-
-    Parameters
-    ----------
-    switching : str
-        ``"wormhole"``, ``"vct"`` (virtual cut-through) or ``"saf"`` (store and forward).
-    vcs : int
-        Virtual channels of a link.
-    buffers : int
-        Flits that the buffer of a virtual channel holds; 0: unlimited queues.
-    policy : str
-        Arbitration at an output: ``"rotating"``, ``"oldest"`` or ``"fifo"``.
-    crossbar : str or int
-        Flits that leave an input port per step: ``"one"``, a number, or ``"all"``: one per lane.
-    eject : str
-        Flits that a processor takes per step: ``"one"`` or ``"all"``.
-    link_delay : int or sequence of int
-        Steps that a flit, or a credit, takes over a link; several: of class 0, 1, .. of links
-        (`Topology.link_class`), the last one of all further classes.
-    router_delay : int
-        Steps that a flit is in a router before it is at the end of its lane.
-    queue : int
-        Flits that wait for the channel behind each output.
-    at_once : int
-        Flits that an output with a queue takes per step; 0: as many as there is room for.
-    iterations : int
-        Rounds of grants in a step, with policies of two phases.
-    places : ndarray of int64, shape (nodes, d), optional
-        Coordinates of all nodes: a flit takes a step for each unit of the way along the axes from
-        one end of a link to the other, one at least. `link_delay` is then the longest.
-    """
+    """Buffers and switches of links and nodes."""
 
     switching: str = "wormhole"
+    """``"wormhole"``, ``"vct"`` (virtual cut-through) or ``"saf"`` (store and forward)."""
     vcs: int = 2
+    """Virtual channels of a link."""
     buffers: int = 4
+    """Flits that the buffer of a virtual channel holds; 0: unlimited queues."""
     policy: str = "rotating"
+    """Arbitration at an output: ``"rotating"``, ``"oldest"`` or ``"fifo"``."""
     crossbar: str | int = "one"
+    """Flits that leave an input port per step: ``"one"``, a number, or ``"all"``: one per lane."""
     eject: str = "one"
+    """Flits that a processor takes per step: ``"one"`` or ``"all"``."""
     link_delay: int | Sequence[int] = 1
+    """Steps that a flit, or a credit, takes over a link; several: of class 0, 1, .. of links
+    (`Topology.link_class`), the last one of all further classes."""
     router_delay: int = 0
+    """Steps that a flit is in a router before it is at the end of its lane."""
     queue: int = 0
+    """Flits that wait for the channel behind each output."""
     at_once: int = 0
+    """Flits that an output with a queue takes per step; 0: as many as there is room for."""
     iterations: int = 1
+    """Rounds of grants in a step, with policies of two phases."""
     places: Ints | None = field(default=None, compare=False)
+    """Coordinates of all nodes: a flit takes a step for each unit of the way along the axes from
+    one end of a link to the other, one at least. `link_delay` is then the longest. Shape (nodes,
+    d)."""
 
     def __post_init__(self) -> None:
         for name, value, allowed in (
@@ -191,59 +176,42 @@ class Buffering:
 
 @dataclass(frozen=True, eq=False)
 class Generation:
-    """Messages that processors generate: their targets, rate and lengths.
-
-    Parameters
-    ----------
-    target : Rule
-        ``target(source, seed, sequence, step, params)``.
-    params : ndarray of int64
-        The rule's parameters.
-    rate : float
-        Messages per processor and step.
-    flits, long_flits : int
-        Flits of a message, and of a long message (0: there are no long messages).
-    long_share : float
-        Probability that a message is long.
-    burst : float
-        Mean length of a burst, in steps; 0: messages come independently.
-    burst_rate : float
-        Messages per processor and step while a burst is on.
-    rows : ndarray of int64, shape (k, 4), optional
-        A trace instead: (step, source, target, flits), ascending by step and source.
-    reply_flits : int
-        Flits of the reply that the target of each message sends back; 0: there are no replies.
-    service : int
-        Steps from a request's last flit to the birth of its reply.
-    outstanding : int
-        Most requests of a processor that are under way; 0: any number.
-    batch : int
-        Messages that a processor generates in a phase; 0: there are no phases.
-    phases : int
-        Phases; one begins when all messages of the one before it are done.
-    program : Program, optional
-        A program instead: what processors send, receive and calculate, in flits and steps.
-    bounds : sequence of int
-        Bounds of the draws, in units of 2^-32, by which messages are of a mix's patterns, those of
-        the first going before all others, but for the last one; empty: there are no priorities.
-    """
+    """Messages that processors generate: their targets, rate and lengths."""
 
     target: Rule
+    """``target(source, seed, sequence, step, params)``."""
     params: Ints
+    """The rule's parameters."""
     rate: float = 0.0
+    """Messages per processor and step."""
     flits: int = 1
+    """Flits of a message, and of a long message (0: there are no long messages)."""
     long_flits: int = 0
+    """See `flits`."""
     long_share: float = 0.0
+    """Probability that a message is long."""
     burst: float = 0.0
+    """Mean length of a burst, in steps; 0: messages come independently."""
     burst_rate: float = 1.0
+    """Messages per processor and step while a burst is on."""
     rows: Ints | None = None
+    """A trace instead: (step, source, target, flits), ascending by step and source. Shape (k,
+    4)."""
     reply_flits: int = 0
+    """Flits of the reply that the target of each message sends back; 0: there are no replies."""
     service: int = 1
+    """Steps from a request's last flit to the birth of its reply."""
     outstanding: int = 0
+    """Most requests of a processor that are under way; 0: any number."""
     batch: int = 0
+    """Messages that a processor generates in a phase; 0: there are no phases."""
     phases: int = 1
+    """Phases; one begins when all messages of the one before it are done."""
     program: Program | None = None
+    """A program instead: what processors send, receive and calculate, in flits and steps."""
     bounds: Sequence[int] = ()
+    """Bounds of the draws, in units of 2^-32, by which messages are of a mix's patterns, those of
+    the first going before all others, but for the last one; empty: there are no priorities."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.rate <= 1:
@@ -322,24 +290,19 @@ class Generation:
 
 @dataclass(frozen=True)
 class Window:
-    """Steps of the warm-up, of the measured window, and of the wait for its last messages.
-
-    Parameters
-    ----------
-    warmup, steps, limit : int
-        Steps before the window, of the window, and that its messages are waited for.
-    parts : int
-        Parts of the window of which latencies are kept apart: part i begins at the step
-        warmup + floor(i * steps / parts). Ten of them give the confidence interval.
-    interval : int
-        Steps of the intervals whose flits are counted apart; 0: none are.
-    """
+    """Steps of the warm-up, of the measured window, and of the wait for its last messages."""
 
     warmup: int = 500
+    """Steps before the window, of the window, and that its messages are waited for."""
     steps: int = 1000
+    """See `warmup`."""
     limit: int = 5000
+    """See `warmup`."""
     parts: int = TENTHS
+    """Parts of the window of which latencies are kept apart: part i begins at the step warmup +
+    floor(i * steps / parts). Ten of them give the confidence interval."""
     interval: int = 0
+    """Steps of the intervals whose flits are counted apart; 0: none are."""
 
     def __post_init__(self) -> None:
         for name, value, least in (

@@ -13,32 +13,23 @@ from mpinet.programs.passes import distances
 
 @dataclass(frozen=True, eq=False)
 class Arcs:
-    """Arcs of a one-port broadcast from a root.
-
-    Attributes
-    ----------
-    root, hosts : int
-        The root; nodes from `hosts` on are switches.
-    links : bool
-        Whether an arc is a direction of a link; else it is a member of a bus, and all other
-        members receive.
-    senders : list of int
-        Of each arc, ascending.
-    receivers : list of tuple of int
-        Of each arc; those of one sender are in order.
-    busses : list of int
-        The bus of each arc; -1 for a link.
-    distance : list of int
-        Hops from the root.
-    """
+    """Arcs of a one-port broadcast from a root."""
 
     root: int
+    """The root; nodes from `hosts` on are switches."""
     hosts: int
+    """See `root`."""
     links: bool
+    """Whether an arc is a direction of a link; else it is a member of a bus, and all other members
+    receive."""
     senders: list[int]
+    """Of each arc, ascending."""
     receivers: list[tuple[int, ...]]
+    """Of each arc; those of one sender are in order."""
     busses: list[int]
+    """The bus of each arc; -1 for a link."""
     distance: list[int]
+    """Hops from the root."""
 
     @classmethod
     def of(cls, topology: Topology, root: int) -> Arcs:

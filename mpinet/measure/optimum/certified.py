@@ -28,27 +28,18 @@ class Asked(Protocol):
 
 @dataclass
 class Certified:
-    """Base of the searches: the network, and the certificate of the best bound so far.
-
-    Attributes
-    ----------
-    topology : Topology
-        The network.
-    certificate : dict
-        That the next lower bound is exceeded; empty where there is none.
-    proof : list of str or None
-        The lines of its proof, where it has one.
-    limited : bool
-        Whether more time could have shown more.
-    selfcheck : SelfCheck
-        Bounds that the checker did not accept.
-    """
+    """Base of the searches: the network, and the certificate of the best bound so far."""
 
     topology: Topology
+    """The network."""
     certificate: dict[str, Any] = field(default_factory=dict, kw_only=True)
+    """That the next lower bound is exceeded; empty where there is none."""
     proof: list[str] | None = field(default=None, kw_only=True)
+    """The lines of its proof, where it has one."""
     limited: bool = field(default=False, kw_only=True)
+    """Whether more time could have shown more."""
     selfcheck: SelfCheck = field(default_factory=SelfCheck, kw_only=True)
+    """Bounds that the checker did not accept."""
 
     @cached_property
     def network(self) -> Network:

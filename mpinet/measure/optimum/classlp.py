@@ -52,26 +52,20 @@ def _numbered(keys: list[tuple[object, ...]]) -> list[int]:
 
 @dataclass(frozen=True, eq=False)
 class Quotient:
-    """Quotient of the network, as the rows take it.
-
-    Attributes
-    ----------
-    size, distance, degree : list of int
-        Of each class: members, their distance, the largest degree.
-    switches : list of bool
-        Whether they are switches, which need not be informed.
-    most : dict of (int, int) to int
-        Most neighbours in class b of one member of class a, where there are any.
-    root : int
-        The root's class.
-    """
+    """Quotient of the network, as the rows take it."""
 
     size: list[int]
+    """Of each class: members, their distance, the largest degree."""
     distance: list[int]
+    """See `size`."""
     degree: list[int]
+    """See `size`."""
     switches: list[bool]
+    """Whether they are switches, which need not be informed."""
     most: dict[tuple[int, int], int]
+    """Most neighbours in class b of one member of class a, where there are any."""
     root: int
+    """The root's class."""
 
     @classmethod
     def of(cls, arcs: Arcs, colors: list[int]) -> Quotient:
@@ -113,26 +107,18 @@ class Inequalities:
 
     Most rows speak of all that happened until some step. Such sums are columns of their own, each
     the one before and what is added in its step, so that a row has few entries.
-
-    Attributes
-    ----------
-    columns : list of (int, int, int)
-        The variables x(a, b, t). The columns behind them are sums.
-    sums : list of list of int
-        The columns that each sum adds up, all of them before it.
-    informed : list of int
-        The classes that the first rows are about.
-    rows : list of dict of int to int
-        The coefficients of each row, by column.
-    right : list of int
-        The right sides.
     """
 
     columns: list[tuple[int, int, int]]
+    """The variables x(a, b, t). The columns behind them are sums."""
     sums: list[list[int]] = field(default_factory=list)
+    """The columns that each sum adds up, all of them before it."""
     informed: list[int] = field(default_factory=list)
+    """The classes that the first rows are about."""
     rows: list[dict[int, int]] = field(default_factory=list)
+    """The coefficients of each row, by column."""
     right: list[int] = field(default_factory=list)
+    """The right sides."""
 
     def add(self, right: int, more: list[int], less: list[int]) -> None:
         """One more row: columns that count once, and those that are taken away."""
@@ -192,21 +178,14 @@ def rows_of(quotient: Quotient, steps: int) -> Inequalities:
 
 @dataclass(frozen=True)
 class Multipliers:
-    """Multipliers that prove T steps not to be enough.
-
-    Attributes
-    ----------
-    classes : str or list of int
-        ``"distance,degree"``, or a class for every node.
-    rows : int
-        How many rows there are.
-    of : dict of int to int
-        A row's integer, where it is not 0.
-    """
+    """Multipliers that prove T steps not to be enough."""
 
     classes: str | list[int]
+    """``"distance,degree"``, or a class for every node."""
     rows: int
+    """How many rows there are."""
     of: dict[int, int]
+    """A row's integer, where it is not 0."""
 
 
 def refutation(arcs: Arcs, steps: int, rounds: int, limit: float) -> Multipliers | None:

@@ -14,13 +14,12 @@ class ClauseBook:
     ----------
     variables : int
         How many there are, numbered from 1.
-    clauses : list of list of int
-        The clauses.
     """
 
     def __init__(self) -> None:
         self.variables = 0
         self.clauses: list[list[int]] = []
+        """The clauses."""
 
     def new(self) -> int:
         """One more variable."""

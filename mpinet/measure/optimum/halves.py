@@ -61,30 +61,26 @@ class WidthSearch(Certified):
     ----------
     topology : Topology
         The network.
-    limit : float
-        Seconds that the solver has; the table over a front may take about as long.
-    by : str or None
-        The only kind of certificate to try.
-    lower, upper : int
-        No cut parts fewer channels; `side` parts so many.
-    lower_by, upper_by : str or None
-        What showed it; None where there is nothing to be shown.
-    side : list of int
-        The nodes on one side of a cut.
-    bounds : dict of str to int
-        What each way of proof says.
     certificate, proof, limited, selfcheck
         As in `Certified`.
     """
 
     limit: float
+    """Seconds that the solver has; the table over a front may take about as long."""
     by: str | None = None
+    """The only kind of certificate to try."""
     lower: int = 0
+    """No cut parts fewer channels; `side` parts so many."""
     upper: int = 0
+    """See `lower`."""
     lower_by: str | None = None
+    """What showed it; None where there is nothing to be shown."""
     upper_by: str = "search"
+    """See `lower_by`."""
     side: list[int] = field(default_factory=list)
+    """The nodes on one side of a cut."""
     bounds: dict[str, int] = field(default_factory=dict)
+    """What each way of proof says."""
 
     def run(self) -> None:
         """Narrow both sides down."""

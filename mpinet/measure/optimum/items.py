@@ -24,22 +24,18 @@ class ItemsBound(Certified):
     ----------
     topology : Topology
         The network.
-    collective : str
-        ``"scatter"``, ``"gather"``, ``"gossip"`` or ``"exchange"``.
-    root : int or None
-        Of the first two.
-    ports : str
-        ``"one"`` or ``"all"``.
-    bound : Bound
-        Steps that nothing beats.
     certificate, selfcheck
         As in `Certified`; cuts and distances need no proof.
     """
 
     collective: str
+    """``"scatter"``, ``"gather"``, ``"gossip"`` or ``"exchange"``."""
     root: int | None
+    """Of the first two."""
     ports: str
+    """``"one"`` or ``"all"``."""
     bound: Bound = field(default_factory=lambda: Bound(0, "ends"))
+    """Steps that nothing beats."""
 
     def run(self, known: Bound, simple: Bound, upper: int) -> None:
         """Look for the best cut.

@@ -34,69 +34,48 @@ BACKWARDS = {"reduce": "broadcast", "reducescatter": "gossip", "gather": "scatte
 
 @dataclass(frozen=True)
 class Asked:
-    """Problem whose schedules are searched.
-
-    Attributes
-    ----------
-    topology : Topology
-        A network of links.
-    collective : str
-        Its name.
-    root : int or None
-        Of a collective that has one.
-    chunks : int
-        Most chunks.
-    steps : int or None
-        Most steps; None: `BEYOND` more than the fewest.
-    slack : int or None
-        Most rounds beyond one a step; None: any number.
-    limit : float
-        Seconds of the solvers for each number of steps.
-    """
+    """Problem whose schedules are searched."""
 
     topology: Topology
+    """A network of links."""
     collective: str
+    """Its name."""
     root: int | None
+    """Of a collective that has one."""
     chunks: int
+    """Most chunks."""
     steps: int | None
+    """Most steps; None: `BEYOND` more than the fewest."""
     slack: int | None
+    """Most rounds beyond one a step; None: any number."""
     limit: float
+    """Seconds of the solvers for each number of steps."""
 
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """A schedule of the frontier.
-
-    Attributes
-    ----------
-    chunks, steps, rounds : int
-        Chunks of a unit: of the root, of each processor, for each pair, or to be combined.
-    dealt : tuple of int
-        The rounds of each step.
-    table : Timetable
-        The schedule, a step of the machine for each round.
-    least : Fraction
-        Rounds per chunk below which none of so few steps comes.
-    by : str
-        What shows it: ``prices``, ``hops`` or ``ends``.
-    proved : bool
-        Whether nothing within what was asked has as few steps and fewer rounds per chunk.
-    limited : bool
-        Whether a solver was stopped by its limit.
-    certificate : dict
-        That so many chunks and steps take more than one round less; empty without prices.
-    """
+    """A schedule of the frontier."""
 
     chunks: int
+    """Chunks of a unit: of the root, of each processor, for each pair, or to be combined."""
     steps: int
+    """See `chunks`."""
     rounds: int
+    """See `chunks`."""
     dealt: tuple[int, ...]
+    """The rounds of each step."""
     table: Timetable
+    """The schedule, a step of the machine for each round."""
     least: Fraction
+    """Rounds per chunk below which none of so few steps comes."""
     by: str
+    """What shows it: ``prices``, ``hops`` or ``ends``."""
     proved: bool
+    """Whether nothing within what was asked has as few steps and fewer rounds per chunk."""
     limited: bool
+    """Whether a solver was stopped by its limit."""
     certificate: dict[str, object]
+    """That so many chunks and steps take more than one round less; empty without prices."""
 
 
 def frontier(asked: Asked) -> Iterator[Point]:

@@ -50,12 +50,6 @@ class Pipelined(Certified):
     topology, collective, root, ports, items
         What it is of; there is a root of broadcast and reduce alone, ports are ``"one"`` or
         ``"all"``.
-    lower : int
-        Steps that nothing beats.
-    lower_by : str
-        What showed it.
-    bounds : dict of str to int
-        What each way of counting says.
     certificate, proof, limited, selfcheck
         As in `Certified`.
     """
@@ -65,8 +59,11 @@ class Pipelined(Certified):
     ports: str
     items: int
     lower: int = 0
+    """Steps that nothing beats."""
     lower_by: str = "ends"
+    """What showed it."""
     bounds: dict[str, int] = field(default_factory=dict)
+    """What each way of counting says."""
 
     def run(self, upper: int, limit: float) -> None:
         """Look for the largest bound, with a solver for one item where it takes that.

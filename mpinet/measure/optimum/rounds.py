@@ -31,21 +31,14 @@ PRECISION = 2**24
 
 @dataclass
 class RoundsBound(Certified):
-    """Bound of the rounds of schedules on all ports, by number of steps.
-
-    Attributes
-    ----------
-    collective : str
-        As of a certificate: reductions are bounded by what they are backwards.
-    root : int or None
-        Of broadcast, reduce, scatter and gather.
-    prices : dict of int to dict
-        By steps: what a certificate says of them.
-    """
+    """Bound of the rounds of schedules on all ports, by number of steps."""
 
     collective: str
+    """As of a certificate: reductions are bounded by what they are backwards."""
     root: int | None
+    """Of broadcast, reduce, scatter and gather."""
     prices: dict[int, dict[str, Any]] = field(default_factory=dict)
+    """By steps: what a certificate says of them."""
 
     def per_chunk(self, steps: int, limit: float) -> Fraction:
         """Rounds per chunk that no schedule of so many steps beats; 0 where nothing is known.
@@ -84,23 +77,22 @@ class Flows:
 
     Attributes
     ----------
-    tail, head, room : ndarray of int64, shape (a,)
-        Arcs, each once, and how many parallel links each is.
     hosts, nodes, steps : int
         Of the network, and of the schedules.
-    pairs : list of (int, int, int)
-        Group, source and target: flows of one group share what they carry.
-    used : ndarray of int64, shape (f, 3)
-        Pair, arc and step (from 0) of each flow that can be of use.
     """
 
     tail: Ints
+    """Arcs, each once, and how many parallel links each is. Shape (a,)."""
     head: Ints
+    """See `tail`."""
     room: Ints
+    """See `tail`."""
     nodes: int
     steps: int
     pairs: list[tuple[int, int, int]]
+    """Group, source and target: flows of one group share what they carry."""
     used: Table
+    """Pair, arc and step (from 0) of each flow that can be of use. Shape (f, 3)."""
 
     @classmethod
     def of(cls, bound: RoundsBound, steps: int) -> Flows | None:

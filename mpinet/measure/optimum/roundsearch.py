@@ -29,21 +29,14 @@ MOST_CLAUSES = 2**21
 
 @dataclass(frozen=True, eq=False)
 class Wanted:
-    """Chunks of a collective, where they begin and who is to have them.
-
-    Attributes
-    ----------
-    sources : ndarray of int64, shape (chunks,)
-        The processor that has each chunk.
-    targets : list of frozenset of int
-        The processors that each is for.
-    numbers : ndarray of int64, shape (chunks,)
-        The chunks' numbers in a timetable.
-    """
+    """Chunks of a collective, where they begin and who is to have them."""
 
     sources: Ints
+    """The processor that has each chunk. Shape (chunks,)."""
     targets: list[frozenset[int]]
+    """The processors that each is for."""
     numbers: Ints
+    """The chunks' numbers in a timetable. Shape (chunks,)."""
 
     @classmethod
     def of(cls, hosts: int, collective: str, root: int | None, chunks: int) -> Wanted:

@@ -16,18 +16,12 @@ SOLVER = "cadical195"
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """Answer of a solver.
-
-    Attributes
-    ----------
-    true : set of int or None
-        The variables that are true in a solution.
-    proof : list of str or None
-        Lines of a DRUP proof that there is none. Neither: it has not been found in time.
-    """
+    """Answer of a solver."""
 
     true: set[int] | None = None
+    """The variables that are true in a solution."""
     proof: list[str] | None = None
+    """Lines of a DRUP proof that there is none. Neither: it has not been found in time."""
 
 
 def solved(formula: ClauseBook, limit: float) -> Answer:

@@ -46,18 +46,6 @@ class Search(Certified):
     ----------
     topology, root, collective, ports
         What it is of; ports are ``"one"`` or ``"all"``.
-    upper : int
-        Steps of the best schedule, which is `timetable`, or another one where that is None.
-    limit : float
-        Seconds that the solver has.
-    lower : int
-        Steps that nothing beats.
-    lower_by, upper_by : str
-        What showed it.
-    bounds : dict of str to int
-        What each way of counting says.
-    classes : int or None
-        How many there were when the class LP gave the bound.
     certificate, proof, limited, selfcheck
         As in `Certified`.
     """
@@ -66,13 +54,20 @@ class Search(Certified):
     collective: str
     ports: str
     upper: int
+    """Steps of the best schedule, which is `timetable`, or another one where that is None."""
     upper_by: str
+    """What showed it."""
     limit: float
+    """Seconds that the solver has."""
     timetable: Timetable | None = None
     lower: int = 0
+    """Steps that nothing beats."""
     lower_by: str = "distance"
+    """See `upper_by`."""
     bounds: dict[str, int] = field(default_factory=dict)
+    """What each way of counting says."""
     classes: int | None = None
+    """How many there were when the class LP gave the bound."""
 
     def run(self) -> None:
         """Narrow both sides down."""

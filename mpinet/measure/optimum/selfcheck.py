@@ -17,11 +17,6 @@ from mpinet.errors import CertificateError, ConservationError
 class SelfCheck:
     """The bounds of a search that its own check did not accept.
 
-    Attributes
-    ----------
-    refused : list of dict
-        Of each: the lower bound, by what it was found (``by``), and the checker's reason.
-
     Examples
     --------
     >>> found = SelfCheck()
@@ -30,6 +25,7 @@ class SelfCheck:
     """
 
     refused: list[dict[str, Any]] = field(default_factory=list)
+    """Of each: the lower bound, by what it was found (``by``), and the checker's reason."""
 
     def accepts(self, lower: int, by: str, check: Callable[[], object]) -> bool:
         """Tell if a bound passes its check; what does not is kept with the reason.

@@ -36,21 +36,14 @@ KINDS = {
 
 
 class Terms(NamedTuple):
-    """Terms of a collective call that all its members have to say alike, if they apply.
-
-    Attributes
-    ----------
-    root : int
-        The root's rank.
-    op : Op or callable
-        What combines.
-    nbytes : int
-        Bytes of each one's operand.
-    """
+    """Terms of a collective call that all its members have to say alike, if they apply."""
 
     root: int = -1
+    """The root's rank."""
     op: Any = None
+    """What combines. Type: Op or callable."""
     nbytes: int = -1
+    """Bytes of each one's operand."""
 
     def number(self, size: int) -> int:
         """A number for them, the same on all ranks; others have others."""
@@ -181,18 +174,12 @@ class Collective:
 
 
 class Plan(NamedTuple):
-    """Plan of a collective call, and the terms that all members have to say alike.
-
-    Attributes
-    ----------
-    do : callable
-        Does it, given the member's `part` in the call; reads the memory that it sends then.
-    terms : Terms
-        What the members say.
-    """
+    """Plan of a collective call, and the terms that all members have to say alike."""
 
     do: Callable[[Any], None]
+    """Does it, given the member's `part` in the call; reads the memory that it sends then."""
     terms: Terms = NOTHING_ALIKE
+    """What the members say."""
 
     def part(self, comm: Any, kind: str) -> Any:
         """The running processor's part in its next call of a kind on a communicator."""

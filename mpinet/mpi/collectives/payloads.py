@@ -112,15 +112,10 @@ BEFORE = -1
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """Rule by which the members' operands become one result.
-
-    Parameters
-    ----------
-    combine : callable
-        Gives the result of two operands.
-    """
+    """Rule by which the members' operands become one result."""
 
     combine: Combine
+    """Gives the result of two operands."""
 
     def part(self, rank: int, operand: bytes, commutes: bool) -> Part:
         """A member's operand, and whether its place among the others does not matter."""

@@ -62,28 +62,20 @@ class Program:
 
 @dataclass(slots=True)
 class Launch:
-    """A message that starts a script.
-
-    Attributes
-    ----------
-    program : Program
-        What is run.
-    number : int
-        Which of the commands it is.
-    name : tuple of int
-        Name of the context between parents and children.
-    parents, children : tuple of int
-        Both groups.
-    account : int
-        The account that has paid for it.
-    """
+    """A message that starts a script."""
 
     program: Program
+    """What is run."""
     number: int
+    """Which of the commands it is."""
     name: tuple[int, int, int]
+    """Name of the context between parents and children."""
     parents: Sequence[int]
+    """Both groups."""
     children: Sequence[int]
+    """See `parents`."""
     account: int
+    """The account that has paid for it."""
 
     def __len__(self) -> int:
         texts = self.program.text, self.program.folder, *self.program.arguments

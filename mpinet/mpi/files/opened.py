@@ -73,8 +73,6 @@ class Opened:
         Where it reads and writes next.
     atomic : bool
         Whether it has asked for accesses that are atomic, which they are in any case.
-    split : tuple or None
-        The call in two parts that it has begun: its name, and its request.
     """
 
     def __init__(self, name: Hashable, scope: Scope, path: str, amode: int):
@@ -83,6 +81,7 @@ class Opened:
         self.position = 0
         self.atomic = False
         self.split: tuple[str, Any] | None = None
+        """The call in two parts that it has begun: its name, and its request."""
         self._met = 0
 
     @property

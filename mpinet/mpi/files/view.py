@@ -29,11 +29,6 @@ class View:
         Which bytes of each copy are seen.
     datarep : str
         How elements are represented.
-
-    Attributes
-    ----------
-    unit : int
-        Bytes of what positions count.
     """
 
     def __init__(
@@ -47,6 +42,7 @@ class View:
         self.etype, self.filetype = with_own_datatypes(etype, filetype)
         self.datarep = datarep
         self.unit: int = etype.size
+        """Bytes of what positions count."""
         self._size: int = filetype.size
         self._extent: int = filetype.extent
         if gapless_size(filetype):

@@ -46,15 +46,6 @@ class Buffer:
     blocks : int
         Of how many equal ones it is the first, where no count is given.
 
-    Attributes
-    ----------
-    count : int
-        Elements.
-    datatype : Datatype
-        Their type.
-    nbytes : int
-        Bytes of a body that fills it.
-
     Raises
     ------
     TypeError, ValueError, KeyError, BufferError
@@ -64,8 +55,11 @@ class Buffer:
     __slots__ = ("_memory", "_offset", "_whole", "count", "datatype", "nbytes")
 
     count: int
+    """Elements."""
     datatype: Any
+    """Their type. Type: Datatype."""
     nbytes: int
+    """Bytes of a body that fills it."""
     _memory: Any
     offset_of: int
     _whole: bool
@@ -311,8 +305,6 @@ class TypedBlocks(Blocks):
     ----------
     counts, displacements : sequence of int
         Elements of each block, and bytes before it.
-    datatypes : sequence of Datatype
-        The type of each block's elements.
     """
 
     def __init__(self, spec: Any, size: int, writable: bool = False):
@@ -335,6 +327,7 @@ class TypedBlocks(Blocks):
         self.counts = integers(list(counts), size)
         self.displacements = integers(list(displacements), size)
         self.datatypes: Sequence[Any] = list(datatypes)
+        """The type of each block's elements. Type: sequence of Datatype."""
         if len(self.datatypes) != size:
             raise ValueError(f"expecting {size} items, got {len(self.datatypes)}")
 

@@ -30,25 +30,18 @@ Envelope = tuple[int, int, int]
 
 @dataclass(slots=True)
 class Piece:
-    """A partition that is ready.
-
-    Attributes
-    ----------
-    envelope : tuple of int
-        Whose it is.
-    turn : int
-        How often the sender had started.
-    place, of : int
-        Which of how many partitions.
-    data : bytes
-        Its elements.
-    """
+    """A partition that is ready."""
 
     envelope: Envelope
+    """Whose it is."""
     turn: int
+    """How often the sender had started."""
     place: int
+    """Which of how many partitions."""
     of: int
+    """See `place`."""
     data: bytes
+    """Its elements."""
 
     def __len__(self) -> int:
         return len(self.data)

@@ -37,23 +37,19 @@ class Member:
 
     Attributes
     ----------
-    items : dict of str to Item
-        Its tests by their ids, in the order in which they run.
-    collected : list of CollectReport
-        What collecting them has told.
-    deselected : list of Item
-        Those that options leave out.
-    reports : list of TestReport
-        What the phases of the present test have told.
     trouble : str
         What has gone wrong outside of all tests.
     """
 
     def __init__(self, team: Gathering):
         self.items: dict[str, pytest.Item] = {}
+        """Its tests by their ids, in the order in which they run."""
         self.collected: list[pytest.CollectReport] = []
+        """What collecting them has told."""
         self.deselected: list[pytest.Item] = []
+        """Those that options leave out."""
         self.reports: list[pytest.TestReport] = []
+        """What the phases of the present test have told."""
         self.trouble = ""
         self._team = team
 

@@ -37,41 +37,30 @@ NAMES = {PUT: "a put", GET: "a get", COMBINE: "an accumulate", FETCH: "an accumu
 
 @dataclass(slots=True)
 class Access:
-    """An access to a target's memory.
-
-    Attributes
-    ----------
-    order : int
-        Which one of the origin's bodies to this target it is.
-    kind : int
-        `PUT`, `GET`, `COMBINE`, `FETCH` or `SWAP`.
-    key : int
-        Names the answer to the origin; 0: none is wanted.
-    account : int
-        The number of the account that pays.
-    epoch : int
-        `LOCKED`, `STARTED`, or how many fences the origin has passed.
-    displacement, count : int
-        Of the elements, in the target's units, and how many.
-    datatype : str or bytes
-        The elements' type (`told`).
-    op : str
-        The name of the operator that combines.
-    data, expected : bytes
-        What is written or combined; what a swap compares with.
-    """
+    """An access to a target's memory."""
 
     order: int
+    """Which one of the origin's bodies to this target it is."""
     kind: int
+    """`PUT`, `GET`, `COMBINE`, `FETCH` or `SWAP`."""
     key: int
+    """Names the answer to the origin; 0: none is wanted."""
     account: int
+    """The number of the account that pays."""
     epoch: int
+    """`LOCKED`, `STARTED`, or how many fences the origin has passed."""
     displacement: int
+    """Of the elements, in the target's units, and how many."""
     count: int
+    """See `displacement`."""
     datatype: str | bytes
+    """The elements' type (`told`)."""
     op: str
+    """The name of the operator that combines."""
     data: bytes
+    """What is written or combined; what a swap compares with."""
     expected: bytes = b""
+    """See `data`."""
 
     def __len__(self) -> int:
         return len(self.data) + len(self.expected)
@@ -79,26 +68,20 @@ class Access:
 
 @dataclass(slots=True)
 class Wish:
-    """Wish of an origin beside its accesses.
-
-    Attributes
-    ----------
-    order, key, account : int
-        As those of an access.
-    kind : int
-        `LOCK`, `UNLOCK`, `FLUSH` or `COMPLETE`.
-    exclusive : bool
-        Whether nobody else may hold the lock.
-    place : str
-        The line that wants it.
-    """
+    """Wish of an origin beside its accesses."""
 
     order: int
+    """As those of an access."""
     kind: int
+    """`LOCK`, `UNLOCK`, `FLUSH` or `COMPLETE`."""
     key: int
+    """See `order`."""
     account: int
+    """See `order`."""
     exclusive: bool = False
+    """Whether nobody else may hold the lock."""
     place: str = ""
+    """The line that wants it."""
 
     def __len__(self) -> int:
         return 0
@@ -106,21 +89,14 @@ class Wish:
 
 @dataclass(slots=True)
 class Answer:
-    """Answer of a target to its origin.
-
-    Attributes
-    ----------
-    key : int
-        The access or wish that it is an answer to.
-    data : bytes
-        What has been read.
-    error : int
-        Why an access since the last answer has failed; 0 if none has.
-    """
+    """Answer of a target to its origin."""
 
     key: int
+    """The access or wish that it is an answer to."""
     data: bytes = b""
+    """What has been read."""
     error: int = 0
+    """Why an access since the last answer has failed; 0 if none has."""
 
     def __len__(self) -> int:
         return len(self.data)

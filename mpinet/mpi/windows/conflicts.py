@@ -21,21 +21,18 @@ READING = "NO_OP"
 
 
 class Touched(NamedTuple):
-    """An access that has been done, and may still conflict with others.
-
-    Attributes
-    ----------
-    origin, account, epoch, kind : int
-        Whose it is, which account pays for it, in which of the origin's epochs, and what it does.
-    op : str
-        The operator.
-    """
+    """An access that has been done, and may still conflict with others."""
 
     origin: int
+    """Whose it is, which account pays for it, in which of the origin's epochs, and what it does."""
     account: int
+    """See `origin`."""
     epoch: int
+    """See `origin`."""
     kind: int
+    """See `origin`."""
     op: str
+    """The operator."""
 
     def goes_with(self, other: Touched) -> bool:
         """Tell if it does not conflict with an earlier access to the same bytes."""

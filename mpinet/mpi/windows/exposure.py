@@ -31,21 +31,14 @@ from mpinet.mpi.world.events import Event
 
 @dataclass(slots=True)
 class Line:
-    """Line of what has come from one origin, in the order in which it was made.
-
-    Attributes
-    ----------
-    next : int
-        The place of the next one.
-    early : dict of Access or Wish
-        Those that have come before their turns, or wait for the lock, by their places.
-    error : int
-        Why an access has failed; 0 if none has since the last answer.
-    """
+    """Line of what has come from one origin, in the order in which it was made."""
 
     next: int = 1
+    """The place of the next one."""
     early: dict[int, Access | Wish] = field(default_factory=dict)
+    """Those that have come before their turns, or wait for the lock, by their places."""
     error: int = 0
+    """Why an access has failed; 0 if none has since the last answer."""
 
 
 class Memory:
@@ -92,10 +85,6 @@ class Exposure:
 
     Attributes
     ----------
-    completed : Counter
-        How often origins have completed their accesses, by rank, less those waited for.
-    awaited : Event or None
-        What happens when one more completes, if the member waits for that.
     touches : Touches or None
         What may conflict; None for memory that is attached.
     """
@@ -103,7 +92,9 @@ class Exposure:
     def __init__(self, context: int, rank: int, processor: int, members: Any, memory: Memory):
         self.memory = memory
         self.completed: Counter[int] = Counter()
+        """How often origins have completed their accesses, by rank, less those waited for."""
         self.awaited: Event | None = None
+        """What happens when one more completes, if the member waits for that."""
         self.holders = running.world.one_sided.locks.setdefault((context, processor), {})
         self._context = context
         self._rank = rank

@@ -43,10 +43,6 @@ class Member:
         How many fences it has passed.
     fenced : bool
         Whether the last of them lets it access others' memories.
-    started, posted : tuple of int, or None
-        Ranks that it may access since `Start`, or has let access its memory since `Post`.
-    locks : dict of int
-        Whether it holds the locks of these ranks alone.
     locks_all : bool
         Whether it has called `Lock_all`: it then asks for the lock of whom it accesses.
     """
@@ -72,8 +68,11 @@ class Member:
         self.fence = 0
         self.fenced = False
         self.started: tuple[int, ...] | None = None
+        """Ranks that it may access since `Start`, or has let access its memory since `Post`."""
         self.posted: tuple[int, ...] | None = None
+        """See `started`."""
         self.locks: dict[int, bool] = {}
+        """Whether it holds the locks of these ranks alone."""
         self.locks_all = False
         self._seen = -1
         self._syncs = 0

@@ -35,21 +35,15 @@ class Origin:
         The member's rank, and who it is.
     members : sequence of int
         The members by rank.
-
-    Attributes
-    ----------
-    posted : Counter
-        How often targets have let it begin, by rank, less its beginnings.
-    awaited : Event or None
-        What happens when one more does, if the member waits for that.
-    touched : set of int
-        Targets that it has accessed since it was last known that all was done.
     """
 
     def __init__(self, context: int, rank: int, processor: int, members: Sequence[int]):
         self.posted: Counter[int] = Counter()
+        """How often targets have let it begin, by rank, less its beginnings."""
         self.awaited: Event | None = None
+        """What happens when one more does, if the member waits for that."""
         self.touched: set[int] = set()
+        """Targets that it has accessed since it was last known that all was done."""
         self._context = context
         self._rank = rank
         self._processor = processor

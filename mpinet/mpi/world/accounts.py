@@ -17,37 +17,29 @@ from mpinet.process.where import shown
 
 @dataclass(slots=True)
 class Account:
-    """One kind of call on one line.
-
-    Attributes
-    ----------
-    kind, file, line
-        The call's name, and where it is written, wherever that lies (`Naming`).
-    number : int
-        The same on all ranks: it tells the rank that has opened the account, too.
-    calls : int
-        How often processors have made it.
-    sent : int
-        Bytes of the messages' bodies.
-    messages, hops : int
-        Messages of the machine, and the links that they have crossed.
-    intervals : array of int
-        Steps in which such messages were under way: after the first number, up to the second, and
-        so on, ascending.
-    code : CodeType or None
-        The code that makes the calls, on the rank that has opened the account.
-    """
+    """One kind of call on one line."""
 
     kind: str
+    """The call's name, and where it is written, wherever that lies (`Naming`)."""
     file: str
+    """See `kind`."""
     line: int
+    """See `kind`."""
     number: int = -1
+    """The same on all ranks: it tells the rank that has opened the account, too."""
     calls: int = 0
+    """How often processors have made it."""
     sent: int = 0
+    """Bytes of the messages' bodies."""
     messages: int = 0
+    """Messages of the machine, and the links that they have crossed."""
     hops: int = 0
+    """See `messages`."""
     intervals: array[int] = field(default_factory=lambda: array("q"))
+    """Steps in which such messages were under way: after the first number, up to the second, and so
+    on, ascending."""
     code: CodeType | None = None
+    """The code that makes the calls, on the rank that has opened the account."""
 
     @classmethod
     def of(cls, row: Sequence[Any]) -> Account:
@@ -99,19 +91,14 @@ class Accounts:
     ----------
     rank, ranks : int
         This rank, and of how many.
-
-    Attributes
-    ----------
-    naming : callable
-        Names the file of a frame's code (`Naming`).
-    accounts : list of Account
-        By their order of opening.
     """
 
     naming: Callable[[FrameType], str]
+    """Names the file of a frame's code (`Naming`)."""
 
     def __init__(self, rank: int, ranks: int) -> None:
         self.accounts: list[Account] = []
+        """By their order of opening."""
         self._rank = rank
         self._ranks = ranks
         self._places: dict[tuple[str, int, int], Account] = {}

@@ -140,10 +140,6 @@ class SharedState:
     ----------
     groups : tuple of RankTable
         Its group; of an intercommunicator both.
-    topology : Any
-        The grid or graph that its members are arranged in, where they all know the whole of it.
-    holders : set of int
-        Processors of this rank that have it.
     """
 
     __slots__ = ("groups", "holders", "topology")
@@ -151,7 +147,10 @@ class SharedState:
     def __init__(self, groups: tuple[RankTable, ...]):
         self.groups = groups
         self.topology: Any = None
+        """The grid or graph that its members are arranged in, where they all know the whole of
+        it."""
         self.holders: set[int] = set()
+        """Processors of this rank that have it."""
 
     def group_of(self, processor: int) -> RankTable:
         """The group that a processor is in."""

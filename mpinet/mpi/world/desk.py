@@ -33,23 +33,18 @@ processor that comes with what one has in the other order."""
 
 @dataclass(slots=True)
 class Question:
-    """A question to the desk.
-
-    Attributes
-    ----------
-    kind : int
-        What is asked for.
-    words : list
-        About what: numbers and texts.
-    asker, key, account : int
-        The processor that asks, the number of its question, and the account that pays.
-    """
+    """A question to the desk."""
 
     kind: int
+    """What is asked for."""
     words: list[Any]
+    """About what: numbers and texts."""
     asker: int
+    """The processor that asks, the number of its question, and the account that pays."""
     key: int
+    """See `asker`."""
     account: int
+    """See `asker`."""
 
     def __len__(self) -> int:
         return _bytes(self.words)
@@ -73,8 +68,6 @@ class Answered(Own):
     ----------
     about : str
         What is wanted.
-    words : list or None
-        The answer.
     """
 
     __slots__ = ("about", "words")
@@ -83,6 +76,7 @@ class Answered(Own):
         super().__init__(owner)
         self.about = about
         self.words: list[Any] | None = None
+        """The answer."""
 
     @property
     def said(self) -> str:

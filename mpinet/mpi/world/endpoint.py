@@ -25,14 +25,6 @@ class CommState:
     ----------
     name : str
         Its name.
-    topology : Any
-        Its arrangement as a grid or graph, if it has one.
-    attributes : dict from int to Any, or None
-        Values by the numbers of their keys.
-    info : Any
-        Its hints.
-    errhandler : Any
-        Its error handler.
     agreed, neighbored : int
         How many calls that make communicators, and neighbour collectives, it has made on it.
     """
@@ -50,25 +42,24 @@ class CommState:
     def __init__(self) -> None:
         self.name = ""
         self.topology: Any = None
+        """Its arrangement as a grid or graph, if it has one."""
         self.attributes: dict[int, Any] | None = None
+        """Values by the numbers of their keys."""
         self.info: Any = None
+        """Its hints."""
         self.errhandler: Any = None
+        """Its error handler."""
         self.agreed = 0
         self.neighbored = 0
 
 
 class Endpoint:
-    """A communicator, as one of its members has it.
-
-    Attributes
-    ----------
-    _scope : Scope
-        Where its members exchange messages.
-    """
+    """A communicator, as one of its members has it."""
 
     __slots__ = ()
 
     _scope: Scope
+    """Where its members exchange messages."""
 
     @property
     def _context(self) -> int:

@@ -9,15 +9,10 @@ from mpinet.mpi.world.message import Envelope, Message
 
 
 class Waiter(Protocol):
-    """Waiter for events, as they know it: a processor, or a helper fiber of one.
-
-    Attributes
-    ----------
-    awaited : Event, tuple of Event or None
-        What it waits for, one of them.
-    """
+    """Waiter for events, as they know it: a processor, or a helper fiber of one."""
 
     awaited: Event | tuple[Event, ...] | None
+    """What it waits for, one of them."""
 
 
 class Event:
@@ -72,21 +67,19 @@ class Receive(Event):
     ----------
     envelope : Envelope
         What it fits; source and tag may be wildcards.
-    message : Message or None
-        What it has got.
-    number : int
-        Its place among the processor's posted receives, if it is one.
     """
 
     __slots__ = ("envelope", "message", "number")
 
     number: int
+    """Its place among the processor's posted receives, if it is one."""
 
     def __init__(self, owner: Waiter, envelope: Envelope):
         self.owner = owner
         self.done = False
         self.envelope = envelope
         self.message: Message | None = None
+        """What it has got."""
 
     @property
     def exact(self) -> bool:
@@ -174,19 +167,14 @@ class Acknowledgement(Service):
 
 
 class Answering(Service):
-    """The answer of a target's memory, which its lock may keep back.
-
-    Attributes
-    ----------
-    holders : sequence of (int, str)
-        Who holds that lock, and since which line; known once nobody goes on.
-    """
+    """The answer of a target's memory, which its lock may keep back."""
 
     __slots__ = ("holders",)
 
     def __init__(self, owner: Waiter, context: int, target: int, wanted: str):
         super().__init__(owner, context, target, wanted)
         self.holders: list[tuple[int, str]] = []
+        """Who holds that lock, and since which line; known once nobody goes on."""
 
     @property
     def said(self) -> str:
@@ -210,8 +198,6 @@ class Completion(Event):
     ----------
     fiber : Waiter
         What is done.
-    error : Exception or None
-        Why it has failed; the script's, which finds out when it asks for the end.
     """
 
     __slots__ = ("error", "fiber")
@@ -220,6 +206,7 @@ class Completion(Event):
         super().__init__(owner)
         self.fiber = fiber
         self.error: Exception | None = None
+        """Why it has failed; the script's, which finds out when it asks for the end."""
 
     @property
     def _awaited(self) -> Event | None:

@@ -35,11 +35,10 @@ class Exits:
     ----------
     unreceived : ndarray of int64, shape (hosted,)
         Messages that processors have ended without, by slot.
-    told : dict of int to str, optional
-        Gets what each processor has printed to the standard output, on rank 0.
     """
 
     told: dict[int, str] | None = None
+    """Gets what each processor has printed to the standard output, on rank 0."""
 
     def __init__(self, machine: Machine, out: TextIO):
         self.unreceived = np.zeros(len(machine.nodes), np.int64)

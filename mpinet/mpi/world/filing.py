@@ -74,43 +74,28 @@ class Assembly(Event):
 
 
 class Met(NamedTuple):
-    """Outcome of a meeting.
-
-    Attributes
-    ----------
-    given : list of list of int
-        What each rank has given.
-    pointer : int
-        The shared pointer before it.
-    """
+    """Outcome of a meeting."""
 
     given: list[list[int]]
+    """What each rank has given."""
     pointer: int
+    """The shared pointer before it."""
 
 
 @dataclass
 class Wanted:
-    """Something that a processor wants of a file.
-
-    Attributes
-    ----------
-    row : list
-        What all ranks are told: its kind, and numbers.
-    event : Event
-        Its end.
-    act : callable, optional
-        Does it, and gives its result.
-    result : object
-        What it came to.
-    error : Exception or None
-        Why it has failed.
-    """
+    """Something that a processor wants of a file."""
 
     row: list[Any]
+    """What all ranks are told: its kind, and numbers."""
     event: Event
+    """Its end."""
     act: Callable[[], Any] | None = None
+    """Does it, and gives its result."""
     result: Any = None
+    """What it came to."""
     error: Exception | None = None
+    """Why it has failed."""
 
     def do(self) -> None:
         """Do it."""
@@ -149,18 +134,13 @@ class Filing:
         The machine.
     turns : Turns
         Who runs.
-
-    Attributes
-    ----------
-    wanted : list of Wanted
-        What is to be done at the end of this round.
-    opened : dict of Descriptor
-        Files that are open on this rank, by name.
     """
 
     def __init__(self, machine: Machine, turns: Turns):
         self.wanted: list[Wanted] = []
+        """What is to be done at the end of this round."""
         self.opened: dict[Hashable, Descriptor] = {}
+        """Files that are open on this rank, by name."""
         self._machine = machine
         self._turns = turns
         self._order = count()

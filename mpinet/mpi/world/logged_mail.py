@@ -24,30 +24,20 @@ BEGUN = 1
 
 
 class Noted(NamedTuple):
-    """An operation of a processor.
-
-    Attributes
-    ----------
-    kind : str
-        ``calc``, ``send``, ``recv``; ``none``: a receive that has got nothing.
-    amount : int
-        Bytes, or nanoseconds.
-    peer : int
-        The receiver of a send; else -1.
-    envelope : tuple
-        Context by its name, the sender's rank there, and the tag; empty of a calc.
-    needs : list of int
-        Numbers of earlier operations, twice, and `BEGUN` more where their begin is enough.
-    account : int
-        Number of the account of the call; -1: none.
-    """
+    """An operation of a processor."""
 
     kind: str
+    """``calc``, ``send``, ``recv``; ``none``: a receive that has got nothing."""
     amount: int
+    """Bytes, or nanoseconds."""
     peer: int
+    """The receiver of a send; else -1."""
     envelope: tuple[Any, ...]
+    """Context by its name, the sender's rank there, and the tag; empty of a calc."""
     needs: list[int]
+    """Numbers of earlier operations, twice, and `BEGUN` more where their begin is enough."""
     account: int
+    """Number of the account of the call; -1: none."""
 
 
 class LoggedMail(Mail):
@@ -62,8 +52,6 @@ class LoggedMail(Mail):
 
     Attributes
     ----------
-    noted : dict from int to list of Noted
-        The operations of each processor.
     one_sided : bool
         Whether processors have accessed windows, which is not noted.
     """
@@ -75,6 +63,7 @@ class LoggedMail(Mail):
     ):
         super().__init__(turns, contexts, exits, synchronous)
         self.noted: dict[int, list[Noted]] = {}
+        """The operations of each processor."""
         self.one_sided = False
         self._contexts, self._compute = contexts, compute
         self._frontiers: dict[Processor, list[int]] = {}

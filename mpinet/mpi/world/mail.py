@@ -50,21 +50,18 @@ class Mail:
         What has been sent since the machine's last step.
     to_self : int
         Messages since then that processors have sent to themselves: no progress of the machine.
-    require : callable or None
-        Raises an error where the running processor may not use a context, or reach another one;
-        None as long as nothing has failed.
-    send_standard : callable
-        Sends a message in the run's standard mode; the event that it returns completes the send.
-    on_notice : callable
-        Gets a processor, and what has come to it about failures.
     logged : bool
         Whether what is sent, received and computed is noted (`LoggedMail`).
     """
 
     logged = False
     require: Callable[..., None] | None
+    """Raises an error where the running processor may not use a context, or reach another one; None
+    as long as nothing has failed."""
     send_standard: Callable[[Scope, int, int, Any], Event]
+    """Sends a message in the run's standard mode; the event that it returns completes the send."""
     on_notice: Callable[[int, Message], None]
+    """Gets a processor, and what has come to it about failures."""
 
     def __init__(self, turns: Turns, contexts: Contexts, exits: Exits, synchronous: bool):
         self.synchronous = synchronous

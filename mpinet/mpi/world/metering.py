@@ -99,21 +99,16 @@ class Waits:
     ----------
     calls : Calls, optional
         Calls of a recording, which are noted, too.
-
-    Attributes
-    ----------
-    by_line : Counter of Site
-        Steps of all processors together.
-    longest : dict of Site to (int, int)
-        Steps of the longest call, and the processor, negative, that made it; of several the lowest.
-    by_processor : Counter of int
-        Steps of each processor.
     """
 
     def __init__(self, calls: Calls | None = None):
         self.by_line: Counter[Site] = Counter()
+        """Steps of all processors together."""
         self.longest: dict[Site, tuple[int, int]] = {}
+        """Steps of the longest call, and the processor, negative, that made it; of several the
+        lowest."""
         self.by_processor: Counter[int] = Counter()
+        """Steps of each processor."""
         self._calls = calls
 
     def note(self, processor: int, begin: int, end: int, site: Site) -> None:

@@ -25,24 +25,16 @@ KEPT = 4096
 
 
 class Call(NamedTuple):
-    """A collective that a processor has called.
-
-    Attributes
-    ----------
-    number : int
-        Which one of its communicator it is.
-    processor : int
-        Who has called it first, of this rank.
-    account : Account
-        Where.
-    terms : tuple of str
-        What all members have to say alike.
-    """
+    """A collective that a processor has called."""
 
     number: int
+    """Which one of its communicator it is."""
     processor: int
+    """Who has called it first, of this rank."""
     account: Account
+    """Where."""
     terms: tuple[str, ...]
+    """What all members have to say alike."""
 
 
 class Calls:

@@ -12,40 +12,29 @@ Holders = dict[int, tuple[bool, str]]
 
 
 class Conflict(NamedTuple):
-    """Two accesses that conflict.
-
-    Attributes
-    ----------
-    target : int
-        The processor whose memory it is.
-    first, other : int
-        Numbers of the accounts of the access that came first and of the other.
-    begin, end : int
-        The first byte that both touch, and the end of those.
-    said : str
-        What both are.
-    """
+    """Two accesses that conflict."""
 
     target: int
+    """The processor whose memory it is."""
     first: int
+    """Numbers of the accounts of the access that came first and of the other."""
     other: int
+    """See `first`."""
     begin: int
+    """The first byte that both touch, and the end of those."""
     end: int
+    """See `begin`."""
     said: str
+    """What both are."""
 
 
 class OneSided:
-    """Locks and conflicts of this rank's memories.
-
-    Attributes
-    ----------
-    locks : dict
-        By a window's context (its part for accesses) and the processor whose memory it is, who
-        holds the lock.
-    """
+    """Locks and conflicts of this rank's memories."""
 
     def __init__(self) -> None:
         self.locks: dict[tuple[int, int], Holders] = {}
+        """By a window's context (its part for accesses) and the processor whose memory it is, who
+        holds the lock."""
         self._found: dict[tuple[int, int, str], tuple[Conflict, int]] = {}
 
     def note(self, conflict: Conflict) -> None:

@@ -19,21 +19,14 @@ Place = tuple[int, int]
 
 
 class Option(NamedTuple):
-    """A message that a processor can get, or one of its requests that is complete.
-
-    Attributes
-    ----------
-    processor : int
-        The processor.
-    event : int
-        The receive or wait, by its place among those of this processor.
-    label : int
-        The sender's rank, or the place of the request.
-    """
+    """A message that a processor can get, or one of its requests that is complete."""
 
     processor: int
+    """The processor."""
     event: int
+    """The receive or wait, by its place among those of this processor."""
     label: int
+    """The sender's rank, or the place of the request."""
 
 
 class Deciding(NamedTuple):
@@ -87,16 +80,12 @@ class Followed:
         Who gets what, one after the other.
     asleep : collection of Option
         What need not be tried behind these, until its processor has got something else.
-
-    Attributes
-    ----------
-    moments : list of (Option, list of Option)
-        What was chosen, and on its rank all that could have been there; elsewhere what could have
-        been on this one.
     """
 
     def __init__(self, places: Sequence[Place], asleep: Collection[Option] = ()):
         self.moments: list[tuple[Option, list[Option]]] = []
+        """What was chosen, and on its rank all that could have been there; elsewhere what could
+        have been on this one."""
         self._places = places
         self._asleep = set(asleep)
 

@@ -32,8 +32,6 @@ class Privacy:
         Modules that are there while no processor runs.
     stdout, stderr : file
         The streams of processors that have replaced none.
-    settings : dict from Setting
-        The settings of processors that have set nothing for themselves, of those that some have.
     """
 
     def __init__(self, own: Iterable[str]) -> None:
@@ -44,6 +42,8 @@ class Privacy:
         self.present = len(sys.modules)
         self.stdout, self.stderr = sys.stdout, sys.stderr
         self.settings: dict[Setting, Any] = {}
+        """The settings of processors that have set nothing for themselves, of those that some
+        have."""
 
     def leave(self, processor: Processor) -> None:
         """Take away what is a processor's own, now that it stops."""

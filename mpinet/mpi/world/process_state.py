@@ -28,27 +28,21 @@ class Setting(Protocol):
 
 
 class ProcessState:
-    """State that one processor has of its own.
-
-    Attributes
-    ----------
-    modules : dict of str to ModuleType
-        Modules by name.
-    states : dict
-        States of generators of random numbers that it has seeded; None where not saved yet.
-    streams : dict of str to file
-        What it has put in the places of ``sys.stdout`` and ``sys.stderr``.
-    settings : dict from Setting
-        What it has set for itself of what is one for the interpreter; None where not saved yet.
-    """
+    """State that one processor has of its own."""
 
     __slots__ = ("modules", "settings", "states", "streams")
 
     def __init__(self) -> None:
         self.modules: dict[str, ModuleType] = {}
+        """Modules by name."""
         self.states: dict[str, Any] = {}
+        """States of generators of random numbers that it has seeded; None where not saved yet."""
         self.streams: dict[str, Any] = {}
+        """What it has put in the places of ``sys.stdout`` and ``sys.stderr``. Type: dict of str to
+        file."""
         self.settings: dict[Setting, Any] = {}
+        """What it has set for itself of what is one for the interpreter; None where not saved
+        yet."""
 
     # The import system, `random` and `sys` know one interpreter. So what a processor has of its own
     # is moved into their tables before its turn and out of them after it, and only for processors

@@ -21,29 +21,11 @@ class Processor:
         Its number on the machine, its rank in the script's world.
     slot : int
         Where it stands among this rank's.
-    thread : greenlet
-        The script's thread.
-    main : ModuleType
-        The script's ``__main__``.
-    account : Account or None
-        The account of the call that it is in, if it is in one.
     asked, in_vain : int
         How often it has asked for the time, and in vain whether something has come, since others
         have run.
     since : int
         The step after which it began to wait.
-    awaited : Event, tuple of Event or None
-        What it waits for, one of them.
-    posted : Posted or None
-        Its receives that wait, other than the one it waits for itself.
-    unexpected : Unexpected or None
-        Messages that no receive has waited for.
-    receiving : Receive or None
-        What it waits for where a message is all that it waits for: the same one every time.
-    kept : dict
-        What communicators keep for it: how many it has made of each, attributes, buffers.
-    own : ProcessState or None
-        Modules, random numbers and streams of its own.
     """
 
     __slots__ = (
@@ -67,17 +49,26 @@ class Processor:
         self.id = number
         self.slot = slot
         self.thread: Any = None
+        """The script's thread. Type: greenlet."""
         self.main: ModuleType | None = None
+        """The script's ``__main__``."""
         self.account: Account | None = None
+        """The account of the call that it is in, if it is in one."""
         self.asked = 0
         self.in_vain = 0
         self.since = 0
         self.awaited: Event | tuple[Event, ...] | None = None
+        """What it waits for, one of them."""
         self.posted: Posted | None = None
+        """Its receives that wait, other than the one it waits for itself."""
         self.unexpected: Unexpected | None = None
+        """Messages that no receive has waited for."""
         self.receiving: Receive | None = None
+        """What it waits for where a message is all that it waits for: the same one every time."""
         self.kept: dict[Any, Any] | None = None
+        """What communicators keep for it: how many it has made of each, attributes, buffers."""
         self.own: ProcessState | None = None
+        """Modules, random numbers and streams of its own."""
 
     def storage(self) -> dict[Any, Any]:
         """Storage of communicators and the like for this processor alone, by keys of their own."""

@@ -21,8 +21,6 @@ class RankTable:
 
     Attributes
     ----------
-    members : sequence of int
-        The processors.
     plain : int
         How many ranks, from 0 on, are the numbers of their processors: all, or none.
     """
@@ -30,6 +28,7 @@ class RankTable:
     __slots__ = ("__weakref__", "_ranks", "members", "plain")
 
     members: Sequence[int]
+    """The processors."""
 
     def __init__(self, members: Sequence[int]):
         self.members = members

@@ -31,28 +31,20 @@ WORD = 8
 
 @dataclass(slots=True)
 class Notice:
-    """A message of recovery.
-
-    Attributes
-    ----------
-    kind, number : int
-        What it is, and of which of the communicator's agreements.
-    flag : int
-        Bits that are wanted, or agreed on.
-    processors : list of int
-        Those whose failure the sender has acknowledged; of a decision all that have failed.
-    acknowledged : list of int
-        Of a decision those whose failure all have acknowledged.
-    account : int
-        The account that pays for the answer.
-    """
+    """A message of recovery."""
 
     kind: int
+    """What it is, and of which of the communicator's agreements."""
     number: int = 0
+    """See `kind`."""
     flag: int = 0
+    """Bits that are wanted, or agreed on."""
     processors: list[int] = field(default_factory=list)
+    """Those whose failure the sender has acknowledged; of a decision all that have failed."""
     acknowledged: list[int] = field(default_factory=list)
+    """Of a decision those whose failure all have acknowledged."""
     account: int = 0
+    """The account that pays for the answer."""
 
     def __len__(self) -> int:
         if self.kind == REVOKE:
@@ -97,8 +89,6 @@ class Recovery:
 
     Attributes
     ----------
-    known : dict of int to int
-        Of the processors whose failure is known, after which step it was.
     learns : bool
         Whether failures become known in the next round.
     """
@@ -112,6 +102,7 @@ class Recovery:
         faults: Mapping[int, int],
     ):
         self.known: dict[int, int] = {}
+        """Of the processors whose failure is known, after which step it was."""
         self._turns, self._mail, self._contexts, self._transit = turns, mail, contexts, transit
         self._due = dict(sorted(faults.items()))
         self._fallen: dict[int, int] = {}

@@ -24,18 +24,12 @@ from mpinet.mpi.world.world import World
 
 
 class Setting(NamedTuple):
-    """Something that can be changed for the whole interpreter.
-
-    Attributes
-    ----------
-    kind : type
-        Has functions that `get` it and `put` another value in its place.
-    name : hashable
-        Which one of its kind.
-    """
+    """Something that can be changed for the whole interpreter."""
 
     kind: Any
+    """Has functions that `get` it and `put` another value in its place. Type: type."""
     name: Any
+    """Which one of its kind. Type: hashable."""
 
     def get(self) -> Any:
         """Return what is in place."""

@@ -100,12 +100,6 @@ class ShakenMail(Mail):
         As for `Mail`.
     orders : Orders
         Chooses.
-
-    Attributes
-    ----------
-    drawn : dict
-        By the number of an account how often its calls could have got another message, and among
-        how many messages at most.
     """
 
     def __init__(
@@ -113,6 +107,8 @@ class ShakenMail(Mail):
     ):
         super().__init__(turns, contexts, exits, synchronous)
         self.drawn: dict[int, tuple[int, int]] = {}
+        """By the number of an account how often its calls could have got another message, and among
+        how many messages at most."""
         self._orders = orders
         self._numbers: dict[int, int] = {}
         self._open: dict[int, list[Open]] = {}

@@ -279,21 +279,20 @@ class ThreadCall:
     ----------
     begun : bool
         Whether it is being done.
-    account : Account or None
-        The account of the line that calls, from then on.
     done : threading.Event
         Set when it has been.
-    value, error : object, Exception or None
-        What it has returned or raised.
     """
 
     def __init__(self, owner: Processor, kind: str, frame: FrameType, work: Callable[[], Any]):
         self.owner, self.kind, self.frame, self.work = owner, kind, frame, work
         self.begun = False
         self.account: Account | None = None
+        """The account of the line that calls, from then on."""
         self.done = Event()
         self.value: Any = None
+        """What it has returned or raised."""
         self.error: Exception | None = None
+        """See `value`."""
 
 
 def _dismiss(thread: Thread) -> None:

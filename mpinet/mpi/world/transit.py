@@ -50,8 +50,6 @@ class Transit:
 
     Attributes
     ----------
-    router : Router
-        What moves the keys.
     now : int
         Steps since the beginning.
     counts : bool
@@ -77,6 +75,7 @@ class Transit:
             if metered
             else Router(machine, ways, payload_words=len(WORDS), keep=True, checked=False)
         )
+        """What moves the keys."""
         self._packet = packet
         self.now = 0
         self.counts = False

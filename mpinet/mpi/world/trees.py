@@ -57,28 +57,19 @@ class Pattern(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """A broadcast tree, as this rank's processors know it.
-
-    Parameters
-    ----------
-    parents : ndarray of int64, shape (hosted,)
-        Who informs each processor, by slot; -1 for the root.
-    begin : ndarray of int64, shape (hosted + 1,)
-        Where the children of the processor in a slot begin.
-    informed : ndarray of int64
-        The children, in the order in which they are informed.
-    below : ndarray of int64
-        Processors of each child's subtree, itself included.
-    walk : ndarray of int64, shape (processors,) or (0,)
-        On the root's rank all processors, each before its subtree, and the subtree of the child
-        that is informed last before all others'.
-    """
+    """A broadcast tree, as this rank's processors know it."""
 
     parents: Ints
+    """Who informs each processor, by slot; -1 for the root. Shape (hosted,)."""
     begin: Ints
+    """Where the children of the processor in a slot begin. Shape (hosted + 1,)."""
     informed: Ints
+    """The children, in the order in which they are informed."""
     below: Ints
+    """Processors of each child's subtree, itself included."""
     walk: Ints
+    """On the root's rank all processors, each before its subtree, and the subtree of the child that
+    is informed last before all others'. Shape (processors,) or (0,)."""
 
     def parent(self, slot: int) -> int:
         """Return the slot that informs the processor in a slot; -1 if none does."""
@@ -109,14 +100,13 @@ class Trees:
     ----------
     pattern : Pattern or None
         What all collectives use, if that has been said.
-    wanted : dict
-        Roots of trees that are not there yet, each with the processors that wait for it.
     """
 
     def __init__(self, machine: Machine, foundation: Foundation, pattern: Pattern | None = None):
         self.pattern = pattern
         self._foundation = foundation
         self.wanted: dict[int, list[Processor]] = {}
+        """Roots of trees that are not there yet, each with the processors that wait for it."""
         self._machine = machine
         self._trees: dict[int, Tree | None] = {}
 

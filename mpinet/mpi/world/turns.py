@@ -46,16 +46,10 @@ class Turns:
 
     Attributes
     ----------
-    current : Processor
-        The processor, or helper fiber, that is running.
     numbers : sequence of (int or None)
         The processors' numbers by slot; None for switches.
-    processors : list of (Processor or None)
-        By slot; None for switches and for those that have ended.
     running : int
         Processors that have not ended.
-    ready, polling : list of Processor
-        Those that are, in the order of their turns.
     rounds_in_vain : int
         How many of the last rounds have had polls and no progress.
     now : int
@@ -63,16 +57,15 @@ class Turns:
     outside, hoping : int
         Processors that have waited in this round for something outside of MPI, and those of them
         that need not do so in vain.
-    doubts : callable or None
-        Raises an error where an event cannot happen that a processor is about to wait for; None as
-        long as nothing has failed.
-    privacy : Privacy
-        What processors have of their own; there from the first turn on.
     """
 
     current: Processor
+    """The processor, or helper fiber, that is running."""
     doubts: Callable[[Processor, Event], None] | None
+    """Raises an error where an event cannot happen that a processor is about to wait for; None as
+    long as nothing has failed."""
     privacy: Privacy
+    """What processors have of their own; there from the first turn on."""
 
     def __init__(
         self, numbers: Sequence[int | None], exits: Exits, own: Iterable[str] = ()
@@ -82,9 +75,12 @@ class Turns:
             None if number is None else Processor(number, slot)
             for slot, number in enumerate(numbers)
         ]
+        """By slot; None for switches and for those that have ended."""
         self.running = len(self.processors) - self.processors.count(None)
         self.ready: list[Processor] = []
+        """Those that are, in the order of their turns."""
         self.polling: list[Processor] = []
+        """See `ready`."""
         self.rounds_in_vain = 0
         self.now = 0
         self.outside = self.hoping = 0

@@ -46,54 +46,36 @@ POLLS_IN_VAIN = 20_000_000
 
 
 class Totals(NamedTuple):
-    """Sums over all ranks that these agree on after every round.
-
-    Attributes
-    ----------
-    sent : int
-        Messages that set out in this step.
-    under_way : int
-        Those, and the ones that are under way already.
-    to_self : int
-        Messages that processors have sent to themselves.
-    polling : int
-        Processors that poll.
-    wanted : int
-        Broadcast trees that processors wait for.
-    running : int
-        Processors that have not ended.
-    unsettled : int
-        Lines printed and failures.
-    asked : int
-        How often processors have asked for the time.
-    filed : int
-        What processors want of files.
-    undecided : int
-        What has to be decided when nobody goes on.
-    computing : int
-        Threads that may yet call.
-    outside : int
-        Processors that wait for others outside of MPI.
-    hoping : int
-        Those of them that do not wait for clients alone, and others who let these have a turn.
-    old : int
-        Messages that keep processors from knowing of a failure.
-    """
+    """Sums over all ranks that these agree on after every round."""
 
     sent: int
+    """Messages that set out in this step."""
     under_way: int
+    """Those, and the ones that are under way already."""
     to_self: int
+    """Messages that processors have sent to themselves."""
     polling: int
+    """Processors that poll."""
     wanted: int
+    """Broadcast trees that processors wait for."""
     running: int
+    """Processors that have not ended."""
     unsettled: int
+    """Lines printed and failures."""
     asked: int
+    """How often processors have asked for the time."""
     filed: int
+    """What processors want of files."""
     undecided: int
+    """What has to be decided when nobody goes on."""
     computing: int
+    """Threads that may yet call."""
     outside: int
+    """Processors that wait for others outside of MPI."""
     hoping: int
+    """Those of them that do not wait for clients alone, and others who let these have a turn."""
     old: int
+    """Messages that keep processors from knowing of a failure."""
 
 
 class World:
@@ -135,8 +117,6 @@ class World:
         Processors.
     turns : Turns
         Who runs.
-    mail : Mail
-        What they send and receive.
     transit : Transit
         Messages under way.
     desk : Desk
@@ -181,6 +161,7 @@ class World:
         between = self.turns, self.contexts, self.exits, synchronous
         if arrivals is not None:
             self.mail: Mail = ShakenMail(*between, arrivals)
+            """What they send and receive."""
         else:
             self.mail = Mail(*between) if compute is None else LoggedMail(*between, compute)
         self.desk = Desk(self.turns, self.mail, self.contexts)

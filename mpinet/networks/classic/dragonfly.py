@@ -23,21 +23,14 @@ TERMINALS, ROUTERS, GLOBAL, GROUPS, HOSTS = 2, 3, 4, 5, 6
 
 
 class RouterGroups(Topology):
-    """Base of networks of groups of routers, of which the first of each group have processors.
-
-    Attributes
-    ----------
-    terminals : int
-        Processors at a router that has some.
-    routers : int
-        Routers of a group that have processors.
-    together : int
-        All routers of a group.
-    """
+    """Base of networks of groups of routers, of which the first of each group have processors."""
 
     terminals: int
+    """Processors at a router that has some."""
     routers: int
+    """Routers of a group that have processors."""
     together: int
+    """All routers of a group."""
 
     def clusters(self, position: int) -> list[range]:
         """A group's processors; a router is alone."""

@@ -25,18 +25,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class GraphFormat(Format):
-    """A format of files that are networks.
-
-    Attributes
-    ----------
-    read : callable
-        Reads the bytes into a graph.
-    ordered : bool
-        Whether nodes are numbered in the order of the file.
-    """
+    """A format of files that are networks."""
 
     read: Callable[[bytes], Any]
+    """Reads the bytes into a graph."""
     ordered: bool = False
+    """Whether nodes are numbered in the order of the file."""
 
 
 def _networkx_reader(name: str) -> Callable[[bytes], Any]:

@@ -17,18 +17,13 @@ COSTS = ("latency", "time_byte")
 
 
 class Wiring:
-    """Nodes in the order of the file, and links with their costs.
-
-    Attributes
-    ----------
-    graph : networkx.MultiGraph
-        What has been read.
-    """
+    """Nodes in the order of the file, and links with their costs."""
 
     def __init__(self) -> None:
         import networkx
 
         self.graph: networkx.MultiGraph = networkx.MultiGraph()
+        """What has been read."""
         self._links = 0  # networkx counts them one by one
 
     def add(self, node: str, switch: bool) -> None:

@@ -50,27 +50,22 @@ NOBODY = -1
 
 @dataclass(frozen=True)
 class Phase:
-    """Phase of the schedule.
-
-    Parameters
-    ----------
-    name : str
-        ``D0``, ``X1``, ``Y1``, ..
-    steps : int
-        Its length.
-    lo, sigma : int
-        Phases of the nodes that act.
-    port, factor, source : int
-        As in a phase's record.
-    """
+    """Phase of the schedule."""
 
     name: str
+    """``D0``, ``X1``, ``Y1``, .."""
     steps: int
+    """Its length."""
     lo: int
+    """Phases of the nodes that act."""
     sigma: int
+    """See `lo`."""
     port: int = NOBODY
+    """As in a phase's record."""
     factor: int = NOBODY
+    """See `port`."""
     source: int = 0
+    """See `port`."""
 
 
 def broadcast_schedule(topology: Topology, levels: Levels, root: int) -> Schedule:

@@ -43,21 +43,14 @@ Digit = tuple[int, int]
 
 @dataclass(frozen=True)
 class Levels:
-    """Sizes, digits and rule parameters of HDN(B,k,S).
-
-    Parameters
-    ----------
-    base : tuple of Factor
-        The factors of B.
-    members : tuple of Members
-        The super-nodes J_1, .., J_k.
-    sizes : tuple of int
-        N_0, .., N_k.
-    """
+    """Sizes, digits and rule parameters of HDN(B,k,S)."""
 
     base: tuple[Factor, ...]
+    """The factors of B."""
     members: tuple[Members, ...]
+    """The super-nodes J_1, .., J_k."""
     sizes: tuple[int, ...]
+    """N_0, .., N_k."""
 
     @property
     def count(self) -> int:

@@ -65,21 +65,14 @@ def route_lengths(topology: str, routing: str) -> NDArray[np.int16]:
 
 @dataclass(frozen=True, eq=False)
 class Ports:
-    """The wiring, port by port.
-
-    Attributes
-    ----------
-    left : ndarray of int64, shape (N,)
-        Each node's port LEFT, the number of its partial ports; RIGHT follows.
-    partial : ndarray of int64, shape (N, P)
-        The nodes behind the partial ports; -1 where there is none.
-    shift : ndarray of int64, shape (N, 2)
-        The nodes behind LEFT and RIGHT; -1 where there is none.
-    """
+    """The wiring, port by port."""
 
     left: Ints
+    """Each node's port LEFT, the number of its partial ports; RIGHT follows. Shape (N,)."""
     partial: Ints
+    """The nodes behind the partial ports; -1 where there is none. Shape (N, P)."""
     shift: Ints
+    """The nodes behind LEFT and RIGHT; -1 where there is none. Shape (N, 2)."""
 
 
 @remembered

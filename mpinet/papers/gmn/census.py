@@ -38,23 +38,20 @@ CYCLIC, HOPS_0, PARTS = range(3)
 
 @dataclass(frozen=True)
 class Census:
-    """The extremes over all ordered pairs of different nodes.
-
-    Attributes
-    ----------
-    pairs : int
-        How many there are.
-    lost, longest, walked, turned : Measured
-        For each of `KINDS` the number, and the first pair that has it, unless the number is 0:
-        routes that do not arrive; hops of the longest route; the most edges besides H and the
-        diagonal, of all routes, and of those of subcase 1a by traversal 2.
-    """
+    """The extremes over all ordered pairs of different nodes."""
 
     pairs: int
+    """How many there are."""
     lost: Measured
+    """For each of `KINDS` the number, and the first pair that has it, unless the number is 0:
+    routes that do not arrive; hops of the longest route; the most edges besides H and the diagonal,
+    of all routes, and of those of subcase 1a by traversal 2."""
     longest: Measured
+    """See `lost`."""
     walked: Measured
+    """See `lost`."""
     turned: Measured
+    """See `lost`."""
 
 
 @remembered(most=4)

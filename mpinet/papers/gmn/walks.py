@@ -13,18 +13,12 @@ from mpinet.papers.gmn.structure import hop_types
 
 @dataclass
 class Walk:
-    """A walk from a node on.
-
-    Parameters
-    ----------
-    topology : str
-        The network.
-    start : int
-        The first node.
-    """
+    """A walk from a node on."""
 
     topology: str
+    """The network."""
     start: int
+    """The first node."""
     nodes: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:

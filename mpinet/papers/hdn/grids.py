@@ -16,18 +16,12 @@ Factor = tuple[str, int]
 
 @dataclass(frozen=True)
 class Net:
-    """HDN(B,k,S), as a claim's formula needs it: nothing here is measured.
-
-    Parameters
-    ----------
-    base : tuple of (str, int)
-        Kind (C ring, K complete graph) and size of each factor; C2 is K2.
-    members : tuple of tuple of int
-        The factors of each level's super-node.
-    """
+    """HDN(B,k,S), as a claim's formula needs it: nothing here is measured."""
 
     base: tuple[Factor, ...]
+    """Kind (C ring, K complete graph) and size of each factor; C2 is K2."""
     members: tuple[Members, ...]
+    """The factors of each level's super-node."""
 
     @property
     def k(self) -> int:

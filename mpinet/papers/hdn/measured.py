@@ -73,39 +73,26 @@ def across(network: Topology, port: int) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class Dissection:
-    """A network without its cross-edges of the highest level, and what these join.
-
-    Attributes
-    ----------
-    clusters : int
-        Pieces that are left.
-    per_class : object
-        Pieces of a class: the number, if it is the same for both.
-    supernodes : object
-        Super-nodes (C, U, SN) of a cluster.
-    inside : object
-        Nodes of a super-node.
-    joined : object
-        Cross-edges between two super-nodes that are joined.
-    pairs : object
-        Pairs of super-nodes that join two clusters of different class.
-    partners : object
-        Clusters of the other class that a cluster is not joined to.
-    same_class : int
-        Cross-edges between clusters of one class.
-    whole : object
-        Nodes of a cluster.
-    """
+    """A network without its cross-edges of the highest level, and what these join."""
 
     clusters: int
+    """Pieces that are left."""
     per_class: Any
+    """Pieces of a class: the number, if it is the same for both."""
     supernodes: Any
+    """Super-nodes (C, U, SN) of a cluster."""
     inside: Any
+    """Nodes of a super-node."""
     joined: Any
+    """Cross-edges between two super-nodes that are joined."""
     pairs: Any
+    """Pairs of super-nodes that join two clusters of different class."""
     partners: Any
+    """Clusters of the other class that a cluster is not joined to."""
     same_class: int
+    """Cross-edges between clusters of one class."""
     whole: Any
+    """Nodes of a cluster."""
 
 
 @remembered

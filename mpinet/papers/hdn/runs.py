@@ -73,36 +73,28 @@ def run(
 
 @dataclass(frozen=True)
 class Runs:
-    """The extremes of broadcasts from several roots, each with the first root that has it.
-
-    Attributes
-    ----------
-    steps, most_steps : Measured
-        Length of the shortest and of the longest schedule.
-    last, most_last : Measured
-        Earliest and latest step in which the last node was informed.
-    most_ended : Measured
-        Latest step in which any node, informed or not, received something.
-    fewest_informed : Measured
-        Informed nodes.
-    messages : Measured
-        Most messages.
-    sent, received : Measured
-        Most messages that a node sent, and received, in a step.
-    again : Measured
-        Most messages to nodes that had one already.
-    """
+    """The extremes of broadcasts from several roots, each with the first root that has it."""
 
     steps: Measured
+    """Length of the shortest and of the longest schedule."""
     most_steps: Measured
+    """See `steps`."""
     last: Measured
+    """Earliest and latest step in which the last node was informed."""
     most_last: Measured
+    """See `last`."""
     most_ended: Measured
+    """Latest step in which any node, informed or not, received something."""
     fewest_informed: Measured
+    """Informed nodes."""
     messages: Measured
+    """Most messages."""
     sent: Measured
+    """Most messages that a node sent, and received, in a step."""
     received: Measured
+    """See `sent`."""
     again: Measured
+    """Most messages to nodes that had one already."""
 
 
 def roots_of(size: int) -> list[int]:

@@ -20,24 +20,16 @@ from mpinet.papers.lens.words import word
 
 @dataclass(frozen=True)
 class Box:
-    """An exchange group.
-
-    Attributes
-    ----------
-    row : int
-        Digits left of its processors' dots.
-    processors : tuple of int
-        Its processors.
-    lower : tuple of int
-        The busses that they share, in the order of their places.
-    own : tuple of int
-        Each processor's bus to the right, -1 if it has none.
-    """
+    """An exchange group."""
 
     row: int
+    """Digits left of its processors' dots."""
     processors: tuple[int, ...]
+    """Its processors."""
     lower: tuple[int, ...]
+    """The busses that they share, in the order of their places."""
     own: tuple[int, ...]
+    """Each processor's bus to the right, -1 if it has none."""
 
 
 @remembered(most=32)

@@ -35,22 +35,17 @@ ASTRAY = -2
 
 @dataclass(frozen=True, eq=False)
 class Moves:
-    """The neighbours and busses of each processor; -1 = none.
-
-    Attributes
-    ----------
-    right, left : ndarray of int64, shapes (N, R) and (N, S)
-        The processor one to the right or left, by the digit that the crossing writes.
-    own : ndarray of int64, shape (N,)
-        The bus to the right.
-    lower : ndarray of int64, shape (N, S)
-        The busses to the left.
-    """
+    """The neighbours and busses of each processor; -1 = none."""
 
     right: Matrix
+    """The processor one to the right or left, by the digit that the crossing writes. Type: ndarray
+    of int64, shapes (N, R) and (N, S)."""
     left: Matrix
+    """See `right`."""
     own: Ints
+    """The bus to the right. Shape (N,)."""
     lower: Matrix
+    """The busses to the left. Type: ndarray of int64, shape (N, S)."""
 
 
 @remembered

@@ -15,27 +15,18 @@ Arc = tuple[int, int]
 
 
 class Switching(NamedTuple):
-    """A network of switches with N inputs and N outputs.
-
-    Attributes
-    ----------
-    switches : int
-        Number of switches.
-    inputs : tuple of int
-        The switch that each input leads to.
-    outputs : tuple of tuple of int
-        The switches that lead to each output.
-    arcs : tuple of (int, int)
-        The wires between switches.
-    columns : tuple of tuple of int
-        Columns of switches, from inputs to outputs, where there are some.
-    """
+    """A network of switches with N inputs and N outputs."""
 
     switches: int
+    """Number of switches."""
     inputs: tuple[int, ...]
+    """The switch that each input leads to."""
     outputs: tuple[tuple[int, ...], ...]
+    """The switches that lead to each output."""
     arcs: tuple[Arc, ...]
+    """The wires between switches."""
     columns: tuple[tuple[int, ...], ...] = ()
+    """Columns of switches, from inputs to outputs, where there are some."""
 
 
 def tree(inputs: int) -> Switching:

@@ -42,24 +42,16 @@ SPARSE_EFFORT = 20.0
 
 @dataclass(frozen=True)
 class Extent:
-    """All distances of a network, summed up.
-
-    Attributes
-    ----------
-    nodes : int
-        Nodes that the flood reached.
-    diameter : int
-        Largest distance, in hops.
-    total : int
-        Sum over all ordered pairs, in hops.
-    ends : tuple of int
-        Two nodes at the largest distance.
-    """
+    """All distances of a network, summed up."""
 
     nodes: int
+    """Nodes that the flood reached."""
     diameter: int
+    """Largest distance, in hops."""
     total: int
+    """Sum over all ordered pairs, in hops."""
     ends: tuple[int, int]
+    """Two nodes at the largest distance."""
 
     @property
     def average(self) -> float:

@@ -27,41 +27,27 @@ MOST_INFORMED = 1 << 20
 
 
 class Bound(NamedTuple):
-    """A time, and why nothing ends before it.
-
-    Attributes
-    ----------
-    time : int
-        Units of time.
-    by : str
-        ``distance``: what the farthest processor has to know is so far away; ``growth``: so many
-        cannot be informed sooner; ``ends``: what a processor has to take in; ``cut``: what has to
-        cross some links; ``nothing`` where there is none.
-    """
+    """A time, and why nothing ends before it."""
 
     time: int
+    """Units of time."""
     by: str
+    """``distance``: what the farthest processor has to know is so far away; ``growth``: so many
+    cannot be informed sooner; ``ends``: what a processor has to take in; ``cut``: what has to cross
+    some links; ``nothing`` where there is none."""
 
 
 class Demand(NamedTuple):
-    """Promise of a collective.
-
-    Attributes
-    ----------
-    collective : str
-        Its name.
-    size : int
-        Bytes of a vector.
-    places : ndarray of int64, shape (processors,)
-        Where its processors are.
-    root : int
-        The one that it begins or ends at, if it has one.
-    """
+    """Promise of a collective."""
 
     collective: str
+    """Its name."""
     size: int
+    """Bytes of a vector."""
     places: Ints
+    """Where its processors are. Shape (processors,)."""
     root: int = 0
+    """The one that it begins or ends at, if it has one."""
 
     @property
     def blocks(self) -> Ints:

@@ -21,27 +21,21 @@ from mpinet.programs.messages.pattern import Pattern
 
 
 class Counted(NamedTuple):
-    """Steps and rounds of a pattern.
-
-    Attributes
-    ----------
-    steps, rounds, exchanges : int
-        Sums over its exchanges of their most hops and of their busiest links' blocks, and how many
-        exchanges there are.
-    most_hops : int
-        Hops of the farthest message.
-    link : tuple of (int, int)
-        The link that carries most in all exchanges, and how many blocks it does.
-    carried : int
-        Blocks that it carries, each of its parallel links.
-    """
+    """Steps and rounds of a pattern."""
 
     steps: int
+    """Sums over its exchanges of their most hops and of their busiest links' blocks, and how many
+    exchanges there are."""
     rounds: int
+    """See `steps`."""
     exchanges: int
+    """See `steps`."""
     most_hops: int
+    """Hops of the farthest message."""
     link: tuple[int, int]
+    """The link that carries most in all exchanges, and how many blocks it does."""
     carried: int
+    """Blocks that it carries, each of its parallel links."""
 
 
 def joined(topology: Topology) -> tuple[Topology, tuple[int, ...]]:

@@ -25,25 +25,21 @@ BYTES_AN_OPERATION = 250
 
 
 class Round(NamedTuple):
-    """Transfers of one round: each has a sender, a receiver, and ranges of blocks.
-
-    Attributes
-    ----------
-    senders, receivers : ndarray of int64, shape (transfers,)
-        Who sends to whom.
-    owners, first, width : ndarray of int64, shape (ranges,)
-        Of each range the transfer, the first block, and how many; behind the last block of all
-        comes the first one. The owners ascend.
-    add : bool
-        Whether the receiver combines what comes with what it has; else it takes it in its place.
-    """
+    """Transfers of one round: each has a sender, a receiver, and ranges of blocks."""
 
     senders: Ints
+    """Who sends to whom. Shape (transfers,)."""
     receivers: Ints
+    """See `senders`."""
     owners: Ints
+    """Of each range the transfer, the first block, and how many; behind the last block of all comes
+    the first one. The owners ascend. Shape (ranges,)."""
     first: Ints
+    """See `owners`."""
     width: Ints
+    """See `owners`."""
     add: bool = False
+    """Whether the receiver combines what comes with what it has; else it takes it in its place."""
 
     def back(self) -> Round:
         """Return the round that goes the other way, and combines."""
@@ -66,25 +62,17 @@ def back(rounds: Sequence[Round]) -> list[Round]:
 
 @dataclass(frozen=True)
 class Pattern:
-    """A collective as rounds of transfers.
-
-    Attributes
-    ----------
-    processors : int
-        How many take part.
-    streams : sequence of sequence of Round
-        Parts that do not wait for one another, such as two trees; each has rounds. In a stream
-        what a processor does in a round waits for what it does in the one before.
-    blocks : int
-        How many blocks all vectors have together.
-    vectors : int
-        How many vectors these are; each is as long as said, and cut into equal blocks.
-    """
+    """A collective as rounds of transfers."""
 
     processors: int
+    """How many take part."""
     streams: Sequence[Sequence[Round]]
+    """Parts that do not wait for one another, such as two trees; each has rounds. In a stream what
+    a processor does in a round waits for what it does in the one before."""
     blocks: int = 1
+    """How many blocks all vectors have together."""
     vectors: int = 1
+    """How many vectors these are; each is as long as said, and cut into equal blocks."""
 
     @property
     def messages(self) -> int:
@@ -116,21 +104,18 @@ class Pattern:
 
 
 class Written(NamedTuple):
-    """A program made of a pattern, and what its operations carry.
-
-    Attributes
-    ----------
-    program : Program
-        Its operations; a segment of a stream has a tag of its own.
-    segments, streams, rounds, transfers : ndarray of int64, shape (operations,)
-        Of each operation where it comes from.
-    """
+    """A program made of a pattern, and what its operations carry."""
 
     program: Program
+    """Its operations; a segment of a stream has a tag of its own."""
     segments: Ints
+    """Of each operation where it comes from. Shape (operations,)."""
     streams: Ints
+    """See `segments`."""
     rounds: Ints
+    """See `segments`."""
     transfers: Ints
+    """See `segments`."""
 
 
 def written(pattern: Pattern, size: int, segment: int | None = None, name: str = "") -> Written:

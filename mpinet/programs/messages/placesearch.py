@@ -48,19 +48,14 @@ Play = Callable[[Ints], tuple[int, int]]
 
 
 class Found(NamedTuple):
-    """Places that a search has found.
-
-    Attributes
-    ----------
-    places : ndarray of int64, shape (processors,)
-        The network's processor for each of the program's.
-    time, start : int
-        The program's time there, and where each is in the place of its number.
-    """
+    """Places that a search has found."""
 
     places: Ints
+    """The network's processor for each of the program's. Shape (processors,)."""
     time: int
+    """The program's time there, and where each is in the place of its number."""
     start: int
+    """See `time`."""
 
 
 def search_places(

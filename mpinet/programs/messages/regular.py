@@ -18,23 +18,18 @@ MOST_STATEMENTS = 1 << 20
 
 
 class Line(NamedTuple):
-    """A statement of the script.
-
-    Attributes
-    ----------
-    kind, amount : int
-        `CALC`, `SEND` or `RECV`, and its time or bytes.
-    needs : sequence of int
-        Statements that it requires.
-    off, way : int
-        How far off the other processor is, and in which digit of its number, from 1 on.
-    """
+    """A statement of the script."""
 
     kind: int
+    """`CALC`, `SEND` or `RECV`, and its time or bytes."""
     amount: int
+    """See `kind`."""
     needs: Sequence[int] = ()
+    """Statements that it requires."""
     off: int = ANY
+    """How far off the other processor is, and in which digit of its number, from 1 on."""
     way: int = 0
+    """See `off`."""
 
 
 def halo(

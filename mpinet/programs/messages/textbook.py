@@ -288,18 +288,12 @@ def _bruck_alltoall(processors: int) -> Pattern:
 
 
 class Algorithm(NamedTuple):
-    """An algorithm of a collective.
-
-    Attributes
-    ----------
-    make : callable
-        Makes the pattern for so many processors.
-    source : str
-        Who describes it.
-    """
+    """An algorithm of a collective."""
 
     make: Callable[[int], Pattern]
+    """Makes the pattern for so many processors."""
     source: str
+    """Who describes it."""
 
 
 THAKUR = "Thakur, Rabenseifner, Gropp 2005"

@@ -29,18 +29,12 @@ FINE = 2**10
 
 
 class Roots(NamedTuple):
-    """The roots exp(-2 pi sqrt(-1) k / 2^(j+1)) for k = 0..2^j-1, see `root`.
-
-    Attributes
-    ----------
-    fine : ndarray of complex128, shape (f,)
-        Those of k < f, a power of two.
-    coarse : ndarray of complex128, shape (2^j / f,)
-        Those of the multiples of f.
-    """
+    """The roots exp(-2 pi sqrt(-1) k / 2^(j+1)) for k = 0..2^j-1, see `root`."""
 
     fine: Array
+    """Those of k < f, a power of two. Type: ndarray of complex128, shape (f,)."""
     coarse: Array
+    """Those of the multiples of f. Type: ndarray of complex128, shape (2^j / f,)."""
 
 
 def unit_roots(j: int) -> Roots:

@@ -28,22 +28,16 @@ KINDS = (ASCEND, DESCEND)
 
 @dataclass(frozen=True, eq=False)
 class Pass:
-    """One sweep over a range of dimensions.
-
-    Parameters
-    ----------
-    kind : str
-        ``"ascend"``: dimensions low, .., high-1; ``"descend"``: high-1, .., low.
-    low, high : int
-        The range of dimensions, 0 <= low <= high <= q.
-    oper : callable
-        As `Operator.oper`.
-    """
+    """One sweep over a range of dimensions."""
 
     kind: str
+    """``"ascend"``: dimensions low, .., high-1; ``"descend"``: high-1, .., low."""
     low: int
+    """The range of dimensions, 0 <= low <= high <= q."""
     high: int
+    """See `low`."""
     oper: Oper
+    """As `Operator.oper`."""
 
     @property
     def dimensions(self) -> range:
@@ -61,20 +55,14 @@ class Pass:
 
 @dataclass(frozen=True, eq=False)
 class Loop:
-    """An `Operator.oper` as a compiled loop over runs of pairs, in place: the same, bit by bit.
-
-    Parameters
-    ----------
-    dtype : dtype
-        The states that it is for; states of another type go to the `oper`.
-    body : callable
-        ``body(j, low, high, first, groups, pitch, run)`` replaces, for g < groups and k < run, the
-        states at place g * pitch + k of `low` and `high`: those of the elements
-        i = first + g * pitch + k and i + 2^j.
-    """
+    """An `Operator.oper` as a compiled loop over runs of pairs, in place: the same, bit by bit."""
 
     dtype: np.dtype[Any]
+    """The states that it is for; states of another type go to the `oper`."""
     body: Callable[[int, Array, Array, int, int, int, int], None]
+    """``body(j, low, high, first, groups, pitch, run)`` replaces, for g < groups and k < run, the
+    states at place g * pitch + k of `low` and `high`: those of the elements i = first + g * pitch +
+    k and i + 2^j."""
 
 
 def looped(dtype: DTypeLike, body: Callable[..., None]) -> Callable[[T], T]:
@@ -102,20 +90,6 @@ class Operator:
     states (a_i, a_(i + 2^j)) by ``oper(j, i, a_i, a_(i + 2^j))`` for all i whose bit j is 0
     (Preparata and Vuillemin 1981).
 
-    Attributes
-    ----------
-    name : str
-        What it goes by in results.
-    dtype : dtype
-        The elements' states.
-    kinds : tuple of str
-        The forms that it has: ``"ascend"``, ``"descend"``.
-    parameter : str
-        What may follow the name on the command line, as in ``shift:C``; '' = nothing.
-    tolerance : float
-        Largest error of a floating-point result, relative to the largest expected magnitude.
-        Results of all other types have to be exact.
-
     Examples
     --------
     >>> class Product(Operator):
@@ -131,10 +105,16 @@ class Operator:
     """
 
     name: str = ""
+    """What it goes by in results."""
     parameter: ClassVar[str] = ""
+    """What may follow the name on the command line, as in ``shift:C``; '' = nothing."""
     dtype: np.dtype[Any] = np.dtype(np.int64)
+    """The elements' states."""
     kinds: ClassVar[tuple[str, ...]] = KINDS
+    """The forms that it has: ``"ascend"``, ``"descend"``."""
     tolerance: float = 1e-10
+    """Largest error of a floating-point result, relative to the largest expected magnitude. Results
+    of all other types have to be exact."""
 
     @classmethod
     def read(cls, text: str) -> Operator:

@@ -14,25 +14,23 @@ from mpinet.programs.buspasses import Busses
 
 
 class Ends(NamedTuple):
-    """Ends of the arcs: who sends to whom, and the arcs of each place by either end.
-
-    Attributes
-    ----------
-    tail, head, takes : ndarray of int64, shape (a,)
-        The ends of each arc, and the steps that it takes.
-    out_begin, out : ndarray of int64, shape (places + 1,) and (a,)
-        The arcs out of place u: ``out[out_begin[u] : out_begin[u + 1]]``.
-    in_begin, into : ndarray of int64, shape (places + 1,) and (a,)
-        The arcs into it, likewise.
-    """
+    """Ends of the arcs: who sends to whom, and the arcs of each place by either end."""
 
     tail: Ints
+    """The ends of each arc, and the steps that it takes. Shape (a,)."""
     head: Ints
+    """See `tail`."""
     takes: Ints
+    """See `tail`."""
     out_begin: Ints
+    """The arcs out of place u: ``out[out_begin[u] : out_begin[u + 1]]``. Shape (places + 1,) and
+    (a,)."""
     out: Ints
+    """See `out_begin`."""
     in_begin: Ints
+    """The arcs into it, likewise. Shape (places + 1,) and (a,)."""
     into: Ints
+    """See `in_begin`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,24 +39,18 @@ class Arcs:
 
     Places are the nodes and, behind them, both sides of each bus, between which it lets one item
     pass: an arc leads from every member onto its bus, and one from the bus off to every member.
-
-    Attributes
-    ----------
-    size, hosts : int
-        Nodes, and processors among them.
-    links : bool
-        Whether there are links, and places are nodes.
-    ends : Ends
-        Of the arcs. Parallel links are arcs of their own, loops none.
-    port : ndarray of int64, shape (a,)
-        The senders' ports; none of arcs over busses.
     """
 
     size: int
+    """Nodes, and processors among them."""
     hosts: int
+    """See `size`."""
     links: bool
+    """Whether there are links, and places are nodes."""
     ends: Ends
+    """Of the arcs. Parallel links are arcs of their own, loops none."""
     port: Ints
+    """The senders' ports; none of arcs over busses. Shape (a,)."""
 
     @classmethod
     def of(cls, topology: Topology) -> Arcs:

@@ -259,28 +259,19 @@ def senders_of_most(arcs: Arcs) -> list[int]:
 
 @dataclass(frozen=True, eq=False)
 class Pieces:
-    """Pieces that single nodes cut off from a root, or from each other.
-
-    Attributes
-    ----------
-    lists : Adjacency
-        Of the network.
-    hosts : int
-        Nodes from here on are switches.
-    root : int or None
-        The root; None: of an allreduce.
-    number : ndarray of int64, shape (N,)
-        Pieces with processors that each node cuts off from the root; of an allreduce, all that are
-        left without it, if these are several.
-    away : ndarray of int64, shape (N,)
-        Hops from the root.
-    """
+    """Pieces that single nodes cut off from a root, or from each other."""
 
     lists: Adjacency
+    """Of the network."""
     hosts: int
+    """Nodes from here on are switches."""
     root: int | None
+    """The root; None: of an allreduce."""
     number: Ints
+    """Pieces with processors that each node cuts off from the root; of an allreduce, all that are
+    left without it, if these are several. Shape (N,)."""
     away: Ints
+    """Hops from the root. Shape (N,)."""
 
     @classmethod
     def of(cls, topology: Topology, root: int | None) -> Pieces:

@@ -44,25 +44,17 @@ from mpinet.programs.schedules.timetable import Timetable, ports_of
 
 @dataclass(frozen=True)
 class PipelineResult(CollectiveResult):
-    """Result of a collective of many items.
-
-    Attributes
-    ----------
-    items : int
-        Items: of the root, of everybody (gossip), or to be combined.
-    rate : Fraction or None
-        Items a step beyond which none can come in the long run; None on networks that are too large
-        for its search.
-    informed : int
-        Processors that ended with all that is meant for them.
-    value : int or None
-        Of a reduction: what item 0 came to.
-    """
+    """Result of a collective of many items."""
 
     items: int
+    """Items: of the root, of everybody (gossip), or to be combined."""
     rate: Fraction | None
+    """Items a step beyond which none can come in the long run; None on networks that are too large
+    for its search."""
     informed: int
+    """Processors that ended with all that is meant for them."""
     value: int | None
+    """Of a reduction: what item 0 came to."""
 
 
 def move_items(
@@ -123,27 +115,18 @@ def move_items(
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """A collective of many items before it runs.
-
-    Attributes
-    ----------
-    algorithm : str
-        What found it.
-    table : Timetable
-        Who sends what.
-    items : int
-        As of `PipelineResult`.
-    bound : Bound
-        Steps that nothing beats.
-    rate : Fraction or None
-        As of `PipelineResult`.
-    """
+    """A collective of many items before it runs."""
 
     algorithm: str
+    """What found it."""
     table: Timetable
+    """Who sends what."""
     items: int
+    """As of `PipelineResult`."""
     bound: Bound
+    """Steps that nothing beats."""
     rate: Fraction | None
+    """As of `PipelineResult`."""
 
 
 def plan(

@@ -18,21 +18,14 @@ MOST_NODES = 2**9
 
 @dataclass(frozen=True, eq=False)
 class Demand:
-    """A collective of a group.
-
-    Attributes
-    ----------
-    collective : str
-        Its name.
-    members : ndarray of int64, shape (k,)
-        Its processors on the fabric, the root first if it has one.
-    items : int
-        As of `move_items`; 1 where there are no items.
-    """
+    """A collective of a group."""
 
     collective: str
+    """Its name."""
     members: Ints
+    """Its processors on the fabric, the root first if it has one. Shape (k,)."""
     items: int
+    """As of `move_items`; 1 where there are no items."""
 
     def entering(self, inside: Ints, root_inside: Flags) -> Ints:
         """Return how many messages have to enter parts, at least.

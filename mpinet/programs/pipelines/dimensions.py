@@ -42,19 +42,13 @@ Arc = tuple[int, int, int]
 
 @dataclass(frozen=True, eq=False)
 class Exchanged:
-    """Messages of an allreduce of one item: who tells whom when what.
-
-    Attributes
-    ----------
-    rows : ndarray of int64, shape (k, 5)
-        Step, sender, receiver, the sender's port, and since which step what is sent has come to the
-        sender (0: with its own; `WHOLE`: all).
-    steps : int
-        Steps that it takes.
-    """
+    """Messages of an allreduce of one item: who tells whom when what."""
 
     rows: Ints
+    """Step, sender, receiver, the sender's port, and since which step what is sent has come to the
+    sender (0: with its own; `WHOLE`: all). Shape (k, 5)."""
     steps: int
+    """Steps that it takes."""
 
     @property
     def in_parts(self) -> bool:
@@ -262,8 +256,6 @@ class Sums:
 
     Attributes
     ----------
-    rows : list of tuple
-        As of `Exchanged`.
     step : int
         Steps so far.
     """
@@ -274,6 +266,7 @@ class Sums:
         self._came: list[list[tuple[int, int, int]]] = [[(0, u, 1 << u)] for u in range(size)]
         self._bits = 0
         self.rows: list[tuple[int, int, int, int, int]] = []
+        """As of `Exchanged`."""
         self.step = 0
 
     @property

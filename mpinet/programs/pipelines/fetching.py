@@ -18,69 +18,45 @@ from mpinet.programs.pipelines.arcs import Ends
 
 
 class Past(NamedTuple):
-    """Items held, and arcs used, in the last steps: step t is row t modulo ``longest + 1``.
-
-    Attributes
-    ----------
-    held : ndarray of uint64, shape (rows, hosts, words)
-        The items of each processor after the step, as bits.
-    busy : ndarray of bool, shape (rows, arcs)
-        Arcs that carry an item.
-    sent : ndarray of int64, shape (rows, places)
-        Number of items that each place sends.
-    accepted : ndarray of bool, shape (rows, places)
-        Places that take in an item.
-    passing : ndarray of bool, shape (rows, switches, items)
-        Items that each switch takes in.
-    """
+    """Items held, and arcs used, in the last steps: step t is row t modulo ``longest + 1``."""
 
     held: Array
+    """The items of each processor after the step, as bits. Type: ndarray of uint64, shape (rows,
+    hosts, words)."""
     busy: Array
+    """Arcs that carry an item. Type: ndarray of bool, shape (rows, arcs)."""
     sent: Array
+    """Number of items that each place sends. Type: ndarray of int64, shape (rows, places)."""
     accepted: Array
+    """Places that take in an item. Type: ndarray of bool, shape (rows, places)."""
     passing: Array
+    """Items that each switch takes in. Type: ndarray of bool, shape (rows, switches, items)."""
 
 
 class Paths(NamedTuple):
-    """Paths on which an item could come to one processor just now: a tree, with it as the root.
-
-    Attributes
-    ----------
-    queue : ndarray of int64, shape (places,)
-        The places, the nearest first.
-    depth : ndarray of int64, shape (places,)
-        Number of hops from each place to the root; -1 if it is not in the tree.
-    by : ndarray of int64, shape (places,)
-        The arc of a place's first hop.
-    offered : ndarray of uint64, shape (words,)
-        Items that processors of the tree had in time, as bits.
-    """
+    """Paths on which an item could come to one processor just now: a tree, with it as the root."""
 
     queue: Ints
+    """The places, the nearest first. Shape (places,)."""
     depth: Ints
+    """Number of hops from each place to the root; -1 if it is not in the tree. Shape (places,)."""
     by: Ints
+    """The arc of a place's first hop. Shape (places,)."""
     offered: Words
+    """Items that processors of the tree had in time, as bits. Shape (words,)."""
 
 
 class Have(NamedTuple):
-    """Items that everybody has.
-
-    Attributes
-    ----------
-    held : ndarray of uint64, shape (hosts, words)
-        The items of each processor, as bits.
-    holders : ndarray of int64, shape (items,)
-        Number of processors that have each item.
-    near : ndarray of int64, shape (groups, items)
-        Number of them in each group.
-    lacking : ndarray of int64, shape (hosts,)
-        Number of items that each processor lacks.
-    """
+    """Items that everybody has."""
 
     held: Array
+    """The items of each processor, as bits. Type: ndarray of uint64, shape (hosts, words)."""
     holders: Ints
+    """Number of processors that have each item. Shape (items,)."""
     near: Table
+    """Number of them in each group. Shape (groups, items)."""
     lacking: Ints
+    """Number of items that each processor lacks. Shape (hosts,)."""
 
 
 @kernel

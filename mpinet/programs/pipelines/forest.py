@@ -36,25 +36,19 @@ def is_packed(arcs: Arcs, sources: Ints) -> bool:
 
 
 class Sends(NamedTuple):
-    """Messages between processors, by item and receiver.
-
-    Attributes
-    ----------
-    parent : ndarray of int64, shape (items, hosts)
-        Who sends each item to each processor; -1 at the root.
-    way : ndarray of int64, shape (items, hosts)
-        Way by which it comes.
-    turn : ndarray of int64, shape (items,)
-        When each item's turn is among those of its tree, in 64ths of a step.
-    begin, wires : ndarray of int64, shape (ways + 1,) and (w,)
-        Pairs of nodes that way k leads over: ``wires[begin[k] : begin[k + 1]]``.
-    """
+    """Messages between processors, by item and receiver."""
 
     parent: Table
+    """Who sends each item to each processor; -1 at the root. Shape (items, hosts)."""
     way: Table
+    """Way by which it comes. Shape (items, hosts)."""
     turn: Ints
+    """When each item's turn is among those of its tree, in 64ths of a step. Shape (items,)."""
     begin: Ints
+    """Pairs of nodes that way k leads over: ``wires[begin[k] : begin[k + 1]]``. Shape (ways + 1,)
+    and (w,)."""
     wires: Ints
+    """See `begin`."""
 
 
 def packed_trees(arcs: Arcs, sources: Ints) -> Forest:

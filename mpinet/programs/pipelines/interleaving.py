@@ -18,27 +18,18 @@ from mpinet.programs.schedules.timetable import Timetable
 
 @dataclass(frozen=True, eq=False)
 class Party:
-    """A collective beside others.
-
-    Attributes
-    ----------
-    part : Topology
-        The fabric as the group sees it.
-    place : ndarray of int64, shape (N,)
-        The number on the fabric of each of its nodes.
-    algorithm : str
-        What found its schedule.
-    table : Timetable
-        That schedule, in the group's own numbers and steps, in order; rows have their ports.
-    bound : Bound
-        Steps that it cannot beat alone.
-    """
+    """A collective beside others."""
 
     part: Topology
+    """The fabric as the group sees it."""
     place: Ints
+    """The number on the fabric of each of its nodes. Shape (N,)."""
     algorithm: str
+    """What found its schedule."""
     table: Timetable
+    """That schedule, in the group's own numbers and steps, in order; rows have their ports."""
     bound: Bound
+    """Steps that it cannot beat alone."""
 
 
 def interleaved(fabric: Topology, model: PortModel, parties: Sequence[Party]) -> list[Timetable]:

@@ -23,25 +23,18 @@ Ways = dict[tuple[int, int], list[tuple[int, tuple[int, ...]]]]
 
 @dataclass(frozen=True, eq=False)
 class Forest:
-    """Trees for the items of all roots.
-
-    Attributes
-    ----------
-    steps : int
-        Steps after which links have carried enough: no fewer are possible.
-    roots, numbers : ndarray of int64, shape (t,)
-        The root of each tree, and how many items go down it.
-    parents : ndarray of int64, shape (t, hosts)
-        From which processor each one gets them; -1 at the root.
-    ways : dict
-        As `Ways`: each pair of processors has enough for all trees.
-    """
+    """Trees for the items of all roots."""
 
     steps: int
+    """Steps after which links have carried enough: no fewer are possible."""
     roots: Ints
+    """The root of each tree, and how many items go down it. Shape (t,)."""
     numbers: Ints
+    """See `roots`."""
     parents: Table
+    """From which processor each one gets them; -1 at the root. Shape (t, hosts)."""
     ways: Ways
+    """As `Ways`: each pair of processors has enough for all trees."""
 
 
 def pack(wide: Table, weights: Ints) -> Forest:

@@ -50,21 +50,14 @@ MOST_TRIES = 2**28
 
 @dataclass(frozen=True, eq=False)
 class Spread:
-    """Spread of items: who sends which one to whom, and when.
-
-    Attributes
-    ----------
-    algorithm : str
-        What found it.
-    rows : ndarray of int64, shape (k, 4)
-        Step, sender, receiver and item, by step. Nobody gets an item twice.
-    channels : ndarray of int64, shape (k,)
-        The senders' ports, -1 for any that leads there; or the busses.
-    """
+    """Spread of items: who sends which one to whom, and when."""
 
     algorithm: str
+    """What found it."""
     rows: Ints
+    """Step, sender, receiver and item, by step. Nobody gets an item twice. Shape (k, 4)."""
     channels: Ints
+    """The senders' ports, -1 for any that leads there; or the busses. Shape (k,)."""
 
     @property
     def steps(self) -> int:

@@ -11,56 +11,41 @@ from mpinet.machine.meeting import FIXED, rounds
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """Work of one rank of a machine in a program.
-
-    Attributes
-    ----------
-    rank, ranks : int
-        The rank that was played, and of how many.
-    processors : int
-        How many it hosts.
-    steps : int
-        Steps of the machine.
-    messages, bytes : int
-        What the rank sends to processors of other ranks in all steps together.
-    all_messages, all_bytes : int
-        What all ranks send one another.
-    partners : int
-        Other ranks that it sends to.
-    computing : float
-        Seconds of this process for the rank's own part.
-    modelled : tuple of str
-        What rests on a model of other ranks, or on a sample of them: attributes, and ``memory``
-        for what this process needs.
-    """
+    """Work of one rank of a machine in a program."""
 
     rank: int
+    """The rank that was played, and of how many."""
     ranks: int
+    """See `rank`."""
     processors: int
+    """How many it hosts."""
     steps: int
+    """Steps of the machine."""
     messages: int
+    """What the rank sends to processors of other ranks in all steps together."""
     bytes: int
+    """See `messages`."""
     all_messages: int
+    """What all ranks send one another."""
     all_bytes: int
+    """See `all_messages`."""
     partners: int
+    """Other ranks that it sends to."""
     computing: float
+    """Seconds of this process for the rank's own part."""
     modelled: tuple[str, ...] = ()
+    """What rests on a model of other ranks, or on a sample of them: attributes, and ``memory`` for
+    what this process needs."""
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """A model of a cluster: ranks meet in every step, and bytes wait for one another.
-
-    Parameters
-    ----------
-    latency : float
-        Seconds until a message without content is there.
-    bandwidth : float
-        Bytes a second that a rank can send.
-    """
+    """A model of a cluster: ranks meet in every step, and bytes wait for one another."""
 
     latency: float
+    """Seconds until a message without content is there."""
     bandwidth: float
+    """Bytes a second that a rank can send."""
 
     def seconds(self, rehearsal: Rehearsal) -> dict[str, float]:
         """Seconds of a run, by the model.

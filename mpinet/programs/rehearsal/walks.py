@@ -23,21 +23,14 @@ AT_ONCE = 2**16
 
 @dataclass(frozen=True, eq=False)
 class Walks:
-    """Paths from sources to targets.
-
-    Attributes
-    ----------
-    hops : ndarray of int32, shape (k,)
-        The paths' lengths.
-    crossing : ndarray of int64, shape (ranks,)
-        Hops that leave each rank for another.
-    partners : ndarray of bool, shape (ranks,)
-        The ranks that one of them is entered from.
-    """
+    """Paths from sources to targets."""
 
     hops: NDArray[np.int32]
+    """The paths' lengths. Shape (k,)."""
     crossing: Ints
+    """Hops that leave each rank for another. Shape (ranks,)."""
     partners: Flags
+    """The ranks that one of them is entered from. Shape (ranks,)."""
 
 
 def walk(

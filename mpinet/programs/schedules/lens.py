@@ -42,21 +42,14 @@ Changes = tuple[int, ...]
 
 @dataclass(frozen=True, eq=False)
 class Sweep:
-    """A pass on its way.
-
-    Parameters
-    ----------
-    work : Pass
-        The pass.
-    registers : ndarray, shape (registers, processors)
-        What this rank's processors have.
-    to_the_right : bool
-        Whether elements cross to the right.
-    """
+    """A pass on its way."""
 
     work: Pass
+    """The pass."""
     registers: Array
+    """What this rank's processors have. Shape (registers, processors)."""
     to_the_right: bool
+    """Whether elements cross to the right."""
 
     @property
     def ascends(self) -> bool:

@@ -23,21 +23,14 @@ KEPT = 2**20
 
 @dataclass(frozen=True, eq=False)
 class Transfers:
-    """Sends of a rank's processors in a step.
-
-    Parameters
-    ----------
-    slots : ndarray of int64, shape (k,)
-        The senders' places among this rank's processors.
-    targets : ndarray of int64, shape (k,)
-        The processors they send to.
-    register : int or ndarray of int64, shape (k,)
-        The registers that are sent.
-    """
+    """Sends of a rank's processors in a step."""
 
     slots: Ints
+    """The senders' places among this rank's processors. Shape (k,)."""
     targets: Ints
+    """The processors they send to. Shape (k,)."""
     register: Any = 0
+    """The registers that are sent. Type: int or ndarray of int64, shape (k,)."""
 
 
 Landing = Callable[[Ints, Ints], Any]

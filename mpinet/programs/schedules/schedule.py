@@ -25,31 +25,22 @@ class PassSchedule(ABC):
     ----------
     machine : Machine
         What it runs on.
-
-    Attributes
-    ----------
-    name : str
-        The name for ``--algorithm``.
-    dimensions : int
-        q: there are 2^q elements.
-    index : ndarray of int64, shape (k,)
-        The elements at home on this rank: row k of a state array is element ``index[k]``. Between
-        passes every element is at home.
-    instances : int
-        Sets of 2^q elements that are under way at once; usually one.
-    instance : ndarray of int64, shape (k,), or int
-        The sets of the elements of `index`, from 0.
-    astray : int
-        Of the states that were looked at (see `witness`), those on this rank that were not what
-        their processors make of their own and of what they received.
     """
 
     name: ClassVar[str]
+    """The name for ``--algorithm``."""
     dimensions: int
+    """q: there are 2^q elements."""
     index: Ints
+    """The elements at home on this rank: row k of a state array is element ``index[k]``. Between
+    passes every element is at home. Shape (k,)."""
     instances: int = 1
+    """Sets of 2^q elements that are under way at once; usually one."""
     instance: Ints | int = 0
+    """The sets of the elements of `index`, from 0. Shape (k,), or int."""
     astray: int = 0
+    """Of the states that were looked at (see `witness`), those on this rank that were not what
+    their processors make of their own and of what they received."""
 
     def __init__(self, machine: Machine):
         self.machine = machine
@@ -141,16 +132,12 @@ class Dimensions(State):
     ----------
     machine : Machine
         What it steps.
-
-    Attributes
-    ----------
-    each : list of int
-        Steps of the machine for each dimension that is done.
     """
 
     def __init__(self, machine: Machine):
         super().__init__(machine, "dimensions", each=[], begun=machine.steps)
         self.each: list[int]
+        """Steps of the machine for each dimension that is done."""
         self.begun: int
 
     def note(self) -> None:

@@ -33,52 +33,41 @@ ANY_BUS = -1
 
 @dataclass(frozen=True, eq=False)
 class Timetable:
-    """The rows of a schedule, and what they are for.
-
-    Parameters
-    ----------
-    collective : str
-        What they bring about: ``"broadcast"``, ``"scatter"``, ``"gossip"`` and so on.
-    processors : int
-        How many there are: senders and receivers may be switches behind them, too.
-    step, sender, receiver, chunk : ndarray of int64, shape (k,)
-        One message a row; steps count from 1. Rows of equal step, sender and bus are one
-        transmission.
-    chunks : int
-        Chunks in a unit. Broadcast, reduce, allreduce: chunk 0..chunks-1; gossip, scatter, gather,
-        reducescatter: owner*chunks + j; exchange: (source*processors + target)*chunks + j.
-    root : int or None
-        Of a collective that has one.
-    bus : ndarray of int64, shape (k,), optional
-        The bus that a row goes over; `ANY_BUS` on links.
-    port : ndarray of int64, shape (k,), optional
-        The sender's port, where parallel links have to be told apart; -1 for any.
-    add : ndarray of bool, shape (k,), optional
-        Which rows add the sender's sum to the receiver's instead of copying it.
-    since : ndarray of int64, shape (k,), optional
-        Of rows that add: the sum of what has come to the sender in this step or later, but from the
-        receiver; its own came in step 0. `WHOLE` for all that it has.
-    ports : str, optional
-        The port model that it is for, ``"one"`` or ``"all"``.
-    network, edges_sha256 : str, optional
-        The network that it was made for.
-    """
+    """The rows of a schedule, and what they are for."""
 
     collective: str
+    """What they bring about: ``"broadcast"``, ``"scatter"``, ``"gossip"`` and so on."""
     processors: int
+    """How many there are: senders and receivers may be switches behind them, too."""
     step: Ints
+    """One message a row; steps count from 1. Rows of equal step, sender and bus are one
+    transmission. Shape (k,)."""
     sender: Ints
+    """See `step`."""
     receiver: Ints
+    """See `step`."""
     chunk: Ints
+    """See `step`."""
     chunks: int = 1
+    """Chunks in a unit. Broadcast, reduce, allreduce: chunk 0..chunks-1; gossip, scatter, gather,
+    reducescatter: owner*chunks + j; exchange: (source*processors + target)*chunks + j."""
     root: int | None = None
+    """Of a collective that has one."""
     bus: Ints | None = None
+    """The bus that a row goes over; `ANY_BUS` on links. Shape (k,)."""
     port: Ints | None = None
+    """The sender's port, where parallel links have to be told apart; -1 for any. Shape (k,)."""
     add: Flags | None = None
+    """Which rows add the sender's sum to the receiver's instead of copying it. Shape (k,)."""
     since: Ints | None = None
+    """Of rows that add: the sum of what has come to the sender in this step or later, but from the
+    receiver; its own came in step 0. `WHOLE` for all that it has. Shape (k,)."""
     ports: str | None = field(default=None, kw_only=True)
+    """The port model that it is for, ``"one"`` or ``"all"``."""
     network: str | None = field(default=None, kw_only=True)
+    """The network that it was made for."""
     edges_sha256: str | None = field(default=None, kw_only=True)
+    """See `network`."""
 
     def __len__(self) -> int:
         return len(self.step)

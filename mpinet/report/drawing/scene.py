@@ -35,46 +35,32 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """A picture, before it is drawn.
-
-    Attributes
-    ----------
-    name : str
-        The network's topology string.
-    points : ndarray of float64, shape (N, 2)
-        Places of the nodes, and behind them of the busses, if there are any.
-    hosts, nodes : int
-        The first nodes are processors, the others up to `nodes` switches; then come busses.
-    links : ndarray of int64, shape (L, 2)
-        Lines: links, or a processor and a bus it is on.
-    bends : ndarray of float64, shape (L,)
-        As `mpinet.report.lines.bends`.
-    stubs : ndarray of float64, shape (L, 2)
-        As `mpinet.report.lines.stubs`.
-    kinds : ndarray of int64, shape (L,)
-        As `mpinet.report.lines.kinds_of_links`.
-    loads : ndarray of int64, shape (L,), or None
-        Messages over each link: the more loaded direction; over each bus.
-    routes : list of list of int
-        Points that each route passes, in order.
-    labels : list of str
-        Labels of the nodes; empty if none are shown.
-    addresses : list of str
-        Addresses of the nodes.
-    """
+    """A picture, before it is drawn."""
 
     name: str
+    """The network's topology string."""
     points: Points
+    """Places of the nodes, and behind them of the busses, if there are any. Shape (N, 2)."""
     hosts: int
+    """The first nodes are processors, the others up to `nodes` switches; then come busses."""
     nodes: int
+    """See `hosts`."""
     links: Ints
+    """Lines: links, or a processor and a bus it is on. Shape (L, 2)."""
     bends: Floats
+    """As `mpinet.report.lines.bends`. Shape (L,)."""
     stubs: Points
+    """As `mpinet.report.lines.stubs`. Shape (L, 2)."""
     kinds: Ints
+    """As `mpinet.report.lines.kinds_of_links`. Shape (L,)."""
     loads: Ints | None = None
+    """Messages over each link: the more loaded direction; over each bus. Shape (L,)."""
     routes: list[list[int]] = field(default_factory=list)
+    """Points that each route passes, in order."""
     labels: list[str] = field(default_factory=list)
+    """Labels of the nodes; empty if none are shown."""
     addresses: list[str] = field(default_factory=list)
+    """Addresses of the nodes."""
 
     @property
     def busses(self) -> int:

@@ -19,30 +19,23 @@ SIGNS = {"<=": "≤ ", ">=": "≥ ", "<": "< ", ">": "> ", "~": "~ "}
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a table, or a point of a figure's series.
-
-    Attributes
-    ----------
-    row, column : str or float
-        Its place: the labels of row and column; of a point the place on the horizontal axis, and
-        the series.
-    claim : str
-        The id of its claim.
-    relation : str
-        The relation that has to hold between the two values.
-    printed, measured : object
-        The two values.
-    agrees : bool
-        Whether the relation holds.
-    """
+    """A cell of a table, or a point of a figure's series."""
 
     row: str | float
+    """Its place: the labels of row and column; of a point the place on the horizontal axis, and the
+    series."""
     column: str
+    """See `row`."""
     claim: str
+    """The id of its claim."""
     relation: str
+    """The relation that has to hold between the two values."""
     printed: Any
+    """The two values."""
     measured: Any
+    """See `printed`."""
     agrees: bool
+    """Whether the relation holds."""
 
     @property
     def sign(self) -> str:

@@ -17,16 +17,12 @@ UNBROKEN = 36
 
 @dataclass(frozen=True)
 class Place:
-    """Place on the page at which a claim is shown again.
-
-    Attributes
-    ----------
-    anchor, name : str
-        The table's anchor, and what the link is called.
-    """
+    """Place on the page at which a claim is shown again."""
 
     anchor: str
+    """The table's anchor, and what the link is called."""
     name: str
+    """See `anchor`."""
 
 
 def link(claim: str) -> str:

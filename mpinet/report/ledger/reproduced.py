@@ -20,24 +20,16 @@ from mpinet.report.tables import cell_text, table
 
 @dataclass(frozen=True)
 class Item:
-    """A table or a figure of a paper.
-
-    Attributes
-    ----------
-    paper : Paper
-        The paper.
-    name : str
-        What it is asked for by: ``table-5``, ``figure-3``.
-    tables : tuple of PaperTable or MeasuredTable
-        Its tables: by the paper's formulas, and as measured.
-    plots : tuple of Plot
-        Its pictures.
-    """
+    """A table or a figure of a paper."""
 
     paper: Paper
+    """The paper."""
     name: str
+    """What it is asked for by: ``table-5``, ``figure-3``."""
     tables: tuple[PaperTable | MeasuredTable, ...]
+    """Its tables: by the paper's formulas, and as measured."""
     plots: tuple[Plot, ...]
+    """Its pictures."""
 
     @property
     def title(self) -> str:

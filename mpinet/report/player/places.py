@@ -31,21 +31,14 @@ MOST_CLUSTERS = 512
 
 @dataclass(frozen=True)
 class Places:
-    """Nodes of a page, and where they stand.
-
-    Attributes
-    ----------
-    groups : ndarray of int64, shape (N,)
-        What each node is shown as, 0..G-1.
-    points : ndarray of float64, shape (G, 2)
-        Places.
-    grid : Topology, optional
-        The network of these places, if links that close its rings are shown as stubs.
-    """
+    """Nodes of a page, and where they stand."""
 
     groups: Ints
+    """What each node is shown as, 0..G-1. Shape (N,)."""
     points: Points
+    """Places. Shape (G, 2)."""
     grid: Topology | None = None
+    """The network of these places, if links that close its rings are shown as stubs."""
 
     def stubs(self, links: Ints) -> Points:
         """Return where links end beside what they lead from, as `mpinet.report.lines.stubs`."""

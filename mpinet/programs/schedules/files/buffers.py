@@ -68,24 +68,19 @@ class Act:
 
 @dataclass
 class Program:
-    """An algorithm as tasks.
-
-    Attributes
-    ----------
-    acts : list of Act
-        One for each task.
-    begun, last : dict
-        The first and the last task of (gpu, thread block, step).
-    sent, got : dict
-        The tasks of each (sender, receiver, channel or tag), in order.
-    """
+    """An algorithm as tasks."""
 
     tasks: Tasks = field(default_factory=Tasks)
     acts: list[Act] = field(default_factory=list)
+    """One for each task."""
     begun: dict[tuple[int, int, int], int] = field(default_factory=dict)
+    """The first and the last task of (gpu, thread block, step)."""
     last: dict[tuple[int, int, int], int] = field(default_factory=dict)
+    """See `begun`."""
     sent: dict[tuple[int, int, Any], list[int]] = field(default_factory=lambda: defaultdict(list))
+    """The tasks of each (sender, receiver, channel or tag), in order."""
     got: dict[tuple[int, int, Any], list[int]] = field(default_factory=lambda: defaultdict(list))
+    """See `sent`."""
 
     def add(self, where: str, act: Act, ends: tuple[int, int] = (-1, -1), earliest: int = 1) -> int:
         """Add a task."""

@@ -52,28 +52,20 @@ TACOS = re.compile(r"Node \d+, Chunk: (\d{1,9}), ")
 
 
 class Node(NamedTuple):
-    """A node of a trace.
-
-    Attributes
-    ----------
-    type : int
-        Type of the node.
-    needs : tuple of int
-        Nodes of the same file that come before it.
-    told : dict
-        Attributes, numbers and texts.
-    chunk, chunks : int
-        First chunk that it moves, and how many; -1 where it does not say so.
-    where : str
-        Beginning of a sentence on it.
-    """
+    """A node of a trace."""
 
     type: int
+    """Type of the node."""
     needs: tuple[int, ...]
+    """Nodes of the same file that come before it."""
     told: dict[str, Any]
+    """Attributes, numbers and texts."""
     chunk: int
+    """First chunk that it moves, and how many; -1 where it does not say so."""
     chunks: int
+    """See `chunk`."""
     where: str
+    """Beginning of a sentence on it."""
 
 
 def read_chakra(_: bytes, reading: ReadingOptions) -> Contents:

@@ -37,30 +37,20 @@ SUMMED = ("gossip", "allreduce", "reducescatter", "broadcast")
 
 @dataclass(frozen=True, kw_only=True)
 class ScheduleFormat(Format):
-    """A format of schedule files.
-
-    Attributes
-    ----------
-    read : callable
-        Reads the bytes.
-    word : str
-        Name of the format for ``--format``; empty: it is not written.
-    ending : str
-        Ending of a name that stands for it, where a file is written.
-    write : callable, optional
-        Writes a timetable in order, with a chunk's bytes; a list is a file per processor.
-    says : tuple of str
-        Subjects that it can tell.
-    collectives : tuple of str
-        Collectives that it is written for; empty: all.
-    """
+    """A format of schedule files."""
 
     read: Callable[[bytes, ReadingOptions], Contents]
+    """Reads the bytes."""
     word: str = ""
+    """Name of the format for ``--format``; empty: it is not written."""
     ending: str = ""
+    """Ending of a name that stands for it, where a file is written."""
     write: Callable[[Timetable, int], bytes | list[bytes]] | None = None
+    """Writes a timetable in order, with a chunk's bytes; a list is a file per processor."""
     says: tuple[Said, ...] = ()
+    """Subjects that it can tell."""
     collectives: tuple[str, ...] = ()
+    """Collectives that it is written for; empty: all."""
 
 
 OWN: tuple[Said, ...] = ("busses", "switches", "parts")

@@ -170,24 +170,16 @@ class Block(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A step of a thread block.
-
-    Attributes
-    ----------
-    kind : str
-        ``s``, ``r``, ``rrc`` or ``nop``.
-    chunk : int
-        What it sends or receives; a ``nop`` only waits.
-    awaited : tuple of int or None
-        The thread block and the step of its GPU that it waits for.
-    at : int
-        The first step of a send, mpinet's own; 0 of others.
-    """
+    """A step of a thread block."""
 
     kind: str
+    """``s``, ``r``, ``rrc`` or ``nop``."""
     chunk: int
+    """What it sends or receives; a ``nop`` only waits."""
     awaited: tuple[int, int] | None
+    """The thread block and the step of its GPU that it waits for."""
     at: int = 0
+    """The first step of a send, mpinet's own; 0 of others."""
 
 
 def as_msccl(table: Timetable) -> bytes:

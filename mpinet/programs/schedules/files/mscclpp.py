@@ -45,26 +45,20 @@ BUFFERS = ("i", "o", "s")
 
 @dataclass
 class Plan:
-    """A plan as tasks.
-
-    Attributes
-    ----------
-    program : Program
-        The tasks and their acts.
-    owners : list of int
-        The thread block of each task, numbered over all GPUs.
-    signals, waits : dict
-        The tasks of each (from, to, kind of channel, number), in order.
-    written, taken : dict
-        The tasks that send packets to a place, and that take them from there.
-    """
+    """A plan as tasks."""
 
     program: Program = field(default_factory=Program)
+    """The tasks and their acts."""
     owners: list[int] = field(default_factory=list)
+    """The thread block of each task, numbered over all GPUs."""
     signals: dict[Any, list[int]] = field(default_factory=lambda: defaultdict(list))
+    """The tasks of each (from, to, kind of channel, number), in order."""
     waits: dict[Any, list[int]] = field(default_factory=lambda: defaultdict(list))
+    """See `signals`."""
     written: dict[Place, list[int]] = field(default_factory=lambda: defaultdict(list))
+    """The tasks that send packets to a place, and that take them from there."""
     taken: dict[Place, list[int]] = field(default_factory=lambda: defaultdict(list))
+    """See `written`."""
 
     def add(self, block: Block, act: Act, ends: tuple[int, int] = (-1, -1)) -> int:
         """Add a task of a thread block, which waits for the one before."""

@@ -31,36 +31,28 @@ MOST_PROCESSORS = 2**24
 
 @dataclass(frozen=True)
 class ReadingOptions:
-    """Options of the command line that say how a schedule is read.
-
-    Parameters
-    ----------
-    collective, chunks, root : optional
-        What it is for, where the file does not say it.
-    processors : int
-        How many the network has: for files that do not say it.
-    one_port, half_duplex : bool
-        The port model: files without steps are timed for it.
-    bytes : int, optional
-        Bytes of one message of a GOAL file; default: whatever is sent at once.
-    rounds : int
-        How often a ForestColl file is repeated.
-    network : Topology, optional
-        The network that it is to run on, whose parallel links rows share.
-    path : Path
-        The file itself.
-    """
+    """Options of the command line that say how a schedule is read."""
 
     collective: str | None = None
+    """What it is for, where the file does not say it."""
     chunks: int | None = None
+    """See `collective`."""
     root: int | None = None
+    """See `collective`."""
     processors: int = 1
+    """How many the network has: for files that do not say it."""
     one_port: bool = True
+    """The port model: files without steps are timed for it."""
     half_duplex: bool = False
+    """See `one_port`."""
     bytes: int | None = None
+    """Bytes of one message of a GOAL file; default: whatever is sent at once."""
     rounds: int = 1
+    """How often a ForestColl file is repeated."""
     network: Topology | None = None
+    """The network that it is to run on, whose parallel links rows share."""
     path: Path = Path()
+    """The file itself."""
 
     @cached_property
     def parallel(self) -> dict[tuple[int, int], int]:
@@ -70,37 +62,24 @@ class ReadingOptions:
 
 @dataclass(frozen=True)
 class Contents:
-    """Contents of a schedule file.
-
-    Attributes
-    ----------
-    timetable : Timetable
-        Its rows.
-    lines : ndarray of int64 or None
-        The lines that they stand in.
-    races : str or None
-        ``none``, ``not searched``, or the first one; None of formats in which nothing could race.
-    """
+    """Contents of a schedule file."""
 
     timetable: Timetable
+    """Its rows."""
     lines: Ints | None = None
+    """The lines that they stand in."""
     races: str | None = None
+    """``none``, ``not searched``, or the first one; None of formats in which nothing could race."""
 
 
 @dataclass(frozen=True)
 class ScheduleFile(Contents):
-    """A schedule file that was read.
-
-    Attributes
-    ----------
-    name : str
-        The file's name, without its folder.
-    format : str
-        Whose format it is.
-    """
+    """A schedule file that was read."""
 
     name: str = ""
+    """The file's name, without its folder."""
     format: str = "mpinet"
+    """Whose format it is."""
 
     def where(self, row: int) -> str:
         """Return the beginning of a sentence on a row; -1: on the whole file."""

@@ -20,22 +20,16 @@ from mpinet.programs.schedules.timetable import Timetable
 
 @dataclass
 class Tasks:
-    """Tasks to be done: sends, which take a step, and others, which cost nothing.
-
-    Attributes
-    ----------
-    sender, receiver : list of int
-        Of sends; -1 for others.
-    where : list of str
-        What a sentence calls the task.
-    earliest : list of int
-        The first step that a send may take.
-    """
+    """Tasks to be done: sends, which take a step, and others, which cost nothing."""
 
     sender: list[int] = field(default_factory=list)
+    """Of sends; -1 for others."""
     receiver: list[int] = field(default_factory=list)
+    """See `sender`."""
     where: list[str] = field(default_factory=list)
+    """What a sentence calls the task."""
     earliest: list[int] = field(default_factory=list)
+    """The first step that a send may take."""
     waiting: list[int] = field(default_factory=list)
     then: list[list[int]] = field(default_factory=list)
     then_begun: list[list[int]] = field(default_factory=list)
