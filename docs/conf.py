@@ -2,6 +2,9 @@
 
 import sys
 from pathlib import Path
+from pydoc import locate
+
+from sphinx.pycode import ModuleAnalyzer
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE / "_extensions"), str(HERE.parent)]
@@ -37,7 +40,7 @@ myst_enable_extensions = ["dollarmath", "attrs_block", "colon_fence"]
 myst_heading_anchors = 3
 
 autodoc_member_order = "bysource"
-autodoc_typehints = "none"  # the docstrings say them, with shapes, ranges and units
+autodoc_typehints = "none"  # docstrings of functions say them, with shapes, ranges and units
 napoleon_google_docstring = False
 napoleon_use_rtype = False
 napoleon_use_ivar = True
@@ -47,3 +50,26 @@ html_theme = "furo"
 html_title = "mpinet"
 html_static_path = ["_static"]
 html_css_files = ["site.css", "ledger.css"]
+
+
+def setup(app):
+    """Connect what prepares docstrings for napoleon, which comes at priority 500."""
+    app.connect("autodoc-process-docstring", _prepared, priority=400)
+
+
+def _prepared(_app, what, name, _object, _options, lines):
+    """Add a field's type, as the source has it; cut the fields that `described` adds to a class.
+
+    The empty comment protects the first line: napoleon takes words before a colon for the type.
+    """
+    if what in {"attribute", "data", "property"}:
+        lines[:0] = ["..", ""]
+    if what == "attribute":
+        cls, _, field = name.rpartition(".")
+        owner = locate(cls)
+        analyzer = ModuleAnalyzer.for_module(owner.__module__)
+        analyzer.analyze()
+        if kind := analyzer.annotations.get((owner.__qualname__, field)):
+            lines += ["", f":type: ``{kind}``"]
+    if what == "class" and "Fields" in lines:
+        del lines[lines.index("Fields") :]

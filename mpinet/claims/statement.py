@@ -62,8 +62,7 @@ OURS = (AS_IT_HOLDS, BEYOND, BESIDE)
 
 @dataclass(frozen=True)
 class Corrected:
-    """A refuted statement as it holds; it is measured where and how its row is, unless it says so.
-    """
+    """A refuted statement as it holds; it is measured where and how its row is, by default."""
 
     id: str
     """As in `Claim`: those of the corrected statement."""

@@ -14,8 +14,7 @@ from mpinet.compiled import kernel
 
 @dataclass
 class Meters:
-    """Counts of one rank; steps are the same on all ranks, all other counts are summed over them.
-    """
+    """Counts of one rank; all ranks have the same steps, other counts are summed over the ranks."""
 
     steps: int = 0
     """Steps that the machine has made."""

@@ -26,8 +26,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)
 class Numbered:
-    """An array with a row for every number that this rank holds, such as a processor or an element.
-    """
+    """Array with a row for every number that this rank holds, such as a processor or an element."""
 
     value: Array
     """The rows. Shape (k, ..)."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mpinet.base.arrays import Ints
+from mpinet.base.fielddocs import described
 from mpinet.compiled import Rule, inlined, rule
 from mpinet.errors import RoutingError, Stuck, TooLarge, UsageError
 from mpinet.networks.adaptive import CREDITS, most_room
@@ -40,6 +41,7 @@ def target_only(source, target, header, params):
     header[0] = target
 
 
+@described
 @dataclass(frozen=True, eq=False)
 class Routing:
     """A routing: two local rules and what they need.

@@ -190,8 +190,7 @@ class Move(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """A step of the network of places in time: nodes, then their gates, then both sides of busses.
-    """
+    """Step of the network of places in time: nodes, then their gates, then both sides of busses."""
 
     number: int
     """Of places."""

@@ -43,21 +43,16 @@ MOST_ROOTS = 2**9
 
 @dataclass
 class Pipelined(Certified):
-    """State of a search for the fewest steps of a collective of many items.
-
-    Attributes
-    ----------
-    topology, collective, root, ports, items
-        What it is of; there is a root of broadcast and reduce alone, ports are ``"one"`` or
-        ``"all"``.
-    certificate, proof, limited, selfcheck
-        As in `Certified`.
-    """
+    """State of a search for the fewest steps of a collective of many items."""
 
     collective: str
+    """Name of the collective."""
     root: int | None
+    """Root of a broadcast or reduce; None for other collectives."""
     ports: str
+    """Port model, ``"one"`` or ``"all"``."""
     items: int
+    """Number of items."""
     lower: int = 0
     """Steps that nothing beats."""
     lower_by: str = "ends"

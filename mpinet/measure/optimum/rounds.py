@@ -73,13 +73,7 @@ class RoundsBound(Certified):
 
 @dataclass(frozen=True, eq=False)
 class Flows:
-    """Linear program of flows over time: the arcs, and what each pair may use when.
-
-    Attributes
-    ----------
-    hosts, nodes, steps : int
-        Of the network, and of the schedules.
-    """
+    """Linear program of flows over time: the arcs, and what each pair may use when."""
 
     tail: Ints
     """Arcs, each once, and how many parallel links each is. Shape (a,)."""
@@ -88,7 +82,9 @@ class Flows:
     room: Ints
     """See `tail`."""
     nodes: int
+    """Number of nodes of the network."""
     steps: int
+    """Number of steps of the schedules."""
     pairs: list[tuple[int, int, int]]
     """Group, source and target: flows of one group share what they carry."""
     used: Table

@@ -40,19 +40,14 @@ ROUNDS = (0, 1, 2)
 
 @dataclass
 class Search(Certified):
-    """State of a search for an optimum.
-
-    Attributes
-    ----------
-    topology, root, collective, ports
-        What it is of; ports are ``"one"`` or ``"all"``.
-    certificate, proof, limited, selfcheck
-        As in `Certified`.
-    """
+    """State of a search for an optimum."""
 
     root: int
+    """Root of the collective."""
     collective: str
+    """Name of the collective."""
     ports: str
+    """Port model, ``"one"`` or ``"all"``."""
     upper: int
     """Steps of the best schedule, which is `timetable`, or another one where that is None."""
     upper_by: str
