@@ -25,6 +25,7 @@ MASKS = [
     (r"^memory +[\d.]+ GiB$", "memory  .."),  # of predict
     (r"^seconds +computing .*$", "seconds  .."),
     (r"^(ok +memory|ok +compiled code|ok +two ranks) .*$", r"\1  .."),  # of doctor
+    (r"^\w[^:\n]* after \d+ s(?:[,;].*)?\n", ""),  # progress, which only slow commands show
     (r"(?:^\{.*\"left\": .*\}\n)+", "progress ..\n"),
     (r"<dt>(date|commit)</dt><dd>.*</dd>", r"<dt>\1</dt>"),
     (r"(?:^  File \".*\n(?:    .*\n)*)+", "  File ..\n"),  # where an error was raised
