@@ -65,7 +65,11 @@ def done(line: str, folder: Path, checkout: Checkout) -> dict[str, str]:
         if before.get(file) != file.read_bytes() and not JOURNALS.fullmatch(file.name):
             found[f"file {file.relative_to(folder)}"] = content(file)
     shutil.rmtree(folder)
-    own = {str(checkout.checkout): "CHECKOUT", str(checkout.place): "PROGRAMS"}
+    own = {
+        str(Path(sys.executable).parent): "BIN",
+        str(checkout.checkout): "CHECKOUT",
+        str(checkout.place): "PROGRAMS",
+    }
     for path, name in own.items():
         found = {title: text.replace(path, name) for title, text in found.items()}
     return found

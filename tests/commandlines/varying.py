@@ -13,7 +13,7 @@ from typing import Any
 VARYING = {"seconds", "made", "mpinet", "memory"}
 """Fields of documents, and first parts of columns, that a time, a version or a host decides."""
 
-JOURNALS = re.compile(r"rank-\d+\.jsonl")
+JOURNALS = re.compile(r"(?:shard-.*-)?rank-\d+\.jsonl")
 """Names of files to which a rank writes what it has done, and when."""
 
 TEXTS = {".csv", ".dot", ".goal", ".graphml", ".html", ".jsonl", ".lp", ".opb", ".pbp", ".svg"}
@@ -27,7 +27,9 @@ MASKS = [
     (r"^(ok +memory|ok +compiled code|ok +two ranks) .*$", r"\1  .."),  # of doctor
     (r"^\w[^:\n]* after \d+ s(?:[,;].*)?\n", ""),  # progress, which only slow commands show
     (r"(?:^\{.*\"left\": .*\}\n)+", "progress ..\n"),
-    (r"<dt>(date|commit)</dt><dd>.*</dd>", r"<dt>\1</dt>"),
+    (r"^.*compiling \(once; .*\n", ""),
+    (r"<dt>date</dt><dd>.*</dd>", "<dt>date</dt>"),
+    (r"\b[0-9a-f]{40}\b", "COMMIT"),
     (r"(?:^  File \".*\n(?:    .*\n)*)+", "  File ..\n"),  # where an error was raised
     (r"\bprterun-\S+-\d+@", "prterun@"),  # Open MPI's name of a job
 ]
