@@ -83,11 +83,17 @@ def _files(folder: Path) -> list[Path]:
 def differences(old: dict[str, str], new: dict[str, str]) -> Iterator[str]:
     """Yield the lines in which two runs of a command line differ."""
     for title in [*old, *(title for title in new if title not in old)]:
-        texts = [side.get(title, "(is not there)\n").splitlines() for side in (old, new)]
+        texts = [_ended(side.get(title, "(is not there)\n")) for side in (old, new)]
         if texts[0] != texts[1]:
             yield f"  {title}:"
-            changes = [*unified_diff(*texts, "old", "new", n=1, lineterm="")]
+            sides = [text.splitlines() for text in texts]
+            changes = [*unified_diff(*sides, "old", "new", n=1, lineterm="")]
             yield from (f"    {change}" for change in changes[2:])
+
+
+def _ended(text: str) -> str:
+    """Return a text whose last line shows if it has no end."""
+    return text if not text or text.endswith("\n") else f"{text}(no line feed)"
 
 
 def used_in(lines: Iterable[str], known: dict[str, list[list[str]]]) -> dict[str, set[str]]:

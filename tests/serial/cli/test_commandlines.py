@@ -23,7 +23,7 @@ elif "--size" in sys.argv:
     sys.exit(status)
 elif "help" not in sys.argv:
     print("one", word, file=sys.stderr)
-    Path("written.txt").write_text(word)
+    print(word, file=open("written.txt", "w"))
 """
 """The program of a checkout that is made for a test."""
 
