@@ -238,9 +238,9 @@ class Topology:
 
     def to_networkx(self) -> networkx.Graph:
         """The graph of this network: `mpinet.to_networkx`."""
-        from mpinet.networks.graph import to_networkx
+        from mpinet.networks.networkxgraph import graph_of
 
-        return to_networkx(self)
+        return graph_of(self, range(self.size))
 
     @property
     def links(self) -> bool:

@@ -18,7 +18,7 @@ import pytest
 
 import mpinet
 from mpinet.cli.session import Session
-from mpinet.networks.graph import to_networkx
+from mpinet.networks.catalogue import to_networkx
 from mpinet.networks.routing import path
 
 TIME_LIMIT = 300
