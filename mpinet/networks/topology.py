@@ -252,6 +252,19 @@ class Topology:
         """Wired ports that all nodes together have at most."""
         return self.size * self.ports
 
+    def port_counts(self, nodes: Ints) -> Ints:
+        """Count the ports of some nodes that can be wired; all further ports lead nowhere.
+
+        By default all ports. A family with nodes of very different degrees overrides it, so that
+        walks over all links pass no unwired ports.
+
+        Parameters
+        ----------
+        nodes : ndarray of int64, shape (k,)
+            Processor numbers.
+        """
+        return np.full(len(nodes), self.ports)
+
     def incidences(self, nodes: Ints) -> Ints:
         """The busses of some processors of a bus network.
 
@@ -617,6 +630,6 @@ def link_number(node, port, params):
 
 
 __all__ = [
-    *("MAX_SIZE", "Mapped", "NetworkLike", "NetworkxGraph", "Topology", "complete_rules"),
+    *("MAX_SIZE", "NetworkLike", "NetworkxGraph", "Topology", "complete_rules"),
     "is_searched",
 ]
