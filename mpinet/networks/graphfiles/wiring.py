@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from mpinet.base.units import SECONDS
 
@@ -44,10 +46,7 @@ class Wiring:
         """Add a link of a latency in seconds and a rate in bytes a second, where they are known."""
         self.require_room(1)
         self._links += 1
-        costs = {"latency": latency, "time_byte": None if rate is None else 1 / rate}
-        said = {name: written(cost) for name, cost in costs.items() if cost is not None}
-        exact = {} if rate is None else {"bandwidth": rate}
-        self.graph.add_edge(u, v, **said, **exact)
+        self.graph.add_edge(u, v, **attributes(latency, rate))
 
     def finished(self) -> networkx.MultiGraph:
         """Return the graph, without costs that not every link has."""
@@ -57,6 +56,14 @@ class Wiring:
                 for _, _, said in self.graph.edges(data=True):
                     said.pop(name, None)
         return self.graph
+
+
+@cache
+def attributes(latency: Fraction | None, rate: Fraction | None) -> Mapping[str, Any]:
+    """Return what an edge of a latency and a rate has: texts, and the exact bandwidth."""
+    costs = {"latency": latency, "time_byte": None if rate is None else 1 / rate}
+    said = {name: written(cost) for name, cost in costs.items() if cost is not None}
+    return said if rate is None else said | {"bandwidth": rate}
 
 
 def written(seconds: Fraction) -> str:

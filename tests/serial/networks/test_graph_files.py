@@ -5,11 +5,14 @@ import json
 from collections import Counter
 
 import networkx
+import numpy as np
 import pytest
 import yaml
 
 import mpinet
 from mpinet.errors import TopologyError
+from mpinet.networks.adjacency import Adjacency
+from mpinet.networks.shortest import neighbor_table
 
 ANYNET = "router 0 node 1 node 0 router 1 3\n\nrouter 1 router 0 3 node 10\nnode 2 router 1\n"
 
@@ -186,6 +189,38 @@ def flown(groups, chassis, blades, nodes):
         yield f"h{at}", f"hc_router:{at // nodes}"
 
 
+DOT = """/* a box */ strict graph "my \\" box" {
+  graph [bgcolor=white]; rankdir = LR
+  node [shape=circle]
+  // a chain, a group and a port
+  a -- b -- c:north [capacity=2, color="red"]
+# a line of a preprocessor
+  a -- { d e }
+  subgraph cluster0 { edge [capacity=3] d -- e; x [switch=true, label=<hub>] }
+  "x" -- "a" + "" ; a -- b
+}
+"""
+
+
+def test_dot_has_chains_groups_defaults_and_switches(tmp_path):
+    found = opened(tmp_path, DOT.replace("<hub>", "hub"), "box.gv")
+    assert [found.address(u) for u in range(found.size)] == [*"abcde", "x"]
+    links = ["ab", "ab", "bc", "bc", "ad", "ae", "de", "de", "de", "ax"]
+    assert (found.hosts, pairs(found)) == (5, counted(*links))
+    loose = opened(tmp_path, DOT.replace("<hub>", "hub").replace("strict ", ""), "box.dot")
+    assert pairs(loose) == counted(*links, "ab")
+
+
+def test_columns_of_csv_are_attributes_of_links(tmp_path):
+    rows = '\ufeffsource,target,capacity,class\r\na,"b c",2,1\r\n\r\nb c,d,,0\r\n'
+    found = opened(tmp_path, rows, "net.csv")
+    assert pairs(found) == counted(("a", "b c"), ("a", "b c"), ("b c", "d"))
+    assert found.link_classes == ("class 0", "class 1")
+    for text in ("source,target\n3,1\n1,2\n", "3,1\n1,2\n", "# u,v\n3,1\n1,2"):
+        plain = opened(tmp_path, text, "plain.csv")
+        assert pairs(plain) == counted("13", "12")
+
+
 def test_infragraph_has_xpus_as_processors_and_no_idle_parts(tmp_path):
     wire = {"bandwidth": {"choice": "gigabits_per_second", "gigabits_per_second": 400}}
     found = opened(tmp_path, infrastructure(JOINED, [{"name": "wire", "physical": wire}]), "f.json")
@@ -225,6 +260,38 @@ def test_an_infragraph_in_yaml_is_the_one_in_json(tmp_path):
 
 
 ENTITY = '<!DOCTYPE platform [<!ENTITY a "b">]><platform/>'
+
+DOT_REFUSED = [
+    ("digraph { a -> b }", "the graph is directed"),
+    ("graph {\n a -> b }", "line 2: -> is for directed graphs"),
+    ("graph {\n a -- \n", "line 3: a name or value is missing"),
+    ("graph { a -- b } graph { }", "line 1: a second graph begins"),
+    ("graph {\n\na -- b [x=<b>] }", "line 3: '<' begins nothing"),
+    ("a -- b", "line 1: there is no graph"),
+    ("graph a b {}", "line 1: 'b' stands where { belongs"),
+    ("graph { a -- b [capacity=none] }", "the capacity of the link between a and b"),
+    ("graph " + "{" * 9999, "is not a readable DOT"),
+    (f"graph {{ {{{' '.join(map(str, range(1100)))}}} -- {{{' '.join(map(str, range(2000, 3100)))}}} }}",
+     "more than 1048576 links"),
+]  # fmt: skip
+CSV_REFUSED = [
+    ("source,target\na,b,c\n", "line 2 has 3 cells"),
+    ("source,target,weight\na,b,1\n", "line 1: 'weight' is none of bandwidth, capacity"),
+    ("source,target\na\n", "line 2 has 1 cells"),
+    ("source,target,capacity\na,b,x\n", "the capacity of the link between a and b"),
+    ("source,target\n", "the graph has 0 nodes"),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "sentence"),
+    [("a.dot", *case) for case in DOT_REFUSED] + [("a.csv", *case) for case in CSV_REFUSED],
+)
+def test_what_is_no_graph_in_dot_or_csv_is_refused_by_line(name, text, sentence, tmp_path):
+    with pytest.raises(TopologyError) as error:
+        opened(tmp_path, text, name)
+    assert sentence in str(error.value) and "\n" not in str(error.value)
+
 
 REFUSED = [
     ("router 0 node 1\nrouter 1 node 1\n", "line 2: node 1 has two routers, 0 and 1"),
@@ -271,3 +338,27 @@ def test_what_is_no_network_is_refused_by_name_and_place(text, sentence, tmp_pat
         opened(tmp_path, text, "some.file")
     assert sentence in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_a_hub_of_65536_hosts_has_a_port_to_each(tmp_path):
+    """Walks over its links look at 2 x 65,536 ports, not at 65,537 times as many as the hub has."""
+    hub = opened(tmp_path, cluster("0-65535"))
+    assert (hub.hosts, hub.size, hub.ports) == (65536, 65537, 65536)
+    assert hub.port_counts(np.array([0, 65535, 65536])).tolist() == [1, 1, 65536]
+    for network in (hub, mpinet.open("star:65537")):
+        assert network.port_counts(np.arange(network.size)).sum() == network.most_wired == 131072
+        assert mpinet.measure.degrees(network) == {1: 65536, 65536: 1}
+        lists = Adjacency.of(network)
+        centre = int(np.argmax(lists.degrees))
+        assert np.array_equal(np.delete(lists.others, slice(*lists.begin[centre : centre + 2])),
+                              np.full(65536, centre))  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["tree:3,3", "star:9", "graph"])
+def test_no_port_beyond_those_that_are_counted_is_wired(name, tmp_path):
+    network = opened(tmp_path, "0 1\n0 2\n0 2\n2 3\n", "a.edges")
+    network = network if name == "graph" else mpinet.open(name)
+    table = neighbor_table(network)
+    counts = network.port_counts(np.arange(network.size))
+    assert [int(np.flatnonzero(row >= 0).max()) + 1 for row in table] == counts.tolist()
+    assert (table >= 0).sum() == network.most_wired
