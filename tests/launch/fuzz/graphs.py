@@ -53,7 +53,8 @@ HOSTILE = {
     ],
     ".dot": [
         b"", b"graph", b"graph {", b"digraph { a -> b }", b"graph " + b"{" * 100_000,
-        b"graph { a -- }", b'graph { "a', b"graph { a [", b"graph { /* }", b"graph { a -- b [capacity=1e9] }", b"\xff",
+        b"graph { a -- }", b'graph { "a', b"graph { a [", b"graph { /* }",
+        b"graph { a -- b [capacity=1e9] }", b"\xff",
         b"graph { " + b"a -- " * 50_000 + b"a }", b'graph { "a" + + "b" }', b"strict",
         b"graph { a:b:c }",
     ],
