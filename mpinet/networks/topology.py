@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, runtime_ch
 import numpy as np
 
 from mpinet.base.arrays import Ints
+from mpinet.base.blame import blaming, is_own
 from mpinet.base.notebook import shown
 from mpinet.base.numerals import counted, looks_whole, quoted, whole
 from mpinet.compiled import Rule, open_part, rule
@@ -504,7 +505,21 @@ class Topology:
         ------
         UsageError
             The network has no routing of that name, or it is too large for its table.
+        RoutingError
+            A routing of a user's own class breaks its promises. Each is tried out once.
         """
+        routing = self._made_routing(name, seed)
+        if is_own(type(self)) and routing.name not in self._tried_routings:
+            self._tried_routings.add(routing.name)
+            try:
+                self._try_routing(routing, arrives=name is None or name == next(iter(self.routings)))
+            except BaseException:
+                self._tried_routings.discard(routing.name)
+                raise
+        return routing
+
+    def _made_routing(self, name: str | None, seed: int) -> Routing:
+        """Return a routing by name, as its class makes it."""
         known, drawing = self.routings, self.load_routings | self.random_routings
         if name is None:
             name = next(iter(known))
@@ -516,6 +531,18 @@ class Topology:
             names = ", ".join(self.routing_names)
             raise UsageError(f"{self.name} has no routing {name!r}; it has: {names}.")
         return drawing[name](seed)
+
+    @cached_property
+    def _tried_routings(self) -> set[str]:
+        """Names of the routings that have been tried out."""
+        return set()
+
+    def _try_routing(self, routing: Routing, arrives: bool) -> None:
+        """Hold a routing of a user's own against its promises."""
+        from mpinet.networks.promises import Trial
+
+        with blaming(type(self), self.name):
+            Trial(self, np.random.default_rng(0)).hold(routing, arrives)
 
     @property
     def coordinates(self) -> tuple[tuple[int, int], ...]:
