@@ -486,6 +486,15 @@ class Topology:
         """The names of all its routings, those of `routings` first."""
         return [*dict.fromkeys([*self.routings, *self.random_routings, *self.load_routings])]
 
+    @property
+    def listed_routings(self) -> dict[str, list[str]]:
+        """The names of all its routings for people: the family's own, and those for ``load``."""
+        own = [*self.routings, *self.random_routings]
+        return {
+            "routings": own,
+            "load routings": [name for name in self.routing_names if name not in own],
+        }
+
     def has_routing(self, name: str) -> bool:
         """Tell if the network has a routing of this name, or if it is a table's file."""
         return name in self.routing_names or name.startswith(PREFIX)
@@ -512,7 +521,9 @@ class Topology:
         if is_own(type(self)) and routing.name not in self._tried_routings:
             self._tried_routings.add(routing.name)
             try:
-                self._try_routing(routing, arrives=name is None or name == next(iter(self.routings)))
+                self._try_routing(
+                    routing, arrives=name is None or name == next(iter(self.routings))
+                )
             except BaseException:
                 self._tried_routings.discard(routing.name)
                 raise

@@ -84,7 +84,9 @@ def test_a_rule_that_reads_a_parameter_too_far_is_told_how_many_there_are(said):
     status, text = said("route own.py:Own:9,0 --routing wrong")
     assert status == 2 and text.count("\n") == 1
     assert "own.py:6: around(0, ..) raised IndexError" in text
-    assert "params has 2 numbers: size, ports and what Topology.__init__(.., params=(..)) gets" in text
+    assert (
+        "params has 2 numbers: size, ports and what Topology.__init__(.., params=(..)) gets" in text
+    )
 
 
 def test_python_refuses_a_routing_where_it_is_asked_for(said):
