@@ -188,6 +188,7 @@ class Topology:
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Complete the rules of a family that defines its wiring."""
         super().__init_subclass__(**kwargs)
+        require_parameters(cls)
         if "neighbor" in vars(cls):
             complete_rules(cls, cls.__qualname__)
 
@@ -608,6 +609,18 @@ class Topology:
 
 NetworkLike: TypeAlias = Topology | str | NetworkxGraph
 """Type of what stands for a network: a topology, its string, or a graph of networkx."""
+
+
+def require_parameters(cls: type[Topology]) -> None:
+    """Raise `TopologyError` unless a family's `parameters` are descriptions of parameters."""
+    declared: Any = cls.parameters
+    for parameter in declared if isinstance(declared, tuple | list) else [declared]:
+        if not isinstance(parameter, Parameter):
+            raise TopologyError(
+                f"{cls.__qualname__}.parameters has {parameter!r}, which describes no parameter: "
+                'write parameters = (whole_number("N", 1),) with whole_number or Parameter of '
+                "mpinet.networks.parameters, or leave parameters out."
+            )
 
 
 def complete_rules(owner: Any, name: str) -> None:
