@@ -52,6 +52,7 @@ class ShowResult(Result):
     ]
     edges_sha256: Hash
     stated: Annotated[dict[str, Any], "values by name"]
+    ignored: Annotated[list[str], "parts of the file", When("where a file says more")]
     hosts: Annotated[Count, When("with switches")]
     busses: Annotated[Count, When("on busses")]
     incidence_sha256: Annotated[Hash, When("on busses")]
@@ -180,7 +181,7 @@ class Show(Job):
         if self._options.sample is not None:
             result |= self._estimate(transport)
         result["stated"] = network.stated
-        return result
+        return result | ({"ignored": [*network.ignored]} if network.ignored else {})
 
     def needs(self, ranks: int) -> int:
         """Return the bytes that floods from all nodes need, or those from some."""
@@ -268,7 +269,7 @@ class Show(Job):
         measured = {
             name: f"{value}   (stated: {stated[name]})" if name in stated else value
             for name, value in result.items()
-            if name != "stated"
+            if name not in ("stated", "ignored")
         }
         for name in ("degree_histogram", "capacities"):
             if name in result:
@@ -279,4 +280,5 @@ class Show(Job):
         if "exact" in result:
             measured["exact"] = ", ".join(result["exact"]) or "nothing: bounds and an estimate"
         others = {f"stated {name}": stated[name] for name in stated if name not in result}
-        return f"{self.topology}\n{fields(measured | others)}"
+        notes = "".join(f"\nignored: {note}" for note in result.get("ignored", ()))
+        return f"{self.topology}\n{fields(measured | others)}{notes}"

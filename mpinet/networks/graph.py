@@ -170,6 +170,7 @@ class Graph(StoredGraph):
             require_connected(where, count_pieces(*self.neighbor_lists()))
             return
         require_network(where, graph)
+        self.ignored = tuple(graph.graph.get("ignored", ()))
         self._classes = link_classes(where, graph)
         copies = capacities(where, graph)
         pairs = chain.from_iterable(map(repeat, graph.edges(), copies))

@@ -121,6 +121,9 @@ class Topology:
 
     most_classes: int | None = None
 
+    ignored: Sequence[str] = ()
+    """Notes on what the network's file says and the network has not."""
+
     radices: Sequence[int] = ()
     """Numbers of values of the parts of an address ``i,j,..``, of which the last one is counted up
     first. Where there are none, the address is the node's number."""

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 MOST_LINKS = 1 << 20
 """Most links that a file's few words make, and that edges' capacities make."""
 
+MOST_NAMED = 6
+"""Most names that a note of what is ignored has."""
+
 COSTS = ("latency", "time_byte")
 
 
@@ -26,6 +29,7 @@ class Wiring:
 
         self.graph: networkx.MultiGraph = networkx.MultiGraph()
         """What has been read."""
+        self._ignored = dict[str, dict[str, None]]()
         self._links = 0  # networkx counts them one by one
 
     def add(self, node: str, switch: bool) -> None:
@@ -48,6 +52,10 @@ class Wiring:
         self._links += 1
         self.graph.add_edge(u, v, **attributes(latency, rate))
 
+    def ignore(self, what: str, name: str) -> None:
+        """Note what of the file the network has not, and the name of one that has it."""
+        self._ignored.setdefault(what, {})[name] = None
+
     def finished(self) -> networkx.MultiGraph:
         """Return the graph, without costs that not every link has."""
         for name in COSTS:
@@ -55,6 +63,11 @@ class Wiring:
             if not all(has):
                 for _, _, said in self.graph.edges(data=True):
                     said.pop(name, None)
+        self.graph.graph["ignored"] = [
+            f"{what}: {', '.join([*names][:MOST_NAMED])}"
+            + (f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else "")
+            for what, names in self._ignored.items()
+        ]
         return self.graph
 
 
