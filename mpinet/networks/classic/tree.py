@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import ClassVar
 
 from mpinet.base.arrays import Ints
 from mpinet.compiled import inlined, rule
-from mpinet.networks.parameters import whole_number
+from mpinet.networks.parameters import Parameter, whole_number
 from mpinet.networks.routing import ARRIVED, Routing, stateless
 from mpinet.networks.schedule import Schedule
 from mpinet.networks.topology import Topology
@@ -23,7 +24,7 @@ class Tree(Topology):
     """
 
     family = "tree"
-    parameters = (whole_number("k", 2), whole_number("h", 1, 62))
+    parameters: ClassVar[tuple[Parameter, ...]] = (whole_number("k", 2), whole_number("h", 1, 62))
     example = "tree:2,3"
     paper = "textbook"
     specification = "networks 3"

@@ -205,7 +205,8 @@ class Platform:
                     if isinstance(end, int) and end not in names:
                         names[end] = f"junction {len(names)}"
                         self.wiring.add(names[end], True)
-                self.wiring.link(*(names.get(end, str(end)) for end in found), *costs)
+                u, v = (names.get(end, str(end)) for end in found)
+                self.wiring.link(u, v, *costs)
         self.keep(
             {
                 pair: [names.get(end, str(end)) for end in map(self.laying.found, way)]
