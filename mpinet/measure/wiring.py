@@ -116,11 +116,13 @@ def links_of(topology: Topology, begin: int, end: int) -> tuple[Ints, Ints]:
     """Each neighbour of the nodes begin..end-1 once, as (node, neighbour), sorted."""
     if topology.most_wired < topology.size * topology.ports:
         nodes, _, others = wired_ports(topology, begin, end)
-        order = np.lexsort((others, nodes))
-        nodes, others = nodes[order], others[order]
-        first = np.ones(len(nodes), bool)
-        first[1:] = (np.diff(nodes) != 0) | (np.diff(others) != 0)
-        return nodes[first], others[first]
+        places = (nodes - begin) * topology.size + others
+        steps = np.diff(places, prepend=-1)
+        if (steps < 0).any():
+            order = np.argsort(places)
+            nodes, others = nodes[order], others[order]
+            steps = np.diff(places[order], prepend=-1)
+        return nodes[steps != 0], others[steps != 0]
     nodes = np.arange(begin, end)
     others = topology.neighbor(nodes[:, np.newaxis], np.arange(topology.ports)[np.newaxis, :])
     others = np.sort(others, axis=1)
