@@ -8,31 +8,27 @@ no names; routes that share links tell which junctions are the same. No route ch
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
 End = str | int
 """A node's name, or the number of a junction."""
 
-
-@dataclass(eq=False)
-class Cable:
-    """A link between two ends; a link of several pairs of ends is laid several times."""
-
-    ends: tuple[End, End]
+Ends = dict[End, None]
+"""Ends, each once, in the order in which they were added."""
 
 
-@dataclass
 class Laying:
     """Links while they are laid."""
 
-    cables: dict[str, list[Cable]] = field(default_factory=lambda: defaultdict(list))
-    """The places of each link."""
-    _same: list[End] = field(default_factory=list)
-    """For each junction the end that it is the same as, or itself."""
-    _beside: dict[End, set[End]] = field(default_factory=lambda: defaultdict(set))
-    """The ends that are joined to each by a cable."""
+    def __init__(self) -> None:
+        self._cables = dict[str, dict[End, Ends]]()
+        """For each link the ends where it is laid, and the other ends that it leads to from each.
+        """
+        self._links = defaultdict[End, dict[str, None]](dict)
+        """The links at each end."""
+        self._same = list[End]()
+        """For each junction the end that it is the same as, or itself."""
 
     def walk(self, links: Sequence[str], u: str, v: str) -> list[End]:
         """Lay the links of a route that are not there yet; return the ends that it passes.
@@ -51,47 +47,41 @@ class Laying:
             end = self._same[end]
         return end
 
-    def ends_of(self, cable: Cable) -> tuple[End, End]:
-        """Return the ends of a cable as they are known now."""
-        one, other = cable.ends
-        return self.found(one), self.found(other)
+    def cables(self) -> Iterator[tuple[str, list[tuple[End, End]]]]:
+        """Yield each link with all pairs of ends between which it is laid."""
+        for link, places in self._cables.items():
+            pairs = {frozenset((one, other)): (one, other)
+                     for one, others in places.items() for other in others}  # fmt: skip
+            yield link, [*pairs.values()]
 
     def _step(self, link: str, at: End, after: str | None, target: str, passed: set[End]) -> End:
         """Pass a link from an end to one that is not passed; return this other end."""
         at = self.found(at)
-        places = [(near, far) for near, far in self._placed(link) if far not in passed]
-        here = [far for near, far in places if near == at]
+        places = self._cables.setdefault(link, {})
+        here = [far for far in places.get(at, ()) if far not in passed]
+        on = self._ends_of(after, target)
         for far in here:
-            if self._leads_on(far, after, target) or (after is not None and len(here) == 1):
+            if far in on or (after is not None and len(here) == 1):
                 return far
-        for near, far in places:
-            if self._leads_on(far, after, target) and near not in passed and self._join(at, near):
-                return self.found(far)
-        if after is None:
-            return (
-                target
-                if any(self._join(far, target) for far in here)
-                else self._lay(link, at, target)
-            )
-        self._same.append(len(self._same))
-        return self._lay(link, at, len(self._same) - 1)
+        for far in [end for end in places if end in on and end not in passed]:
+            for near in [*places[far]]:
+                if near not in passed and self._join(at, near):
+                    return self.found(far)
+        if after is not None:
+            self._same.append(len(self._same))
+            return self._lay(link, at, len(self._same) - 1)
+        known = any(self._join(far, target) for far in here)
+        return target if known else self._lay(link, at, target)
 
-    def _placed(self, link: str) -> list[tuple[End, End]]:
-        """Return the ends of a link's cables, in either order."""
-        pairs = [self.ends_of(cable) for cable in self.cables.get(link, ())]
-        return [*pairs, *((other, one) for one, other in pairs)]
-
-    def _leads_on(self, end: End, after: str | None, target: str) -> bool:
-        """Tell if the next link of a route is known to begin at an end, or the route to end."""
-        if after is None:
-            return end == target
-        return any(near == end for near, _ in self._placed(after))
+    def _ends_of(self, after: str | None, target: str) -> dict[End, Ends]:
+        """Return the ends where the next link of a route is laid, or the target if none is next."""
+        return {target: {}} if after is None else self._cables.get(after, {})
 
     def _lay(self, link: str, one: End, other: End) -> End:
         """Lay a link between two ends; return the second one."""
-        self.cables[link].append(Cable((one, other)))
-        self._beside[one].add(other)
-        self._beside[other].add(one)
+        for near, far in ((one, other), (other, one)):
+            self._cables[link].setdefault(near, {})[far] = None
+            self._links[near][link] = None
         return other
 
     def _join(self, one: End, other: End) -> bool:
@@ -99,11 +89,12 @@ class Laying:
         one, other = self.found(one), self.found(other)
         if isinstance(other, int):
             one, other = other, one
-        if not isinstance(one, int) or one == other or other in self._beside[one]:
+        joined = any(other in self._cables[link][one] for link in self._links[one])
+        if not isinstance(one, int) or one == other or joined:
             return False
         self._same[one] = other
-        for end in self._beside.pop(one):
-            self._beside[end].discard(one)
-            self._beside[end].add(other)
-            self._beside[other].add(end)
+        for link in self._links.pop(one):
+            for far in self._cables[link].pop(one):
+                del self._cables[link][far][one]
+                self._lay(link, other, far)
         return True

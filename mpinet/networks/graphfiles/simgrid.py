@@ -194,18 +194,16 @@ class Platform:
     def lay(self, walked: dict[tuple[str, str], list[End]]) -> None:
         """Add the links that are laid, their junctions, and the routes that are walked."""
         names = dict[End, str]()
-        for link, cables in self.laying.cables.items():
-            ends = {frozenset(self.laying.ends_of(cable)): cable for cable in cables}
-            if len(ends) > 1:
+        for link, pairs in self.laying.cables():
+            if len(pairs) > 1:
                 self.ignore(SEVERAL, link)
             costs = self.costs(link)
-            for cable in ends.values():
-                found = self.laying.ends_of(cable)
-                for end in found:
+            for pair in pairs:
+                for end in pair:
                     if isinstance(end, int) and end not in names:
                         names[end] = f"junction {len(names)}"
                         self.wiring.add(names[end], True)
-                u, v = (names.get(end, str(end)) for end in found)
+                u, v = (names.get(end, str(end)) for end in pair)
                 self.wiring.link(u, v, *costs)
         self.keep(
             {
