@@ -248,7 +248,7 @@ MPINET_PYTHON=$(type -P python3 || type -P python)
 # have one name where launchers have one number: after a kill, or in containers.
 if [ -z "${PRTE_MCA_prte_tmpdir_base+set}${OMPI_MCA_orte_tmpdir_base+set}" ]; then
   default PRTE_MCA_prte_local_tmpdir_base "$own"             # Open MPI 5
-  default OMPI_MCA_orte_local_tmpdir_base "$own"             # Open MPI 4
+  default OMPI_MCA_orte_tmpdir_base "$own"                   # Open MPI 4: ranks fail with a local or remote base
 fi
 
 # Other hosts by onhost.sh in ssh's place. Slurm, LSF and Grid Engine have ways of their own to them.
