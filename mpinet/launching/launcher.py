@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryFile
 
+from mpinet.base.ownership import own_python
 from mpinet.errors import MpinetError, UsageError
 
 SCRIPT = Path(__file__).with_name("run.sh")
@@ -33,7 +34,7 @@ def own_path() -> str:
 def own_mpinet() -> list[str]:
     """Words that start this Python's ``mpinet`` command."""
     beside = Path(own_folder(), "mpinet")
-    return ["mpinet"] if beside.exists() else [sys.executable, "-m", "mpinet"]
+    return ["mpinet"] if beside.exists() else own_python("-m", "mpinet")
 
 
 def find_launcher() -> str:
