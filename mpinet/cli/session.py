@@ -178,9 +178,10 @@ class Session:
 
         from mpinet.commands.hosts import require_alike
         from mpinet.compiled import watching
-        from mpinet.machine.transport import Local, world
+        from mpinet.machine.transport import Local, Unmet, world
 
-        transport, result, status, text = Local(), None, 0, ""
+        transport: Local = Unmet()
+        result, status, text = None, 0, ""
         kept = SavedRun(self._options, self._typed, self._found, self._signals)
         try:
             transport = world()
