@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from mpinet.base.arrays import Ints
+from mpinet.base.damage import DAMAGED
 from mpinet.base.files import whole_file
 from mpinet.base.locks import alone
 from mpinet.base.ownership import own_folder
@@ -79,7 +80,7 @@ def _mapped(path: Path) -> Ints | None:
             file.seek(-sha256().digest_size, os.SEEK_END)
             seal = file.read()
         os.utime(path)
-    except (OSError, ValueError):
+    except (OSError, *DAMAGED):
         return None
     whole = found.dtype == np.int64 and found.ndim == 1 and sha256(found.data).digest() == seal
     return found if whole else None
