@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,12 @@ SCRIPT = Path(__file__).with_name("run.sh")
 
 SAID_LINES = 5
 """Number of a failed process's last lines that its error repeats."""
+
+FRAMES = re.compile(r"^-{20,}\n", re.MULTILINE)
+"""Lines of Open MPI's launchers around each of their messages."""
+
+NO_REASON = ("terminated normally, but", "exited with non-zero status")
+"""Words of messages that launchers print after each failure, whatever its reason."""
 
 
 def own_folder() -> str:
@@ -142,5 +149,6 @@ def start(words: Sequence[str], settings: Mapping[str, str] | None = None) -> st
 
 def _failed(words: Sequence[str], status: int, said: str) -> MpinetError:
     """Return the error of a command that ended with a status, having said this."""
-    last = " ".join(said.strip().splitlines()[-SAID_LINES:])
+    told = [part for part in FRAMES.split(said) if not any(words in part for words in NO_REASON)]
+    last = " ".join(" ".join(told).strip().splitlines()[-SAID_LINES:])
     return MpinetError(f"{' '.join(words)} ended with status {status}: {last}")

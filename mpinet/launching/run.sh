@@ -110,7 +110,7 @@ shift
 
 # ---- a folder of the job's own
 
-own=$(mktemp -d "${TMPDIR:-/tmp}/mpinet-run-XXXXXXXXXX") ||
+own=$(mktemp -d "${TMPDIR:-/tmp}/mpinet-run-XXXXXXXXXX" 2>/dev/null) ||
   refuse 1 "cannot make a folder in ${TMPDIR:-/tmp}"
 MPINET_SHARED='' # not that of a job around this one
 ended='' # also a signal that ends this script, such as SIGABRT, comes by here: then nothing is over

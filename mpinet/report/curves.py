@@ -241,8 +241,7 @@ def curves_of(
     for (panel, label), places in points.items():
         order = sorted(places) if numbers else list(places)
         dots = [_dot(place, places[place], y, error, bars, hollow) for place in order]
-        ticks = [row.get(tick) for row in places[order[0]]] if tick else []
-        ticks = [row.get(tick) for row in places[order[0]]] if tick else []
+        ticks: list[Any] = [row.get(tick) for row in places[order[0]]] if tick else []
         marked = [value for value in ticks if _is_number(value) and _has_place(value)]
         curves.append(Curve(panel, label, dots, fmean(marked) if marked else None, by))
     return curves

@@ -64,3 +64,21 @@ def test_the_demo_runs_with_an_older_library(mpirun: Path, tmp_path: Path) -> No
     done = run(mpirun, "demo", "-n", "3", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count(" yes\n") == 4
+
+
+STARTS = """
+from mpinet.launching.launcher import launch
+launch(2, ["sh", "-c", "echo this is the reason >&2; sleep 0.2; exit 3"])
+"""
+
+
+@EVERY_LIBRARY
+def test_the_error_of_a_job_has_the_reason_and_not_what_launchers_say_of_every_failure(
+    mpirun: Path,
+) -> None:
+    done = subprocess.run(
+        [mpirun.parent / "python", "-c", STARTS], capture_output=True, text=True, timeout=TIME_LIMIT
+    )
+    last = done.stderr.splitlines()[-1]
+    assert "ended with status 3: " in last and "this is the reason" in last
+    assert "non-zero" not in last and "terminated" not in last

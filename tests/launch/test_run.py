@@ -362,6 +362,14 @@ def test_one_rank_needs_no_launcher(bare_checkout: Path) -> None:
     assert run_bare(bare_checkout, "-n", "1", "sh", "-c", "exit 5").returncode == 5
 
 
+def test_a_place_for_temporary_folders_that_is_not_there_is_one_sentence(
+    bare_checkout: Path,
+) -> None:
+    done = run_bare(bare_checkout, "-n", "1", "echo", "hello", TMPDIR="/not/there")
+    said = "launch/run: cannot make a folder in /not/there\n"
+    assert (done.returncode, done.stderr) == (1, said)
+
+
 def test_two_ranks_without_a_launcher_say_what_to_install(bare_checkout: Path) -> None:
     done = run_bare(bare_checkout, "-n", "2", "sh", "-c", "exit 5")
     assert done.returncode == 2
