@@ -289,7 +289,7 @@ def run_there(mark: str, shared: str, command: str) -> int:
     own = tempfile.mkdtemp(prefix="mpinet-run-")
     guardian.remains.add(own)
     # run.sh names a folder of the launching host, which this host need not have.
-    folder = FOLDER_OPTION + re.escape(os.path.dirname(mark))
+    folder = FOLDER_OPTION + re.escape(os.path.dirname(mark)) + r"(?=[\"'\s])"
     command = re.sub(folder, lambda found: found[1] + own, command)
     if not re.search(r"prte_(remote_)?tmpdir_base", command):  # the user's own
         os.environ[REMOTE_FOLDER] = own
