@@ -16,10 +16,8 @@ from types import ModuleType
 from typing import Any
 
 from mpinet.base.blame import describe
-from mpinet.base.numerals import quoted
 from mpinet.errors import MpinetError, RuleError, TopologyError, TopologyFileError
 from mpinet.networks.arguments import read_declared, read_undeclared
-from mpinet.networks.parameters import Parameter
 from mpinet.networks.topology import Topology
 
 
@@ -49,12 +47,6 @@ def open_own(place: str, class_name: str, text: str) -> Topology:
     cls = _own_class(place, class_name)
     where = f"{place}:{class_name}"
     positional: list[Any] = []
-    for parameter in cls.parameters:
-        if not isinstance(parameter, Parameter):
-            raise TopologyError(
-                f"{where}: {class_name}.parameters has {quoted(repr(parameter))}, which is no "
-                "Parameter; mpinet.networks.parameters.whole_number(NAME, LEAST, MOST) makes one."
-            )
     if cls.parameters:
         named = read_declared(where, cls.parameters, text)
     else:
