@@ -14,7 +14,7 @@ import numpy as np
 
 from mpinet.base.files import make_folder, require_folder, write_text
 from mpinet.base.units import Unit, byte_time, duration
-from mpinet.commands.fields import Count, Fields, Positive, When
+from mpinet.commands.fields import Count, Fields, Lasting, Positive, When
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.opening import Network, routing_of, topology_of
 from mpinet.commands.options import Common, File, OnHosts, Place, Unsaved
@@ -77,7 +77,7 @@ class ParetoRow(Fields):
     steps_ratio: Annotated[float, "steps over the fewest"]
     rounds_ratio: Annotated[float, "rounds per chunk over the fewest of any number of steps"]
     why: str
-    times: Annotated[dict[str, Count], When("with ``--alpha``"), "by bytes"]
+    times: Annotated[dict[str, Lasting], When("with ``--alpha``"), "by bytes"]
     best: Annotated[list[Positive], When("with ``--alpha``"), "bytes at which none is faster"]
 
 
@@ -220,16 +220,10 @@ def _timed(options: argparse.Namespace, topology: Topology) -> Timed | None:
         return None
     network, widths = joined(topology)
     a_byte = byte_time(options.beta, options.unit)
-    for width in widths:
-        if a_byte % width:
-            raise UsageError(
-                f"--beta: {a_byte} {options.unit} a byte are not whole for {width} links together: "
-                "take a smaller --unit."
-            )
     latency = duration(options.alpha, options.unit)
     # Every hop is a step: a chunk goes on when it has come.
-    times = tuple(a_byte // width for width in widths)
-    costs = Costs(latencies=(latency,), byte_times=times, mode="store")
+    times = [a_byte / width for width in widths]
+    costs = Costs.exact(latencies=[latency], byte_times=times, mode="store")
     return Timed(network, routing_of(network, None, 0), costs, options.unit)
 
 
@@ -390,6 +384,7 @@ class Pareto(Job):
     def _times(self, programs: Iterable[Program], transport: Local) -> Row:
         """Play programs of all sizes on the thick links (collective)."""
         from mpinet.commands.replay import played
+        from mpinet.machine.timed.ticks import units_of
 
         if self._timed is None:
             return {}
@@ -398,7 +393,7 @@ class Pareto(Job):
             found, _ = played(
                 self._timed, program, None, self._options, transport, lambda *done: None
             )
-            times[str(size)] = found["time"]
+            times[str(size)] = units_of(found["time"], self._timed.costs.ticks)
         return {"times": times, "best": []}
 
     has_curves = True
@@ -423,6 +418,10 @@ class Pareto(Job):
             *sizes, "why",
         ]  # fmt: skip
         lines = []
+
+        def shown(time: float | None) -> str:
+            return "-" if time is None or self._timed is None else self._timed.shown(time)
+
         for row in result:
             ratio = Fraction(row["rounds"], row["chunks"])
             least = Fraction(row["least"]).limit_denominator(PLAIN)
@@ -432,12 +431,10 @@ class Pareto(Job):
             lines.append(
                 [row["algorithm"], row["chunks"], row["steps"], row["rounds"], str(ratio)]
                 + [str(least), by, ratios]
-                + [times.get(str(size), "-") for size in self._sizes]
+                + [shown(times.get(str(size))) for size in self._sizes]
                 + [row["why"]]
             )
         heading = f"{self._options.collective} on {self.topology}, all ports"
-        if self._timed is not None:
-            heading += f", times in {self._timed.unit}"
         return f"{heading}\n{table(lines, names)}"
 
 

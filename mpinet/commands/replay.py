@@ -6,18 +6,19 @@ import argparse
 import re
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
+from dataclasses import replace as changed
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from mpinet.commands.fields import Count, Fields, When
+from mpinet.commands.fields import Count, Fields, Lasting, When
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.opening import mapping_of
 from mpinet.commands.optionrecords import Common, File, SavedOften, Typed, Views
 from mpinet.commands.options import HostOptions, RecordingOptions
 from mpinet.commands.perform import function_with
 from mpinet.commands.recorded import Recorded
-from mpinet.commands.replaypath import WHY, Gain, PathLine, PathPiece, shown
-from mpinet.commands.replayseveral import ReplaySetting, Several, varied
+from mpinet.commands.replaypath import WHY, Gain, PathLine, PathPiece, why_shown
+from mpinet.commands.replayseveral import InTime, ReplaySetting, Several, varied
 from mpinet.commands.result import Result
 from mpinet.commands.timing import (
     StuckOperation,
@@ -29,6 +30,7 @@ from mpinet.commands.timing import (
 from mpinet.errors import UsageError
 from mpinet.machine.timed.program import Program
 from mpinet.machine.timed.scripted import Scripted, stored
+from mpinet.machine.timed.ticks import in_units, slower, with_times
 from mpinet.programs.messages.named import is_name
 from mpinet.report.rows import Row
 from mpinet.report.tables import fields
@@ -61,7 +63,7 @@ class BusyLink(Fields):
     node: Annotated[Count, When("on links")]
     port: Annotated[Count, When("on links")]
     bus: Annotated[Count, When("on busses")]
-    busy: Count
+    busy: Lasting
     bytes: Count
     loaded_by: Annotated[
         list[Load],
@@ -76,30 +78,30 @@ SEARCHED = When("with ``--place search``")
 class ReplayResult(Result):
     """Result of ``replay``."""
 
-    time: Count
-    ends: list[Count]
+    time: Lasting
+    ends: list[Lasting]
     messages: Count
     hops: Count
-    waits: Count
-    busy: Count
-    busiest: Count
+    waits: Lasting
+    busy: Lasting
+    busiest: Lasting
     most_bytes: Count
     unmatched: Count
     stuck: Count
     first_stuck: Annotated[list[Count], "processor and operation, empty if none is"]
     stuck_operations: list[StuckOperation]
     busiest_links: list[BusyLink]
-    path_shares: Annotated[dict[str, Count], WHY, "by cpu, nic, latency, bandwidth and waiting"]
+    path_shares: Annotated[dict[str, Lasting], WHY, "by cpu, nic, latency, bandwidth and waiting"]
     path_lines: Annotated[list[PathLine], WHY]
     critical_path: Annotated[list[PathPiece], WHY]
     gains: Annotated[list[Gain], WHY]
-    computed: Annotated[list[Count], WHY, "CPU time of each processor's calcs"]
-    sent: Annotated[list[Count], WHY]
-    received: Annotated[list[Count], WHY]
-    waited: Annotated[list[Count], WHY, "the rest of its CPUs' time to its end"]
+    computed: Annotated[list[Lasting], WHY, "CPU time of each processor's calcs"]
+    sent: Annotated[list[Lasting], WHY]
+    received: Annotated[list[Lasting], WHY]
+    waited: Annotated[list[Lasting], WHY, "the rest of its CPUs' time to its end"]
     places: Annotated[list[Count], SEARCHED, "the network's processor for each of the program's"]
-    time_before: Annotated[Count, SEARCHED, "where each is in the place of its number"]
-    lower_bound: Annotated[Count, SEARCHED, "for all places, if all operations end"]
+    time_before: Annotated[Lasting, SEARCHED, "where each is in the place of its number"]
+    lower_bound: Annotated[Lasting, SEARCHED, "for all places, if all operations end"]
     lower_by: Annotated[str, SEARCHED, "ends, cut or growth"]
     settings: Annotated[
         list[ReplaySetting], When("with ``--vary``"), "all else is of the best one, the first"
@@ -114,7 +116,7 @@ class ReplayOptions(RecordingOptions, TimeOptions):
     --------
     ``mpinet replay program.goal --on torus:4x4 --latency 50 --time-byte 25GB/s``
 
-    ``mpinet replay allreduce:ring,1MB,processors=16 --vary on=torus:4x4 --vary on=hypercube:4``
+    ``mpinet replay allreduce:ring,1MB --time-byte 25GB/s --vary on=torus:4x4 --vary on=ring:16``
 
     >>> import mpinet
     >>> from mpinet.machine.timed.program import Builder
@@ -180,6 +182,10 @@ def _prepared(options: ReplayOptions) -> Replay:
     timed = timed_of(options)
     topology = timed.topology
     program = _program(options.program, topology.hosts if topology else None)
+    if program.largest:
+        built = isinstance(options.program, Program | Scripted)
+        timed.require_byte_cost("replay", "PROGRAM" if built else str(options.program))
+    program = slower(program, timed.costs.ticks)
     places = None
     if topology is not None:
         how = "identity" if options.is_searched else options.place
@@ -223,7 +229,7 @@ def played(
     Returns
     -------
     result : dict
-        The result, with the network's numbers of processors.
+        The result in ticks, with the network's numbers of processors.
     run : TimedRun
         The run, with notes of all that happened if these were wanted.
     """
@@ -265,7 +271,7 @@ def _renamed(result: Row, places: list[int] | None) -> Row:
     }
 
 
-class Replay(Job):
+class Replay(InTime):
     """A program of messages on a network, or without one."""
 
     unit = "windows"
@@ -279,7 +285,7 @@ class Replay(Job):
     ):
         super().__init__()
         self.topology = timed.topology.name if timed.topology else None
-        self._options, self._timed = options, timed
+        self._options, self.timed = options, timed
         self._program, self._places = program, places
         self._file = options.file
         self._recorded = Recorded(options, timed.hosting(program.processors))
@@ -294,20 +300,21 @@ class Replay(Job):
         told = self._search(transport, watch) if self._options.is_searched else {}
         why, limits = self._options.why, self._recorded.limits
         noted = why or limits is not None
-        found, run = self._played(self._timed, self._program, transport, watch, noted)
+        found, run = self._played(self.timed, self._program, transport, watch, noted)
         self.note_crossing(run.machine)
         self._made, self._ended = run, found["time"]
         if self._options.why:
             found |= self._why(run, found, transport, watch)
         found |= {"busiest_links": self._with_loads(found["busiest_links"], run)}
-        return _renamed(found | told, None if self._places is None else self._places.tolist())
+        places = None if self._places is None else self._places.tolist()
+        return in_units(_renamed(found | told, places), self.timed.costs.ticks)
 
     def _search(self, transport: Local, watch: Watch) -> Row:
         """Find better places; return the fields that tell of them (collective)."""
         from mpinet.machine.transport import Local
         from mpinet.programs.messages.placesearch import bound_of_places, search_places
 
-        timed, program, options = self._timed, stored(self._program), self._options
+        timed, program, options = self.timed, stored(self._program), self._options
         assert timed.topology is not None  # --flat has no places
         one = Local()
 
@@ -332,10 +339,11 @@ class Replay(Job):
             return
         import numpy as np
 
+        from mpinet.machine.timed.layout import NEVER
         from mpinet.machine.timed.recorded import record
         from mpinet.machine.trace import Trace
 
-        run, unit = self._made, self._timed.unit
+        run, unit, ticks = self._made, self.timed.unit, self.timed.costs.ticks
         name, said_at = self._file.name if self._file else "", run.whole.lines
         said, lines = self._said(said_at), said_at.tolist()
 
@@ -344,11 +352,13 @@ class Replay(Job):
                 (said[row], 0) if said and said[row] else (name if lines[row] else "", lines[row])
             )
 
+        first, last = (min(time * ticks, NEVER) for time in (limits.first, limits.last))
+        limits = changed(limits, first=first, last=last)
         trace = run.machine.trace = Trace(limits)
         last = run.machine.checked(lambda: record(trace, run, place_of))
         # NICs may be busy for longer than any CPU.
         steps = max(self._ended, int(transport.max(np.array([last]))[0]))
-        timed = {"steps": steps, "unit": unit}
+        timed = {"steps": steps, "unit": unit} | ({"ticks": ticks} if ticks > 1 else {})
         self._recorded.write(transport, run.machine, {"mode": self._options.mode}, timed)
 
     def _played(
@@ -366,11 +376,11 @@ class Replay(Job):
         from mpinet.commands.replaypath import followed, gains
 
         def play(costs: Costs, program: Program) -> int:
-            timed = self._timed._replace(costs=costs)
+            timed = self.timed._replace(costs=costs)
             return int(self._played(timed, program, transport, watch)[0]["time"])
 
         told = followed(run, found, self._numbers(run), self._said(run.whole.lines))
-        counts, costs = told.pop("counts"), self._timed.costs
+        counts, costs = told.pop("counts"), self.timed.costs
         return told | {"gains": gains(counts, costs, stored(self._program), found["time"], play)}
 
     def _numbers(self, run: TimedRun) -> Ints:
@@ -393,7 +403,7 @@ class Replay(Job):
         from mpinet.machine.timed.layout import SEND
         from mpinet.programs.messages.loaders import loads_of
 
-        timed, routing = self._timed, self._timed.routing
+        timed, routing = self.timed, self.timed.routing
         if not links or "node" not in links[0] or routing is None or routing.numbered:
             return links
         if run.program.operations > MOST_LOADS:
@@ -421,28 +431,29 @@ class Replay(Job):
 
     def show(self, result: Row) -> str:
         """Format the counts, the last processor, and the busiest links."""
-        where = self._timed.where
+        where = self.timed.where
         hidden = ("first_stuck", "path_shares")
+        shown = self.timed.shown
         plain = {
             name: value
             for name, value in result.items()
             if name not in hidden and not isinstance(value, list)
         }
-        text = f"{self._program.name} on {where}, in {self._timed.unit}\n{fields(plain)}"
+        text = f"{self._program.name} on {where}\n{fields(with_times(plain, shown))}"
         if self._options.is_searched:
-            gain = 1 - result["time"] / max(1, result["time_before"])
+            gain = 1 - result["time"] / (result["time_before"] or 1)
             text += f"\n\n{100 * gain:.1f} % less than in the places of their numbers"
         if result["busiest_links"]:
             from mpinet.report.tables import table
 
             rows = [
                 [_loaded(value) if name == "loaded_by" else value for name, value in row.items()]
-                for row in result["busiest_links"]
+                for row in (with_times(row, shown) for row in result["busiest_links"])
             ]
             heading = [name.replace("_", " ") for name in result["busiest_links"][0]]
             text += f"\n\n{table(rows, heading)}"
         if self._options.why:
-            text += f"\n\n{shown(result)}"
+            text += f"\n\n{why_shown(result, shown)}"
         return text
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
-from mpinet.base.units import Unit, byte_time, duration
+from mpinet.base.units import Unit, byte_time, duration, readable
 from mpinet.commands.fields import Count, Fields
 from mpinet.commands.machines import machine_named
 from mpinet.commands.opening import Network, routing_of, topology_named
@@ -88,8 +89,8 @@ class TimeOptions(HostOptions):
     time_byte: TimeWords = None
     """Time per byte on links, or a rate, by class; default: what a graph's edges say, or 0."""
     unit: Unit | None = None
-    """Unit of time of plain numbers, of the program and of the result; default: ns, or the
-    machine's."""
+    """Unit of time of plain numbers, of the program and of the JSON document; default: ns, or the
+    machine's. Texts have the unit in which each time is easily read."""
     duplex: Literal["full", "half"] = "full"
     """Directions of a link: each by itself (full), or both share the link (half)."""
     place: Placed = "identity"
@@ -106,6 +107,8 @@ class Timed(NamedTuple):
     """What processors and links take."""
     unit: str
     """Unit of their times."""
+    bytes_cost: bool = True
+    """Whether a byte has a cost, which may be 0: an option, a machine or a graph's edges say it."""
 
     def hosting(self, processors: int) -> Topology:
         """Return the network whose processors are hosted; without one, a complete graph's."""
@@ -114,11 +117,45 @@ class Timed(NamedTuple):
     @property
     def where(self) -> str:
         """Words for it."""
-        return self.topology.name if self.topology else f"processors {self.costs.flat} apart"
+        from mpinet.machine.timed.ticks import units_of
+
+        if self.topology:
+            return self.topology.name
+        return f"processors {self.shown(units_of(self.costs.flat, self.costs.ticks))} apart"
+
+    def shown(self, time: float) -> str:
+        """Return a time in units as a person reads it."""
+        return readable(time, self.unit)
+
+    def require_byte_cost(self, command: str, first: str) -> None:
+        """Refuse messages whose bytes would cost nothing because no option says a cost.
+
+        Parameters
+        ----------
+        command, first : str
+            The command, and its first word, of which the sentence makes an example.
+
+        Raises
+        ------
+        UsageError
+            Nothing says what a byte costs.
+        """
+        if self.bytes_cost:
+            return
+        here = ["--on", self.topology.name] if self.topology else ["--flat", "1us"]
+        if self.topology is None and command == "tune":
+            here += ["--processors", "64"]
+        options = "--time-byte, --gap-byte" if self.topology else "--gap-byte"
+        machine = "slingshot" if self.topology else "loggopsim"
+        words = shlex.join(["mpinet", command, first, *here, "--machine", machine])
+        raise UsageError(
+            f"Messages have bytes, and a byte has no cost yet: give {options} (0 is allowed) or "
+            f"--machine, as in {words}"
+        )
 
 
 def timed_of(options: TimeOptions) -> Timed:
-    """Open the network, and read what processors and links take, in whole units.
+    """Open the network, and read what processors and links take.
 
     Raises
     ------
@@ -134,14 +171,23 @@ def timed_of(options: TimeOptions) -> Timed:
     unit = options.unit or preset.get("unit", "ns")
     if on is not None:
         topology = topology_named(on)
-        costs = _costs(options, preset, preset | dict(topology.link_costs), unit, 0)
+        of_links = preset | dict(topology.link_costs)
+        costs = _costs(options, preset, of_links, unit, 0)
         routing = routing_of(topology, options.routing, options.seed)
-        return Timed(topology, routing, costs, unit)
+        said = options.time_byte is not None or "time_byte" in of_links
+        return Timed(topology, routing, costs, unit, said or _costs_bytes(options, preset))
     of_links = {"routing": options.routing, "duplex": options.duplex, "place": options.place}
     for name, value in of_links.items():
         if value not in (None, "full", "identity"):
             raise UsageError(f"--{name} does not apply: with --flat there are no links.")
-    return Timed(None, None, _costs(options, preset, preset, unit, flat or 0), unit)
+    costs = _costs(options, preset, preset, unit, flat or 0)
+    return Timed(None, None, costs, unit, _costs_bytes(options, preset))
+
+
+def _costs_bytes(options: TimeOptions, preset: Mapping[str, Any]) -> bool:
+    """Return whether an option or a machine says what a byte costs a processor."""
+    given = {"overhead_byte": options.overhead_byte, "gap_byte": options.gap_byte}
+    return any(value is not None or name in preset for name, value in given.items())
 
 
 def _preset(options: TimeOptions) -> dict[str, Any]:
@@ -179,17 +225,17 @@ def _costs(
 
     latency = _by_class(options.latency, of_links.get("latency", 1))
     time_byte = _by_class(options.time_byte, of_links.get("time_byte", 0))
-    return Costs(
-        duration(given(options.overhead, "overhead"), unit),
-        byte_time(given(options.overhead_byte, "overhead_byte"), unit),
-        duration(given(options.gap, "gap"), unit),
-        byte_time(given(options.gap_byte, "gap_byte"), unit),
-        preset.get("eager") if options.eager is None else options.eager,
-        tuple(duration(text, unit) for text in latency),
-        tuple(byte_time(text, unit) for text in time_byte),
-        duration(flat, unit),
-        options.mode,
-        options.duplex == "half",
+    return Costs.exact(
+        overhead=duration(given(options.overhead, "overhead"), unit),
+        overhead_byte=byte_time(given(options.overhead_byte, "overhead_byte"), unit),
+        gap=duration(given(options.gap, "gap"), unit),
+        gap_byte=byte_time(given(options.gap_byte, "gap_byte"), unit),
+        eager=preset.get("eager") if options.eager is None else options.eager,
+        latencies=[duration(text, unit) for text in latency],
+        byte_times=[byte_time(text, unit) for text in time_byte],
+        flat=duration(flat, unit),
+        mode=options.mode,
+        half_duplex=options.duplex == "half",
     )
 
 

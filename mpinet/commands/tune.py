@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from mpinet.base.files import whole_file
 from mpinet.base.memory import bytes_of
 from mpinet.base.numerals import quoted
-from mpinet.commands.fields import Count, Fields, Positive
+from mpinet.base.units import SECONDS, fitting
+from mpinet.commands.fields import Fields, Lasting, Positive
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.optionrecords import Common, File, Typed, Unsaved
 from mpinet.commands.perform import function_with
@@ -18,6 +20,7 @@ from mpinet.commands.plot import ENDINGS
 from mpinet.commands.result import ListResult
 from mpinet.commands.timing import Timed, TimeOptions, timed_of
 from mpinet.errors import UsageError
+from mpinet.machine.timed.ticks import in_units
 from mpinet.report.curves import Curve, Dot
 from mpinet.report.drawing.figure import library
 from mpinet.report.files import require_file
@@ -44,9 +47,9 @@ class TuneRow(Fields):
 
     bytes: Positive
     algorithm: str
-    time: Count
+    time: Lasting
     best: Annotated[bool, "whether no other algorithm takes less time"]
-    lower_bound: Count
+    lower_bound: Lasting
     lower_by: Annotated[str, "distance, growth, ends or cut"]
 
 
@@ -65,9 +68,9 @@ class TuneOptions(TimeOptions):
 
     Examples
     --------
-    ``mpinet tune allreduce --on torus:4x4 --bytes 1..1MB --overhead 500 --latency 100``
+    ``mpinet tune allreduce --on torus:4x4 --bytes 1..1MB --machine slingshot``
 
-    ``mpinet tune broadcast --flat 1us --processors 64 --gap-byte 10GB/s --unit ps``
+    ``mpinet tune broadcast --flat 1us --processors 64 --gap-byte 300GB/s``
 
     >>> import mpinet
     >>> found = mpinet.tune("allreduce", on="ring:8", bytes="8,8kB", latency=100, time_byte=1)
@@ -123,6 +126,7 @@ def prepare(options: TuneOptions) -> Job:
     segment = None if options.segment is None else bytes_of(options.segment)
     timed.costs.window(timed.topology is None, timed.costs.eager is not None)
     where = np.arange(count) if places is None else places
+    timed.require_byte_cost("tune", options.collective)
     demands = [Demand(options.collective, size, where) for size in sizes_of(options.bytes)]
     return Tune(options, timed, names, demands, segment)
 
@@ -159,18 +163,27 @@ def sizes_of(text: str | int) -> list[int]:
     return sizes
 
 
-def draw_times(points: Mapping[str, Mapping[int, int]], title: str, unit: str, file: Path) -> None:
+def draw_times(
+    points: Mapping[str, Mapping[int, float]], title: str, unit: str, file: Path
+) -> None:
     """Draw times over bytes, both by powers of ten; the file's ending says how."""
     from mpinet.report.drawing.axes import plotted
 
     require_file(file, ENDINGS, "a plot's file")
+    times = [time for each in points.values() for time in each.values()]
+    shown = fitting(min(filter(None, times), default=0), unit)
+    of_shown = SECONDS[unit] / SECONDS[shown]
+
+    def dot(size: int, time: float) -> Dot:
+        value = float(Fraction(time) * of_shown)
+        return Dot(size, value, value, value, 1)
+
     curves = [
-        Curve(title, name, [Dot(size, time, time, time, 1) for size, time in each.items()])
-        for name, each in points.items()
+        Curve(title, name, [dot(*point) for point in each.items()]) for name, each in points.items()
     ]
     kind = file.suffix[1:].lower()
     with whole_file(file) as opened:
-        opened.write(plotted(curves, kind, WIDTH, ("bytes", f"time in {unit}"), log="xy"))
+        opened.write(plotted(curves, kind, WIDTH, ("bytes", f"time in {shown}"), log="xy"))
 
 
 def _names(given: str | Sequence[str] | None, known: Iterable[str]) -> list[str] | None:
@@ -227,6 +240,7 @@ class Tune(Job):
                 }
                 for name, time in times.items()
             ]
+        rows = [in_units(row, self._timed.costs.ticks) for row in rows]
         if self._options.plot is not None and transport.rank == 0:
             self.plotted(rows, Path(self._options.plot))
         return rows
@@ -235,7 +249,7 @@ class Tune(Job):
 
     def plotted(self, result: list[Row], file: Path) -> None:
         """Draw time over bytes, both by powers of ten, and the bound."""
-        points: dict[str, dict[int, int]] = {}
+        points: dict[str, dict[int, float]] = {}
         for row in result:
             points.setdefault(row["algorithm"], {})[row["bytes"]] = row["time"]
         points["lower bound"] = {row["bytes"]: row["lower_bound"] for row in result}
@@ -268,7 +282,7 @@ class Tune(Job):
         """Format a line per size: the times of all algorithms, the best one, the bound."""
         names = [*dict.fromkeys(row["algorithm"] for row in result)]
         sizes = [*dict.fromkeys(row["bytes"] for row in result)]
-        lines = []
+        lines, shown = [], self._timed.shown
         for size in sizes:
             here = {row["algorithm"]: row for row in result if row["bytes"] == size}
             best = ", ".join(name for name, row in here.items() if row["best"])
@@ -276,11 +290,11 @@ class Tune(Job):
             lines.append(
                 [
                     size,
-                    *(here[name]["time"] for name in names),
-                    bound["lower_bound"],
+                    *(shown(here[name]["time"]) for name in names),
+                    shown(bound["lower_bound"]),
                     bound["lower_by"],
                     best,
                 ]
             )
-        heading = f"{self._options.collective} on {self._timed.where}, in {self._timed.unit}"
+        heading = f"{self._options.collective} on {self._timed.where}"
         return f"{heading}\n{table(lines, ['bytes', *names, 'bound', 'by', 'best'])}"
