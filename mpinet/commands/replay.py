@@ -182,22 +182,22 @@ def _prepared(options: ReplayOptions) -> Replay:
     timed = timed_of(options)
     topology = timed.topology
     program = _program(options.program, topology.hosts if topology else None)
-    if program.largest:
-        built = isinstance(options.program, Program | Scripted)
-        timed.require_byte_cost("replay", "PROGRAM" if built else str(options.program))
-    program = slower(program, timed.costs.ticks)
     places = None
     if topology is not None:
         how = "identity" if options.is_searched else options.place
         places = places_of(how, topology, program.processors, options.seed, searched=True)
-    if places is not None or options.is_searched or options.why:
-        program = stored(program)
-    answers = timed.costs.eager is not None and program.largest > timed.costs.eager
-    timed.costs.window(topology is None, answers)
     if options.tries is not None and not options.is_searched:
         raise UsageError("--tries does not apply: it counts the swaps of --place search.")
     if not 0 <= options.swaps <= MOST_TRIES:
         raise UsageError(f"--tries is 0..{MOST_TRIES}, not {options.tries}.")
+    if program.largest:
+        built = isinstance(options.program, Program | Scripted)
+        timed.require_byte_cost("replay", "PROGRAM" if built else str(options.program))
+    program = slower(program, timed.costs.ticks)
+    if places is not None or options.is_searched or options.why:
+        program = stored(program)
+    answers = timed.costs.eager is not None and program.largest > timed.costs.eager
+    timed.costs.window(topology is None, answers)
     return Replay(options, timed, program, places)
 
 

@@ -126,8 +126,8 @@ def prepare(options: TuneOptions) -> Job:
     segment = None if options.segment is None else bytes_of(options.segment)
     timed.costs.window(timed.topology is None, timed.costs.eager is not None)
     where = np.arange(count) if places is None else places
-    timed.require_byte_cost("tune", options.collective)
     demands = [Demand(options.collective, size, where) for size in sizes_of(options.bytes)]
+    timed.require_byte_cost("tune", options.collective)
     return Tune(options, timed, names, demands, segment)
 
 

@@ -41,11 +41,19 @@ class Wiring:
     def link(
         self, u: str, v: str, latency: Fraction | None = None, rate: Fraction | None = None
     ) -> None:
-        """Add a link of a latency in seconds and a rate in bytes a second, where they are known."""
+        """Add a link of a latency in seconds and a rate in bytes a second, where they are known.
+
+        Files of other programs have costs of many digits, so that times are rounded to the
+        femtosecond: a run's tick would be too short.
+        """
         self.require_room(1)
         self._links += 1
         costs = {"latency": latency, "time_byte": None if rate is None else 1 / rate}
-        said = {name: written(cost) for name, cost in costs.items() if cost is not None}
+        said = {
+            name: written(Fraction(round(cost * 10**15), 10**15))
+            for name, cost in costs.items()
+            if cost is not None
+        }
         exact = {} if rate is None else {"bandwidth": rate}
         self.graph.add_edge(u, v, **said, **exact)
 
@@ -60,13 +68,13 @@ class Wiring:
 
 
 def written(seconds: Fraction) -> str:
-    """Write a time in the largest unit in which it is whole, rounded to the femtosecond.
+    """Write a time in the largest unit in which it is whole, or as a fraction of a femtosecond.
 
     Examples
     --------
-    >>> written(Fraction(1, 125_000_000))
-    '8ns'
+    >>> written(Fraction(1, 125_000_000)), written(1 / Fraction(300 * 10**9))
+    ('8ns', '10000/3fs')
     """
-    whole = round(seconds * 10**15)
-    unit = next(unit for unit, size in SECONDS.items() if whole % (size * 10**15) == 0)
-    return f"{whole // int(SECONDS[unit] * 10**15)}{unit}"
+    whole = (unit for unit, size in SECONDS.items() if (seconds / size).denominator == 1)
+    unit = next(whole, "fs")
+    return f"{seconds / SECONDS[unit]}{unit}"
