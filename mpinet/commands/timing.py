@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from mpinet.base.units import Unit, byte_time, duration, readable
@@ -123,7 +124,7 @@ class Timed(NamedTuple):
             return self.topology.name
         return f"processors {self.shown(units_of(self.costs.flat, self.costs.ticks))} apart"
 
-    def shown(self, time: float) -> str:
+    def shown(self, time: float | Fraction) -> str:
         """Return a time in units as a person reads it."""
         return readable(time, self.unit)
 

@@ -72,7 +72,9 @@ def link_classes(where: str, graph: networkx.Graph) -> LinkClasses:
     return LinkClasses([places[row] for row in rows], names, by_class)
 
 
-def _column(where: str, graph: networkx.Graph, name: str, read: Callable[[str], int]) -> list[str]:
+def _column(
+    where: str, graph: networkx.Graph, name: str, read: Callable[[str], object]
+) -> list[str]:
     """Return the texts of an attribute, edge by edge; none where no edge has it."""
     texts, without = list[str](), None
     for u, v, value in graph.edges(data=name):

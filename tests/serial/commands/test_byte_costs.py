@@ -79,7 +79,7 @@ def test_computing_needs_no_cost_of_bytes():
 
 def test_machines_with_other_units_are_compared_in_a_unit_that_is_given():
     program, machines = "broadcast:linear,1001,processors=2", ["machine=now", "machine=loggopsim"]
-    with pytest.raises(UsageError, match="ps and ns.*--unit ns"):
+    with pytest.raises(UsageError, match=r"ps and ns\..* --unit ns"):
         mpinet.replay(program, vary=machines)
     now, other = mpinet.replay(program, vary=machines, unit="ns").settings
     # 1,000 further bytes at 26,316 ps, and at 6 ns; twice the overhead, and the latency.
