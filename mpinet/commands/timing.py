@@ -17,6 +17,7 @@ from mpinet.commands.options import HostOptions, Placed, RoutingName
 from mpinet.errors import UsageError
 from mpinet.machine.timed.layout import Mode
 from mpinet.networks import open as open_topology
+from mpinet.networks.graph import GivenGraph
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row
 
@@ -143,11 +144,12 @@ class Timed(NamedTuple):
         """
         if self.bytes_cost:
             return
-        here = ["--on", self.topology.name] if self.topology else ["--flat", "1us"]
-        if self.topology is None and command == "tune":
-            here += ["--processors", "64"]
-        options = "--time-byte, --gap-byte" if self.topology else "--gap-byte"
-        machine = "slingshot" if self.topology else "loggopsim"
+        options, machine = "--time-byte, --gap-byte", "slingshot"
+        if self.topology is None:
+            options, machine = "--gap-byte", "loggopsim"
+            here = ["--flat", "1us", *(["--processors", "64"] if command == "tune" else [])]
+        else:  # a graph that was built in Python has no name by which it is opened
+            here = ["--on", "TOPO" if isinstance(self.topology, GivenGraph) else self.topology.name]
         words = shlex.join(["mpinet", command, first, *here, "--machine", machine])
         raise UsageError(
             f"Messages have bytes, and a byte has no cost yet: give {options} (0 is allowed) or "
