@@ -18,7 +18,8 @@ from sphinx.util.docutils import SphinxDirective
 import mpinet
 from mpinet.commands import function_of
 from mpinet.commands.catalogue import ALIASES, COMMANDS
-from mpinet.commands.signature import Option, listed_in_help, signature_of
+from mpinet.commands.optionrecords import Option
+from mpinet.commands.signature import listed_in_help, signature_of
 
 DOCS = Path(__file__).parents[1]
 FOLDER = DOCS / "reference" / "commands"
@@ -75,7 +76,7 @@ def _options(command: str) -> list[str]:
     if own:
         rows = [f"| `{_cell(typed(option))}` | {_help(option)} |" for option in own]
         parts += ["## Options", "\n".join(["| option | meaning |", "|---|---|", *rows])]
-    if said.onward:
+    if said.is_onward:
         parts.append("The options of the command that the first word names follow.")
     if shared:
         words = ", ".join(f"`{word}`" for word in shared)

@@ -11,18 +11,17 @@ import re
 from pathlib import Path
 from textwrap import fill
 
+from mpinet.cli.parser import COMMON
 from mpinet.commands import function_of
 from mpinet.commands.catalogue import ALIASES, COMMANDS
 from mpinet.commands.docstrings import returned
-from mpinet.commands.options import Common, OnMachine, SavedOften, Views
-from mpinet.commands.signature import EMPTY, REST, Option, fields_of, signature_of
+from mpinet.commands.optionrecords import EMPTY, REST, Option
+from mpinet.commands.signature import signature_of
 from mpinet.networks.catalogue import families
 
 PAGE = (Path(__file__).parents[1] / "contract").with_suffix(".md")
 
-SHARED = {
-    option.name for group in (OnMachine, Views, SavedOften, Common) for option in fields_of(group)
-}
+SHARED = {*COMMON}
 """Options that section 2 of the page is about."""
 
 MADE = "\n<!-- {}: made by docs/_extensions/contract.py -->\n", "\n<!-- end of {} -->\n"
@@ -90,7 +89,7 @@ def usage_of(command: str) -> str:
         options = "\0".join(word for word in others if word[0] == "[")
         words = said.usage.splitlines()[0].replace("[options]", options).split("\0")
     text = f"{command} {' '.join(word.replace(' ', NARROW) for word in words)}".strip()
-    if said.onward:
+    if said.is_onward:
         text = text.replace(" --", " .. --", 1)
     return fill(
         text, WIDTH, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False

@@ -1,38 +1,45 @@
-"""The parser: it knows all commands by name, but loads the typed one alone."""
+"""Reading of what was typed: the words become the record of a command's options."""
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from mpinet.base.meant import hint
 from mpinet.base.numerals import quoted
-from mpinet.base.version import __version__
-from mpinet.cli.help import Parser, examples, overview
-from mpinet.cli.options import add_common, add_options
+from mpinet.cli.forms import Form, form_in, reworded
+from mpinet.cli.help import Parser, examples
+from mpinet.cli.parser import add_common, parser_of
 from mpinet.commands import function_of
-from mpinet.commands.catalogue import ALIASES, COMMANDS, VERBS
-from mpinet.commands.forms import Form, form_in, reworded
-from mpinet.commands.optionrecords import Given
-from mpinet.commands.signature import signature_of, taken
+from mpinet.commands.catalogue import ALIASES, COMMANDS
+from mpinet.commands.optionrecords import Options, record_of
+from mpinet.commands.signature import signature_of
 
 
-def parse(typed: Sequence[str]) -> Given:
+def parse(typed: Sequence[str]) -> Options:
     """Parse the typed words; raise `SystemExit` with status 2 if they are wrong, 0 after help."""
     return read(typed)[1]
 
 
-def read(typed: Sequence[str]) -> tuple[list[str], Given]:
+def read(typed: Sequence[str]) -> tuple[list[str], Options]:
     """Parse the typed words, as `parse` does; return them under the command's own name, too."""
     typed = _under_own_name(typed)
-    options = _parsed(typed)
-    form = form_in(options)
+    values = _parsed(typed)
+    form = form_in(values)
     if form is not None:
-        typed = reworded(typed, options, form)
-        options = _parsed(typed, form)
-    return typed, taken(function_of(options.command), options)
+        typed = reworded(typed, values, form)
+        values = _parsed(typed, form)
+    return typed, _record_of(values)
+
+
+def _record_of(values: dict[str, Any]) -> Options:
+    """Make the record of a command's options, and the record of the command that it plays."""
+    said = signature_of(function_of(values["command"]))
+    if said.is_onward:
+        played = signature_of(function_of(values[said.options[0].name]))
+        values["played"] = record_of(played.record, values)
+    return record_of(said.record, values)
 
 
 def _under_own_name(typed: Sequence[str]) -> list[str]:
@@ -48,19 +55,26 @@ def _under_own_name(typed: Sequence[str]) -> list[str]:
     return [*typed]
 
 
-def _parsed(typed: Sequence[str], form: Form | None = None) -> argparse.Namespace:
-    """Parse the typed words, which are those of another command if they were in a form."""
+def _parsed(typed: Sequence[str], form: Form | None = None) -> dict[str, Any]:
+    """Parse the typed words, which are those of another command if they were in a form.
+
+    Returns
+    -------
+    dict
+        The values by the names of options.
+    """
     words = [word for word in typed if not word.startswith("-")]
-    parser = _parser(_command_in(words))
+    parser = parser_of(_command_in(words))
     if words and words[0] not in {command.split()[0] for command in COMMANDS}:
         parser.error(_unknown(words[0]))
-    options, unread = parser.parse_known_args(_with_format(typed))
+    parsed, unread = parser.parse_known_args(_with_format(typed))
+    values = vars(parsed)
     for end in ("source", "target"):  # argparse leaves what may stand by place after an option
-        if getattr(options, end, "") is None and unread and not unread[0].startswith("-"):
-            setattr(options, end, unread.pop(0))
+        if values.get(end, "") is None and unread and not unread[0].startswith("-"):
+            values[end] = unread.pop(0)
     if unread:
-        parser.error(_unread(options.command, unread, form))
-    return options
+        parser.error(_unread(values["command"], unread, form))
+    return values
 
 
 def _common() -> NoReturn:
@@ -110,35 +124,6 @@ def _with_format(typed: Sequence[str]) -> list[str]:
     return words
 
 
-class Overview(Parser):
-    """Parser of all commands, whose help lists them in groups."""
-
-    def format_help(self) -> str:
-        """Return the list of commands."""
-        return overview()
-
-
-def _parser(wanted: str | None) -> argparse.ArgumentParser:
-    """Make a parser of all commands, with the options of the wanted command alone."""
-    parser = Overview(prog="mpinet")
-    parser.add_argument("--version", action="version", version=f"mpinet {__version__}")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=Parser)
-    verbs: dict[str, Any] = {}
-    for first, summary in VERBS.items():
-        group = commands.add_parser(first, help=summary, description=f"{summary.capitalize()}.")
-        verbs[first] = group.add_subparsers(metavar="ACTION", required=True)
-    for name, summary in COMMANDS.items():
-        first, _, verb = name.partition(" ")
-        command = verbs.get(first, commands).add_parser(
-            verb or first, help=summary, description=f"{summary.capitalize()}."
-        )
-        if name == wanted:
-            command.set_defaults(command=name)
-            command.examples = examples(function_of(name).__doc__ or "")
-            add_options(command, function_of(name))
-    return parser
-
-
 def complete() -> None:
     """Answer a shell's request for completions and exit; return if there is none.
 
@@ -151,7 +136,7 @@ def complete() -> None:
     except ImportError:
         return
     words = os.environ.get("COMP_LINE", "")[: int(os.environ.get("COMP_POINT", 0))].split()[1:]
-    autocomplete(_parser(_command_in(words)))
+    autocomplete(parser_of(_command_in(words)))
 
 
 def _unknown(word: str) -> str:

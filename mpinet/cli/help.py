@@ -37,9 +37,10 @@ def first_example(command: str) -> str:
     found = find_spec(f"mpinet.commands.{MODULES.get(command, command)}")
     assert found is not None and found.origin is not None
     tree = ast.parse(Path(found.origin).read_text(encoding="utf-8"))
-    name = command.split()[-1]
     for part in tree.body:
-        if isinstance(part, ast.FunctionDef) and part.name == name:
+        if isinstance(part, ast.ClassDef) and f"command = {command!r}" in map(
+            ast.unparse, part.body
+        ):
             return next(iter(examples(ast.get_docstring(part) or "")), "")
     return ""
 

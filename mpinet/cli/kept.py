@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from mpinet.cli.signals import Signals
-from mpinet.commands.optionrecords import Given, line_of
+from mpinet.commands.optionrecords import Line
 
 if TYPE_CHECKING:
     from mpinet.machine.checkpoint import Checkpointer
@@ -19,8 +19,10 @@ class SavedRun:
 
     Parameters
     ----------
-    options : Options
-        The command's.
+    line : Line
+        Where and how often checkpoints are written.
+    options : mapping
+        Options of the command, by name.
     typed : sequence of str
         The command line.
     found : dict or None
@@ -31,12 +33,13 @@ class SavedRun:
 
     def __init__(
         self,
-        options: Given,
+        line: Line,
+        options: Mapping[str, Any],
         typed: Sequence[str],
         found: dict[str, Any] | None,
         signals: Signals | None,
     ):
-        self._options, self._typed, self._found = options, typed, found
+        self._line, self._options, self._typed, self._found = line, options, typed, found
         self._signals = signals
         self._keeper: Checkpointer | None = None
         self.last: Callable[[], dict[str, Any] | None] = lambda: None
@@ -44,10 +47,11 @@ class SavedRun:
     @contextmanager
     def by(self, transport: Local) -> Iterator[None]:
         """Keep checkpoints of the machines of these ranks within the block (collective)."""
-        if line_of(self._options).checkpoint is None:
+        folder = self._line.checkpoint
+        if folder is None:
             yield
             return
-        from mpinet.commands.checkpoints import keeper_of
+        from mpinet.jobs.checkpoints import keeper_of
         from mpinet.machine.transport import STOP
 
         def ask() -> None:  # the ranks agree on the step
@@ -55,7 +59,8 @@ class SavedRun:
 
         assert self._signals is not None
         self._signals.tell(ask)
-        keeper = keeper_of(self._options, self._typed, transport, self._found)
+        every = self._line.every
+        keeper = keeper_of(folder, every, self._options, self._typed, transport, self._found)
         try:
             keeper.begin()
             self.last = lambda: keeper.last

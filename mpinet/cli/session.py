@@ -7,7 +7,6 @@ ranks, is done by its function, which gives the exit status.
 
 from __future__ import annotations
 
-import argparse
 import io
 import json
 import os
@@ -21,13 +20,14 @@ from typing import TYPE_CHECKING, Any
 
 from mpinet.base.files import write_text
 from mpinet.base.launched import guarded, launched_rank, launched_ranks
-from mpinet.base.memory import out_of_memory
+from mpinet.base.memory import allowing, out_of_memory
 from mpinet.cli.commands import parse, read
 from mpinet.cli.kept import SavedRun
 from mpinet.cli.signals import Signals
-from mpinet.commands import function_of, module_of
-from mpinet.commands.job import Failed, Job, allowed
-from mpinet.commands.optionrecords import Given, Line, line_of
+from mpinet.commands import function_of
+from mpinet.commands.job import Failed, Job
+from mpinet.commands.optionrecords import Options, values_of
+from mpinet.commands.resume import ResumeOptions
 from mpinet.commands.signature import signature_of
 from mpinet.errors import (
     FileError,
@@ -37,6 +37,7 @@ from mpinet.errors import (
     Unread,
     UsageError,
 )
+from mpinet.jobs import module_of
 from mpinet.report.files import ENDINGS, as_csv, as_json, as_lines, require_file
 from mpinet.report.output import Output, drop
 from mpinet.report.progress import Progress
@@ -80,14 +81,13 @@ class Session:
     def run(self) -> int:
         """Run the command from parsing to output; return the exit status."""
         try:
-            options = self._parse()
-            self._take(options)
-            if options.command == "resume" and isinstance(options, argparse.Namespace):
-                return self._resume(options)
+            self._take(self._parse())
+            if self._options.command == "resume":
+                return self._resume()
             self._settle()
-            if signature_of(function_of(options.command)).here:
-                return self._here(options)
-            with allowed(options):
+            if signature_of(function_of(self._options.command)).is_here:
+                return self._here()
+            with allowing(*self._options.allowance):
                 job = self._prepare()
         except SystemExit as ended:
             return int(ended.code or 0)
@@ -97,38 +97,36 @@ class Session:
             if launched_rank() == 0:
                 self._say_error(str(error), error.status)
             return error.status
-        with allowed(options):
+        with allowing(*self._options.allowance):
             return self._run(job)
 
-    def _take(self, options: Given) -> None:
+    def _take(self, options: Options) -> None:
         """Take the options of the command that this session runs."""
-        self._options, self._line = options, line_of(options)
+        self._options, self._line = options, options.line
         self._json = self._line.json  # the word may be meant for a script
 
-    @staticmethod
-    def _here(options: Given) -> int:
+    def _here(self) -> int:
         """Run a command of this host alone; return the exit status."""
-        assert isinstance(options, argparse.Namespace)  # no such command has a record yet
-        given = vars(options)
-        command = given.pop("command")
-        require_no_launcher(command)
-        status: int = function_of(command)(**given)
+        require_no_launcher(self._options.command)
+        status: int = module_of(self._options.command).act(self._options)
         return status
 
-    def _resume(self, options: argparse.Namespace) -> int:
+    def _resume(self) -> int:
         """Go on from a checkpoint as if the command were still running; return the exit status."""
-        from mpinet.commands.checkpoints import require_inputs
-        from mpinet.commands.resume import taken_up
+        from mpinet.jobs.checkpoints import require_inputs
+        from mpinet.jobs.resume import taken_up
 
+        assert isinstance(self._options, ResumeOptions)
+        folder = self._options.folder
         try:
-            resumed, found = taken_up(options, parse)
-            require_inputs(options.folder, resumed, found)
+            resumed, found = taken_up(self._options, parse)
+            require_inputs(folder, values_of(resumed), found)
         except FileError as error:  # the host of this rank may differ from the others
             return self._run(Failed(error))
         self._typed, self._found = found["command"], found
         self._take(resumed)
         self._settle()
-        with allowed(resumed):
+        with allowing(*resumed.allowance):
             return self._run(self._prepare())
 
     def _settle(self) -> None:
@@ -158,7 +156,7 @@ class Session:
             return Failed(error)
         return job
 
-    def _parse(self) -> Given:
+    def _parse(self) -> Options:
         """Parse the typed words."""
         said, heard = io.StringIO(), io.StringIO()
         try:
@@ -176,18 +174,19 @@ class Session:
         """Run the job on all ranks and come to the end together."""
         import numpy as np
 
-        from mpinet.commands.hosts import require_alike
         from mpinet.compiled import watching
+        from mpinet.jobs.hosts import require_alike
         from mpinet.machine.transport import Local, world
 
         transport, result, status, text = Local(), None, 0, ""
-        kept = SavedRun(self._options, self._typed, self._found, self._signals)
+        options = values_of(self._options)
+        kept = SavedRun(self._line, options, self._typed, self._found, self._signals)
         try:
             transport = world()
-            require_alike(self._options, transport)
+            require_alike(options, transport)
             job.require_room(transport)
             with (
-                self._progress(self._line, job) as progress,
+                self._progress(job) as progress,
                 watching(progress.compiling),
                 kept.by(transport),
             ):
@@ -228,10 +227,9 @@ class Session:
             return status
         return 0
 
-    @staticmethod
-    def _progress(line: Line, job: Job) -> Progress:
+    def _progress(self, job: Job) -> Progress:
         """Make the progress display that the options ask for."""
-        wanted = line.progress if launched_rank() == 0 else False
+        wanted = self._line.progress if launched_rank() == 0 else False
         return Progress(job.unit, wanted, launched_ranks() > 1)
 
     def _finish(self, job: Job, result: Any, ranks: int) -> int:
@@ -257,7 +255,7 @@ class Session:
         """Print the result, and write it to the files that the options name."""
         from mpinet.commands.result import Result
 
-        result = Result(job, self._options, self._typed, found, ranks, self._began)
+        result = Result(job, job.completed or self._options, self._typed, found, ranks, self._began)
         text = as_json(result.document()) if self._json else f"{result}\n"
         try:
             self._out.write(text)

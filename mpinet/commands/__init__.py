@@ -1,7 +1,7 @@
 """The commands, as functions of the same names and options.
 
-The command line and Python meet in each command's `prepare`, which checks all that can be checked
-without MPI and gives a `Job`; what that finds becomes a `Result`.
+A module here declares a command: the record of its options, the class of its result, its function.
+The job is in the module of the same name in `mpinet.jobs`, so that parser and help stay quick.
 """
 
 from __future__ import annotations
@@ -30,5 +30,5 @@ def function_of(command: str) -> Callable[..., Any]:
 
 
 def module_of(command: str) -> Any:
-    """Import and return the module of a command, which has its `prepare`."""
+    """Import and return the module that declares a command."""
     return import_module(f"{__name__}.{MODULES.get(command, command)}")

@@ -2,42 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import sys
-from importlib.util import find_spec
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from mpinet.base.files import make_folder, require_writable, write_text
-from mpinet.commands.demopage import is_demo_page, write_demo_page
-from mpinet.commands.signature import Typed, command
-from mpinet.compiled import numba
-from mpinet.errors import UsageError
-from mpinet.launching.demo import HEADING, JOBS, documents
-from mpinet.launching.launcher import find_launcher
-from mpinet.report.drawing.figure import library
-from mpinet.report.output import Output
-from mpinet.report.tables import table
+from mpinet.commands.functions import function_with
+from mpinet.commands.optionrecords import Options, Typed
 
 
-@command(here=True)
-def demo(
-    *,
-    ranks: Annotated[int | None, Typed(words=("-n",), metavar="R")] = None,
-    results: Annotated[Path | None, Typed(metavar="FOLDER")] = None,
-    page: Annotated[str | None, Typed(metavar="FILE")] = None,
-) -> int:
+@dataclass(frozen=True, kw_only=True)
+class DemoOptions(Options):
     """Run four jobs whose results are known by closed forms; 1 unless every one is as they say.
-
-    Parameters
-    ----------
-    ranks : int, optional
-        Ranks; default: 4, and 1 where there is no MPI launcher.
-    results : path, optional
-        Folder for the result documents.
-    page : str, optional
-        Page with three pictures, where matplotlib is installed; default: demo.html, in the results
-        folder if there is one; none: no page.
 
     Returns
     -------
@@ -51,54 +26,15 @@ def demo(
 
     ``mpinet demo -n 1``
     """
-    ranks, folder = _ranks(ranks), results
-    if folder is not None:
-        require_writable(folder / "route.json" if os.path.isdir(folder) else folder)
-        make_folder(folder, "--results")
-    pictures = _page(page, folder)
-    output, rows = Output(sys.stdout, "the standard output"), []
-    on = "1 rank" if ranks == 1 else f"{ranks} ranks"
-    output.write(f"{len(JOBS)} runs on {on}; the first compiles what is not yet kept\n")
-    sys.stdout.flush()
-    numba()  # compiles the modules once that every rank is about to import
-    found = documents(ranks)
-    for job in JOBS:
-        front = f"mpinet launch -n {ranks}" if ranks > 1 else "mpinet"
-        output.write(f"$ {front} {job.arguments}\n")
-        sys.stdout.flush()
-        document = next(found)
-        if document is not None and folder is not None:
-            write_text(folder / f"{job.command}.json", document)
-        rows.append(job.row(document))
-    output.write(f"\n{table(rows, HEADING)}\n")
-    if pictures is not None:
-        sys.stdout.flush()
-        write_demo_page(pictures)
-        output.write(f"\nPictures are in {pictures}\n")
-    if folder is not None:
-        output.write(f"\nThe full results are in {folder}/\n")
-    return int(any(row[-1] != "yes" for row in rows))
+
+    command = "demo"
+    ranks: Annotated[int | None, Typed(words=("-n",), metavar="R")] = None
+    """Ranks; default: 4, and 1 where there is no MPI launcher."""
+    results: Annotated[Path | None, Typed(metavar="FOLDER")] = None
+    """Folder for the result documents."""
+    page: Annotated[str | None, Typed(metavar="FILE")] = None
+    """Page with three pictures, where matplotlib is installed; default: demo.html, in the results
+    folder if there is one; none: no page."""
 
 
-def _page(wanted: str | None, folder: Path | None) -> Path | None:
-    """Return the page's file; None if unwanted, or not named while matplotlib is missing."""
-    if wanted == "none" or (wanted is None and not find_spec("matplotlib")):
-        return None
-    page = (folder or Path()) / "demo.html" if wanted is None else Path(wanted)
-    require_writable(page)
-    if wanted is None and page.exists() and not is_demo_page(page):
-        raise UsageError(f"{page} is there, and no page of the demo: name another by --page FILE.")
-    library()
-    return page
-
-
-def _ranks(wanted: int | None) -> int:
-    if wanted is not None:
-        if wanted < 1:
-            raise UsageError(f"-n {wanted}: a job has 1 rank or more.")
-        return wanted
-    try:
-        find_launcher()
-    except UsageError:
-        return 1
-    return 4
+demo = function_with(DemoOptions, int)

@@ -4,27 +4,13 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from textwrap import fill
 from typing import Any
 
 from mpinet.commands.fields import listed
 from mpinet.commands.optionrecords import Option
-
-SECTION = re.compile(r"\nParameters\n-+\n(.*?)(?=\n\n[A-Z]\w+\n-+\n|\Z)", re.S)
-ENTRY = re.compile(r"^(\w[\w, ]*?)(?: :[^\n]*)?\n((?:    [^\n]*\n?|\n(?=    ))+)", re.M)
-
-
-def described(doc: str) -> dict[str, str]:
-    """Return the texts of a docstring's parameters by their names."""
-    section = SECTION.search(inspect.cleandoc(doc))
-    return {
-        name: " ".join(text.split())
-        for names, text in ENTRY.findall(f"{section[1]}\n" if section else "")
-        for name in names.split(", ")
-    }
-
 
 RETURNS = re.compile(r"\nReturns\n-+\n[^\n]*\n((?:    [^\n]*\n?|\n(?=    ))+)")
 
@@ -48,25 +34,15 @@ def returning(doc: str, result: type) -> str:
     return f"{doc[:place].rstrip()}\n{made}{doc[place:]}".rstrip()
 
 
-def documented(doc: str, options: Sequence[Option], texts: Mapping[str, str]) -> str:
-    """Return a docstring that describes all options, in their order."""
+def documented(doc: str, options: Sequence[Option]) -> str:
+    """Return a docstring with a section Parameters that describes all options, in their order."""
     doc = inspect.cleandoc(doc)
-    section = SECTION.search(doc)
-    own = {
-        names.split(", ")[0]: entry.group().rstrip()
-        for entry in (ENTRY.finditer(f"{section[1]}\n") if section else ())
-        for names in [entry[1]]
-    }
     entries = [
-        own.get(option.name) or f"{option.name} : {_numpydoc(option)}\n{_wrapped(option.help)}"
-        for option in options
-        if option.name in own or option.name not in texts
+        f"{option.name} : {_numpydoc(option)}\n{_wrapped(option.help)}" for option in options
     ]
     if not entries:
         return doc
     text = "\nParameters\n----------\n" + "\n".join(entries)
-    if section is not None:
-        return doc[: section.start()] + text + doc[section.end() :]
     at = re.search(r"\n\n[A-Z]\w+\n-+\n", doc)
     place = at.start() + 1 if at else len(doc)
     return f"{doc[:place].rstrip()}\n{text}\n{doc[place:]}".rstrip()

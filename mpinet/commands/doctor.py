@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable
-from dataclasses import asdict
-from json import dumps
+from dataclasses import dataclass
 
-from mpinet.commands.signature import command
-from mpinet.launching.doctor import BAD, Finding, examine
-from mpinet.report.output import Output
+from mpinet.commands.functions import function_with
+from mpinet.commands.optionrecords import Options
 
 
-@command(here=True)
-def doctor(*, json: bool = False, compile: bool = False) -> int:
+@dataclass(frozen=True, kw_only=True)
+class DoctorOptions(Options):
     """Look whether MPI, launcher, compiler cache and memory are as mpinet needs them.
-
-    Parameters
-    ----------
-    json : bool
-        Print one JSON document.
-    compile : bool
-        Compile beforehand what jobs need, on all cores, as far as it is not: no first run waits.
 
     Returns
     -------
@@ -34,34 +23,12 @@ def doctor(*, json: bool = False, compile: bool = False) -> int:
 
     ``mpinet doctor --compile``
     """
-    output, told = Output(sys.stdout, "the standard output"), _tell if compile else None
-    if json:
-        findings = list(examine(told))
-        output.write(dumps([asdict(finding) for finding in findings], indent=2) + "\n")
-        return _status(findings)
-    findings = []
-    for finding in examine(told):
-        output.write(_line(finding))
-        sys.stdout.flush()
-        findings.append(finding)
-    status = _status(findings)
-    output.write("\nAll is well.\n" if status == 0 else "\nSomething does not work: see BAD.\n")
-    return status
+
+    command = "doctor"
+    json: bool = False
+    """Print one JSON document."""
+    compile: bool = False
+    """Compile beforehand what jobs need, on all cores, as far as it is not: no first run waits."""
 
 
-def _tell(done: int, all_of_them: int) -> None:
-    """Say how many kernels are compiled, in one line of a terminal or at every tenth of them."""
-    line = f"compiled {done} of {all_of_them}"
-    if sys.stderr.isatty():
-        print(f"\r{line}", end="\n" if done == all_of_them else "", file=sys.stderr, flush=True)
-    elif done % (all_of_them // 10 + 1) == 0:
-        print(line, file=sys.stderr, flush=True)
-
-
-def _status(findings: Iterable[Finding]) -> int:
-    return int(any(finding.verdict == BAD for finding in findings))
-
-
-def _line(finding: Finding) -> str:
-    advice = f"\n      {finding.advice}" if finding.advice else ""
-    return f"{finding.verdict:<4}  {finding.what:<20}  {finding.found}{advice}\n"
+doctor = function_with(DoctorOptions, int)

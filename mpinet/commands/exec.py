@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import argparse
-import io
-import sys
 from collections.abc import Sequence
-from contextlib import redirect_stderr
-from functools import partial
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TextIO, TypedDict
+from typing import Annotated, ClassVar, Literal
 
-from mpinet.base.files import require_writable, whole_file
-from mpinet.commands.checkpoints import refuse_checkpoint
-from mpinet.commands.faults import failures_of
-from mpinet.commands.fields import Count, Fields, Hash, When
-from mpinet.commands.job import Job, Watch
-from mpinet.commands.machinejob import MachineJob
-from mpinet.commands.opening import Network, routing_of, topology_of
+from mpinet.commands.fields import Count, Fields, Hash, Positive, When
+from mpinet.commands.functions import function_with
+from mpinet.commands.network import Network
+from mpinet.commands.optionrecords import REST, Typed, Ways
 from mpinet.commands.options import (
     Common,
     File,
-    OnMachine,
+    MachineOptions,
     Placed,
     Ports,
     RoutingName,
@@ -29,70 +22,107 @@ from mpinet.commands.options import (
     Views,
     joined,
 )
-from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
 from mpinet.commands.run import Unreceived
-from mpinet.commands.scriptcosts import (
-    COSTS,
-    HOT,
-    METERED,
-    BusyLink,
-    ConflictRow,
-    Cost,
-    LineCost,
-    LineWait,
-    OpenReceive,
-    ProcessorWait,
-    Queue,
-    Tried,
-    conflicts_text,
-    hot_tables,
-    kinds_table,
-    lines_table,
-    open_text,
-    orders_text,
-)
-from mpinet.commands.signature import REST, Typed, Unpack, command
-from mpinet.errors import UsageError
-from mpinet.networks.topology import Topology
-from mpinet.report.rows import Row, by_name
-from mpinet.report.tables import fields
-
-if TYPE_CHECKING:
-    from mpinet.base.arrays import Ints
-    from mpinet.machine.transport import Local
-    from mpinet.mpi.outcome import Conflicting, Outcome
-    from mpinet.mpi.source import Source
-    from mpinet.mpi.world.accounts import Account
-    from mpinet.mpi.world.orders import Followed, Orders
 
 
-PROCESSOR = 1 << 13
+class Cost(Fields):
+    """Cost of a kind of MPI call."""
+
+    call: str
+    calls: Count
+    messages: Count
+    hops: Count
+    bytes: Count
+    steps: Count
 
 
-"""Least bytes of a processor with its script."""
+class LineCost(Cost):
+    """Cost of the calls on a line of a script."""
+
+    file: str
+    line: Count
 
 
-MOST_FACTOR = 10**6
+class ConflictRow(Fields):
+    """Accesses to a window's memory that conflict in one epoch."""
+
+    accesses: str
+    processor: Count
+    bytes: list[Count]
+    times: Positive
+    first_file: str
+    first_line: Count
+    other_file: str
+    other_line: Count
 
 
-MOST_ORDERS = 1000
+class OpenReceive(Fields):
+    """Receives on a line that could have got another message."""
+
+    call: str
+    file: str
+    line: Count
+    times: Positive
+    most: Positive
 
 
-"""Most runs in different orders, where no number is given."""
+class Tried(Fields):
+    """Runs of a script in all orders of its messages."""
+
+    tried: Count
+    all: bool
+    outcome: str
+    order: str
+    difference: str
 
 
-class Ways(TypedDict):
-    """Options that name what is run instead of a script."""
+class Loading(Fields):
+    """Messages on a link that a line sends."""
 
-    module: Annotated[
-        Sequence[str] | None,
-        Typed("Module to run instead of a script.", words=("-m",), many=REST, metavar="MODULE"),
-    ]
-    code: Annotated[
-        Sequence[str] | None,
-        Typed("Code to run instead of a script.", words=("-c",), many=REST, metavar="CODE"),
-    ]
+    call: str
+    file: str
+    line: Count
+    messages: Count
+
+
+class BusyLink(Fields):
+    """Load of a link in one direction, and the three lines that load it most."""
+
+    node: Count
+    port: Count
+    to: Annotated[Count, When("on links")]
+    messages: Count
+    loaded_by: list[Loading]
+
+
+class Queue(Fields):
+    """Most messages that waited at a node in one step, and the first such step."""
+
+    node: Count
+    messages: Count
+    step: Count
+
+
+class LineWait(Fields):
+    """Steps that processors were in the calls on a line, all together and at most, and who."""
+
+    call: str
+    file: str
+    line: Count
+    steps: Count
+    longest: Count
+    processor: Count
+
+
+class ProcessorWait(Fields):
+    """Steps that a processor was in calls."""
+
+    processor: Count
+    steps: Count
+
+
+METERED = When("with loads,")
 
 
 USAGE = """--on TOPO [options] (SCRIPT.py | -m MODULE | -c CODE) [ARGS ..]
@@ -131,67 +161,9 @@ class ExecResult(Result):
     failed: Annotated[list[Failure], When("with faults,")]
 
 
-@command(Views, Unsaved, Common, Ways, usage=USAGE)
-def exec(
-    script: Annotated[Path | str, Typed(many=REST, metavar="SCRIPT.py ARGS ..")],
-    on: Annotated[Network | None, Typed(words=("--on",), dest="topology", required=True)] = None,
-    *,
-    arg: Annotated[Sequence[str], Typed(dest="arguments", within="script")] = (),
-    routing: RoutingName = None,
-    packet: Annotated[int | None, Typed(metavar="BYTES")] = None,
-    sends: Literal["buffered", "synchronous"] = "buffered",
-    collectives: Literal["tree", "exchange", "binomial", "direct"] | None = None,
-    ports: Ports = "one",
-    messages: File | None = None,
-    compute: Annotated[float | None, Typed(metavar="FACTOR")] = None,
-    arrivals: Annotated[str | None, Typed(metavar="random|all|ORDER")] = None,
-    most_orders: Annotated[int | None, Typed(metavar="N")] = None,
-    place: Placed = "identity",
-    loads: bool = False,
-    spare: Annotated[int, Typed(metavar="N")] = 0,
-    own: Annotated[str | Sequence[str] | None, Typed(read=str, metavar="PACKAGE,..")] = None,
-    faults: Annotated[str | None, Typed(metavar="node:U@STEP,..")] = None,
-    **options: Unpack[OnMachine],
-) -> ExecResult:
+@dataclass(frozen=True)
+class ExecOptions(MachineOptions):
     """Run an mpi4py script, unchanged, on every processor (collective).
-
-    Parameters
-    ----------
-    script : path
-        mpi4py script, and its arguments.
-    arg : sequence of str
-        Arguments that the script finds in ``sys.argv`` after its name.
-    routing : str, optional
-        Routing of messages to their targets; default: the network's first (see route).
-    packet : int, optional
-        Bytes of the packets that messages travel in; default: each is one message of the machine.
-    sends : {'buffered', 'synchronous'}
-        Whether sends return at once or wait for their receives.
-    collectives : {'tree', 'exchange', 'binomial', 'direct'}, optional
-        Partners in collectives; default: the machine's own broadcast tree, partners whose ranks
-        differ in one bit where those are neighbours and the messages no millions, else a binomial
-        tree.
-    messages : str, optional
-        GOAL file for the script as a program of messages, which `replay` plays in time: what every
-        processor sends and receives, and which call on which line does it.
-    compute : float, optional
-        Part of the CPU time measured between calls that is written there, in ns: 1 for all of it;
-        default: 0, no computing, and the same file in every run.
-    arrivals : str, optional
-        Other orders of messages: ``random`` lets receives from any rank get any of those that could
-        come first, drawn by the seed; ``all`` runs the script in every such order until its outcome
-        differs; an order that it has printed is run again.
-    most_orders : int, optional
-        Most runs of ``--arrivals all``; default: 1,000.
-    loads : bool
-        Whether to meter what loads the links, where messages queue, and who waits in which call.
-    spare : int
-        Processors, the last ones, that are left free for those whom the script spawns.
-    own : str or sequence of str, optional
-        Installed packages that every processor loads for itself, as processes do, joined by commas;
-        default: those alone that reach mpi4py when they are imported.
-    faults : str, optional
-        Processors that fail, each with the step before which its script is over; its links go on.
 
     Examples
     --------
@@ -206,288 +178,50 @@ def exec(
     pi is about 3.141593
     8
     """
-    return perform(exec, locals())
+
+    command = "exec"
+    columns: ClassVar = {"on": "topology", "arg": "arguments"}
+    script: Annotated[Path | str, Typed(many=REST, metavar="SCRIPT.py ARGS ..")]
+    """mpi4py script, and its arguments."""
+    on: Annotated[Network, Typed(words=("--on",))]
+    _: KW_ONLY
+    arg: Annotated[Sequence[str], Typed(within="script")] = ()
+    """Arguments that the script finds in ``sys.argv`` after its name."""
+    routing: RoutingName = None
+    """Routing of messages to their targets; default: the network's first (see route)."""
+    packet: Annotated[int | None, Typed(metavar="BYTES")] = None
+    """Bytes of the packets that messages travel in; default: each is one message of the machine."""
+    sends: Literal["buffered", "synchronous"] = "buffered"
+    """Whether sends return at once or wait for their receives."""
+    collectives: Literal["tree", "exchange", "binomial", "direct"] | None = None
+    """Partners in collectives; default: the machine's own broadcast tree, partners whose ranks
+    differ in one bit where those are neighbours and the messages no millions, else a binomial
+    tree."""
+    ports: Ports = "one"
+    messages: File | None = None
+    """GOAL file for the script as a program of messages, which `replay` plays in time: what every
+    processor sends and receives, and which call on which line does it."""
+    compute: Annotated[float | None, Typed(metavar="FACTOR")] = None
+    """Part of the CPU time measured between calls that is written there, in ns: 1 for all of it;
+    default: 0, no computing, and the same file in every run."""
+    arrivals: Annotated[str | None, Typed(metavar="random|all|ORDER")] = None
+    """Other orders of messages: ``random`` lets receives from any rank get any of those that could
+    come first, drawn by the seed; ``all`` runs the script in every such order until its outcome
+    differs; an order that it has printed is run again."""
+    most_orders: Annotated[int | None, Typed(metavar="N")] = None
+    """Most runs of ``--arrivals all``; default: 1,000."""
+    place: Placed = "identity"
+    loads: bool = False
+    """Whether to meter what loads the links, where messages queue, and who waits in which call."""
+    spare: Annotated[int, Typed(metavar="N")] = 0
+    """Processors, the last ones, that are left free for those whom the script spawns."""
+    own: Annotated[
+        str | Sequence[str] | None, Typed(read=str, metavar="PACKAGE,..", normal=joined)
+    ] = None
+    """Installed packages that every processor loads for itself, as processes do, joined by commas;
+    default: those alone that reach mpi4py when they are imported."""
+    faults: Annotated[str | None, Typed(metavar="node:U@STEP,..")] = None
+    """Processors that fail, each with the step before which its script is over; its links go on."""
 
 
-def prepare(options: argparse.Namespace) -> Job:
-    """Find the network, the script, and the processors of its ranks."""
-    topology = topology_of(options)
-    refuse_checkpoint(options, "a script")
-    if options.routing is not None:
-        routing_of(topology, options.routing)
-    if options.messages is not None:
-        require_writable(Path(options.messages))
-    elif options.compute is not None:
-        raise UsageError("--compute does not apply: it is for the file of --messages.")
-    if not 0 <= (options.compute or 0) <= MOST_FACTOR:
-        raise UsageError(f"--compute is a factor 0..10^6, not {options.compute}.")
-    if options.arrivals is not None and options.messages is not None:
-        raise UsageError("--arrivals does not go with --messages: it changes what comes when.")
-    _refuse_orders(options)
-    if options.packet is not None and options.packet < 1:
-        raise UsageError(f"--packet: a packet has 1 byte or more, not {options.packet}.")
-    if not 0 <= options.spare < topology.hosts:
-        raise UsageError(
-            f"--spare leaves processors free: 0..{topology.hosts - 1} of {topology.hosts}, not "
-            f"{options.spare}."
-        )
-    failing = failures_of(topology, options.faults)
-    source, arguments = _script(options)
-    places = None
-    if options.place != "identity":
-        from mpinet.programs.messages.placing import places_of
-
-        places = places_of(options.place, topology, topology.hosts, options.seed)
-    options.own = joined(options.own)
-    own = options.own.split(",") if options.own is not None else []
-    if own:
-        from mpinet.mpi.world.installed import require_own
-
-        require_own(own)
-    return Exec(options, topology, source, arguments, places, failing, own)
-
-
-class Exec(MachineJob):
-    """A script on every processor."""
-
-    def __init__(
-        self,
-        options: argparse.Namespace,
-        topology: Topology,
-        source: Source,
-        arguments: list[str],
-        places: Ints | None,
-        failing: dict[int, int],
-        own: Sequence[str],
-    ):
-        super().__init__(options, topology)
-        self._source = source
-        self._arguments = arguments
-        self._places = places
-        self._failing = failing
-        self._own = own
-
-    def run(self, transport: Local, watch: Watch) -> Row:
-        """Run it."""
-        from mpinet.mpi.tried import try_all
-        from mpinet.mpi.world.orders import Drawn, Followed, order_of
-        from mpinet.programs.messages.writing import write_goal
-
-        options = self.options
-        if options.arrivals == "all":
-            most = MOST_ORDERS if options.most_orders is None else options.most_orders
-            found, tried = try_all(transport, partial(self._in_order, transport, watch), most)
-            return self._row(found) | {"orders": tried._asdict()}
-        orders: Orders | None = None
-        if options.arrivals is not None:
-            is_random = options.arrivals == "random"
-            orders = Drawn(options.seed) if is_random else Followed(order_of(options.arrivals))
-        found = self._run(transport, watch, orders, self._out)
-        if found.traced is not None:
-            with whole_file(Path(options.messages)) as file:
-                write_goal(found.traced.program, file, found.traced.calls)
-        return self._row(found)
-
-    @property
-    def _out(self) -> TextIO:
-        """Stream on which the script prints."""
-        as_json = getattr(self.options, "json", False)
-        return (sys.stderr if as_json else sys.stdout) or io.StringIO()
-
-    def _in_order(
-        self, transport: Local, watch: Watch, orders: Followed, told: dict[int, str], first: bool
-    ) -> Outcome:
-        """Run it in an order (collective); only the first run prints."""
-        if first:
-            return self._run(transport, watch, orders, self._out, told)
-        with redirect_stderr(io.StringIO()):
-            return self._run(transport, watch, orders, io.StringIO(), told)
-
-    def _run(
-        self,
-        transport: Local,
-        watch: Watch,
-        orders: Orders | None,
-        out: TextIO,
-        told: dict[int, str] | None = None,
-    ) -> Outcome:
-        """Run it once (collective)."""
-        from mpinet.mpi.script import run_script
-        from mpinet.mpi.world.trees import Pattern
-
-        options = self.options
-        return run_script(
-            self.make_machine(transport, watch),
-            self._source,
-            self._arguments,
-            options.routing,
-            options.packet,
-            options.sends == "synchronous",
-            out,
-            None if options.collectives is None else Pattern(options.collectives),
-            None if options.messages is None else float(options.compute or 0),
-            orders,
-            told,
-            None if self._places is None else self._places.tolist(),
-            options.loads,
-            options.spare,
-            self._failing,
-            self._own,
-        )
-
-    def _row(self, found: Outcome) -> Row:
-        """Return the outcome as a document has it."""
-        row = {
-            "script": self._source.title,
-            "processors": found.processors,
-            "steps": found.steps,
-            "messages": sum(account.messages for account in found.accounts),
-            "hops": found.hops,
-            "bytes": sum(account.sent for account in found.accounts),
-            "unreceived": found.unreceived,
-            "unreceived_at": [
-                {"processor": node, "messages": count} for node, count in found.unreceived_at
-            ],
-            "output_sha256": found.output,
-            "kinds": [{"call": account.kind, **_costs(account)} for account in found.kinds],
-            "calls": [
-                {
-                    "call": account.kind,
-                    "file": account.file,
-                    "line": account.line,
-                    **_costs(account),
-                }
-                for account in found.accounts
-            ],
-        }
-        if found.conflicts:  # other runs have the documents that they had before there were windows
-            row["conflicts"] = [_conflict(conflict) for conflict in found.conflicts]
-        row |= found.hot or {}
-        if self._failing:
-            row["failed"] = [
-                dict(zip(("processor", "step", "known"), failure, strict=True))
-                for failure in found.failed
-            ]
-        if self.options.arrivals is not None:
-            row["open_receives"] = [
-                {
-                    "call": account.kind,
-                    "file": account.file,
-                    "line": account.line,
-                    "times": times,
-                    "most": most,
-                }
-                for account, times, most in found.drawn
-            ]
-        return row
-
-    def needs(self, ranks: int) -> int:
-        """Least bytes of the processors' scripts."""
-        return PROCESSOR * self.share(ranks).hosted
-
-    def rows(self, result: Row) -> list[Row]:
-        """Return one row, with separate columns for each kind of call and each line."""
-        kinds = by_name(result["kinds"], "call")
-        calls = by_name(result["calls"], "file", "line", "call")
-        lists = ("conflicts", "failed", "open_receives", *HOT)
-        lengths = {name: len(result[name]) for name in lists if name in result}
-        return [result | {"kinds": kinds, "calls": calls} | lengths]
-
-    def shortfall(self, result: Row) -> str:
-        """Return the sentence on an order in which the script ends otherwise, if one was found."""
-        orders = result.get("orders", {"order": ""})
-        if not orders["order"]:
-            return ""
-        return f"{orders['difference']}\nThis order shows it again: --arrivals {orders['order']}"
-
-    def show(self, result: Row) -> str:
-        """Format the counts, and the costs of each kind of call and each line."""
-        names = ("processors", "steps", "messages", "hops", "bytes", "unreceived")
-        counts = {name: result[name] for name in names}
-        if result["unreceived_at"]:
-            first = result["unreceived_at"][0]
-            counts["first of these"] = f"{first['messages']} at processor {first['processor']}"
-        parts = [f"{result['script']} on {self.topology}\n{fields(counts)}"]
-        if result["kinds"]:
-            parts += [kinds_table(result["kinds"]), lines_table(result["calls"])]
-        if self.options.loads:
-            parts.append(hot_tables(result))
-        if "conflicts" in result:
-            parts.append(conflicts_text(result["conflicts"]))
-        if result.get("open_receives"):
-            parts.append(open_text(result["open_receives"]))
-        if "orders" in result:
-            parts.append(orders_text(result["orders"]))
-        return "\n\n".join(parts)
-
-
-def _script(options: argparse.Namespace) -> tuple[Source, list[str]]:
-    """Return the script and its arguments.
-
-    Raises
-    ------
-    UsageError
-        Nothing is named.
-    """
-    from mpinet.mpi import source
-
-    named = (
-        ("script", lambda name: source.file(Path(name))),
-        ("module", source.module),
-        ("code", source.line),
-    )
-    for option, read in named:
-        words = getattr(options, option, None)
-        if isinstance(words, str | Path):  # from Python, which gives the arguments separately
-            return read(str(words)), [*options.arguments]
-        if words:
-            return read(words[0]), words[1:]
-    raise UsageError("exec: there is nothing to run: give SCRIPT.py, -m MODULE or -c CODE.")
-
-
-def _costs(account: Account) -> dict[str, int]:
-    """Return the costs in an account."""
-    costs = account.calls, account.messages, account.hops, account.sent, account.steps
-    return dict(zip(COSTS, costs, strict=True))
-
-
-def _conflict(conflict: Conflicting) -> Row:
-    """Return a conflict as the document has it."""
-    return {
-        "accesses": conflict.said,
-        "processor": conflict.target,
-        "bytes": [conflict.begin, conflict.end],
-        "times": conflict.times,
-        **_at("first", conflict.first),
-        **_at("other", conflict.other),
-    }
-
-
-def _at(which: str, account: Account) -> Row:
-    """Return the line of one of two accesses."""
-    return {f"{which}_file": account.file, f"{which}_line": account.line}
-
-
-def _refuse_orders(options: argparse.Namespace) -> None:
-    """Refuse what is no order of messages, and what does not go with other orders.
-
-    Raises
-    ------
-    UsageError
-        What it is.
-    """
-    from mpinet.mpi.world.orders import order_of
-
-    if options.arrivals not in (None, "random", "all"):
-        try:
-            order_of(options.arrivals)
-        except ValueError as error:
-            raise UsageError(f"--arrivals is random, all, or an order: {error}.") from None
-    every = options.arrivals == "all"
-    if options.most_orders is not None and not every:
-        raise UsageError("--most-orders does not apply: it limits the runs of --arrivals all.")
-    if options.most_orders is not None and not 1 <= options.most_orders <= MOST_ORDERS**2:
-        raise UsageError(f"--most-orders is 1..{MOST_ORDERS**2}, not {options.most_orders}.")
-    views = (getattr(options, name, None) for name in ("record", "draw", "play", "trace"))
-    if every and any(view is not None for view in views):
-        raise UsageError("--arrivals all is many runs: record one order of them, by --arrivals.")
+exec = function_with(ExecOptions, ExecResult, Views, Unsaved, Common, Ways, usage=USAGE)

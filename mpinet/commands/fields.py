@@ -67,6 +67,16 @@ class Phase(Fields):
     steps: Count
 
 
+class GroupFound(Fields):
+    """A group beside others: what its collective takes alone."""
+
+    group: str
+    processors: Positive
+    algorithm: str
+    steps: Count
+    lower_bound: Count
+
+
 @cache
 def hints_of(cls: type) -> dict[str, Any]:
     """Return the types of the fields that a class names, with what ``Annotated`` adds."""

@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, TypeVar
 
-from mpinet.base.files import make_folder, require_folder, whole_file
-from mpinet.base.numerals import quoted
 from mpinet.commands.fields import Count, Fields, Hash, When
-from mpinet.commands.job import Job, Watch
-from mpinet.commands.optionrecords import folder
-from mpinet.commands.options import Common, Seed, joined
-from mpinet.commands.perform import perform
+from mpinet.commands.functions import function_with
+from mpinet.commands.optionrecords import Options, Typed, folder
+from mpinet.commands.options import (
+    Common,
+    Seed,
+    joined,
+)
 from mpinet.commands.result import ListResult
-from mpinet.commands.signature import Typed, command
 from mpinet.errors import UsageError
-from mpinet.experiments.journal import Journal
-from mpinet.machine.transport import Local
-from mpinet.networks.topology import Topology
-from mpinet.report.rows import Row
-from mpinet.report.tables import table
 
 T = TypeVar("T")
+
 
 MOVES = 20_000
 """Networks that a search tries where nobody says how many."""
 
+
 Searched = Annotated[T, When("with ``--search``")]
+
+
 Folder = Annotated[Path | str | None, Typed(read=folder, metavar="FOLDER")]
 
 
@@ -53,48 +52,18 @@ class FindResult(ListResult[NetworkRow]):
     """Result of ``find``."""
 
 
-@command(Common)
-def find(
-    *,
-    processors: Annotated[str | int | Sequence[int], Typed(read=str, metavar="A..B")],
-    degree: Annotated[str | int | None, Typed(read=str, metavar="..K")] = None,
-    minimise: Annotated[
-        str | Sequence[str], Typed(read=str, metavar="WHAT,..")
-    ] = "diameter,average",
-    families: Annotated[str | Sequence[str] | None, Typed(read=str, metavar="NAME,..")] = None,
-    best: int = 10,
-    search: bool = False,
-    moves: Annotated[int, Typed(metavar="NUMBER")] = MOVES,
-    save: Folder = None,
-    journal: Folder = None,
-    seed: Seed = 0,
-) -> FindResult:
-    """Find the best networks of the whole catalogue, measured (collective).
+def as_range(given: str | int | Sequence[int]) -> str:
+    """Return a number, or the two ends of a range, as they are typed."""
+    if isinstance(given, str | int):
+        return str(given)
+    if len(given) != 2:
+        raise UsageError(f"Processors are a number or two ends of a range, not {given!r}.")
+    return f"{given[0]}..{given[1]}"
 
-    Parameters
-    ----------
-    processors : int, pair of int or str
-        Number of processors, ``512``, or a range: ``500..520`` typed, ``(500, 520)`` in Python.
-    degree : int or str, optional
-        Largest degree: ``4``, or ``..4``.
-    minimise : str or sequence of str
-        Measures to minimise, joined by commas, the most important one first: diameter, average,
-        degree, links, cost (degree times diameter), processors.
-    families : str or sequence of str, optional
-        Families to search, joined by commas; default: all.
-    best : int
-        Number of networks to list.
-    search : bool
-        Whether to search beyond the catalogue: circulants, Cayley graphs and other lifts by a group
-        of symmetries, changed link by link, for the least diameter and then the least mean
-        distance.
-    moves : int
-        Networks that ``--search`` tries, each by a flood.
-    save : path, optional
-        Folder for the links of the networks that ``--search`` lists, ``search-1.edges`` and on,
-        which ``graph:FILE`` reads; is made.
-    journal : path, optional
-        Folder in which ``--search`` writes down each round of a chain, and goes on from there.
+
+@dataclass(frozen=True, kw_only=True)
+class FindOptions(Options):
+    """Find the best networks of the whole catalogue, measured (collective).
 
     Returns
     -------
@@ -112,165 +81,36 @@ def find(
     >>> mpinet.find(processors=16, families=["ring", "hypercube"], best=1)[0].topology
     'hypercube:4'
     """
-    return perform(find, locals())
 
-
-def prepare(options: argparse.Namespace) -> Job:
-    """List the networks."""
-    from mpinet.experiments.find import candidates, measures_of, most_degree, range_of
-    from mpinet.experiments.members import listed_families
-
-    options.processors = as_range(options.processors)
-    options.minimise, options.families = joined(options.minimise), joined(options.families)
-    low, high = range_of(options.processors)
-    minimise = measures_of(options.minimise)
-    degree = most_degree(str(options.degree)) if options.degree is not None else None
-    if not 1 <= options.best <= 1000:
-        raise UsageError(f"find tells 1..1000 networks, not {options.best}.")
-    if options.search:
-        return _search(options, low, high, degree)
-    for option in ("moves", "save", "journal"):
-        if getattr(options, option) not in (None, MOVES):
-            raise UsageError(f"--{option} does not apply without --search.")
-    known = listed_families()
-    names = options.families.split(",") if options.families is not None else None
-    for name in names or ():
-        if name not in known:
-            raise UsageError(
-                f"The family {quoted(name)} is not searched; these are: {', '.join(known)}."
-            )
-    found = candidates(low, high, names)
-    if not found:
-        raise UsageError(f"No network of these families has {low}..{high} processors.")
-    return Find(found, minimise, degree, options.best)
-
-
-def _search(options: argparse.Namespace, low: int, high: int, degree: int | None) -> Job:
-    """Check what a search needs."""
-    from mpinet.experiments.search import require_search
-
-    if options.families is not None or options.minimise != "diameter,average":
-        other = "families" if options.families is not None else "minimise"
-        raise UsageError(f"--{other} does not apply with --search.")
-    if low != high or degree is None:
-        raise UsageError("--search needs one number of processors and a --degree.")
-    require_search(low, degree, options.moves)
-    for name in ("save", "journal"):
-        if getattr(options, name) is not None:
-            setattr(options, name, Path(getattr(options, name)))
-            require_folder(getattr(options, name), f"--{name}")
-    return Search(options, low, degree)
-
-
-def as_range(given: str | int | Sequence[int]) -> str:
-    """Return a number, or the two ends of a range, as they are typed."""
-    if isinstance(given, str | int):
-        return str(given)
-    if len(given) != 2:
-        raise UsageError(f"Processors are a number or two ends of a range, not {given!r}.")
-    return f"{given[0]}..{given[1]}"
-
-
-class Find(Job):
-    """The best networks."""
-
-    unit = "looks and measurements"
-
-    def __init__(self, found: list[Topology], minimise: list[str], degree: int | None, most: int):
-        super().__init__()
-        self._found = found
-        self._minimise = minimise
-        self._degree = degree
-        self._most = most
-
-    def run(self, transport: Local, watch: Watch) -> list[Row]:
-        """Measure the networks that may be among the best."""
-        from mpinet.experiments.find import best
-        from mpinet.machine.transport import hosted_by
-
-        with hosted_by(transport):
-            return best(self._found, self._minimise, self._degree, self._most, watch)
-
-    def show(self, result: list[Row]) -> str:
-        """Format one line per network."""
-        if not result:
-            return f"none of {len(self._found)} networks has a degree of at most {self._degree}"
-        said = f"the best of {len(self._found)} networks by {', '.join(self._minimise)}"
-        return f"{said}\n{_listed(result)}"
-
-
-class Search(Job):
-    """Networks that are made, chain by chain."""
-
-    unit = "networks"
-
-    def __init__(self, options: argparse.Namespace, size: int, degree: int):
-        super().__init__()
-        self._options = options
-        self._size, self._degree = size, degree
-
-    def run(self, transport: Local, watch: Watch) -> list[Row]:
-        """Search, and measure the best by floods from all of their nodes."""
-        from mpinet.experiments.search import measured, search
-
-        options = self._options
-        found = search(
-            self._size,
-            self._degree,
-            options.moves,
-            options.seed,
-            transport,
-            self._journal(transport),
-            watch,
-        )
-        if transport.rank != 0:
-            return []
-        rows = []
-        for place, one in enumerate(found[: options.best], 1):
-            network, row = measured(one, self._degree)
-            name = f"search-{place}.edges"
-            path = options.save / name if options.save is not None else None
-            row["edges_sha256"] = _written(network, path)
-            if path is not None and not row["topology"]:
-                row["topology"] = f"graph:{name}"
-            rows.append(row)
-        return rows
-
-    def _journal(self, transport: Local) -> Journal | None:
-        """This rank's file in the folder."""
-        from mpinet.experiments.journal import Journal, version_of
-
-        if self._options.journal is None:
-            return None
-        name = f"rank-{transport.rank}"
-        return Journal(self._options.journal, name, version_of(), "--journal", alone=False)
-
-    def show(self, result: list[Row]) -> str:
-        """Format one line per network."""
-        tried = f"of {self._options.moves} networks that were tried"
-        return f"the best {tried}\n{_listed(result)}" if result else f"none {tried} is in one piece"
-
-
-def _written(network: Topology, path: Path | None) -> str:
-    """Write a network's links, if there is a file for them; their hash."""
-    from mpinet.machine.transport import Local
-    from mpinet.report.graphfiles import written_edges
-
-    if path is None:
-        return written_edges(network, Local(), None, None)
-    make_folder(path.parent, "--save")
-    with whole_file(path) as file:
-        return written_edges(network, Local(), path, file)
-
-
-def _listed(result: list[Row]) -> str:
-    """A line per network."""
-    switched = any(row["switches"] for row in result)
-    left_out = {"edges_sha256"} if switched else {"edges_sha256", "switches"}
-    names = [name for name in result[0] if name not in left_out]
-    digits = 4 if "symmetry" in result[0] else 2
-    rows = [
-        [f"{row[n]:.{digits}f}" if isinstance(row[n], float) else row[n] for n in names]
-        for row in result
+    command = "find"
+    processors: Annotated[
+        str | int | Sequence[int], Typed(read=str, metavar="A..B", normal=as_range)
     ]
-    return table(rows, [name.replace("_", " ") for name in names])
+    """Number of processors, ``512``, or a range: ``500..520`` typed, ``(500, 520)`` in Python."""
+    degree: Annotated[str | int | None, Typed(read=str, metavar="..K")] = None
+    """Largest degree: ``4``, or ``..4``."""
+    minimise: Annotated[str | Sequence[str], Typed(read=str, metavar="WHAT,..", normal=joined)] = (
+        "diameter,average"
+    )
+    """Measures to minimise, joined by commas, the most important one first: diameter, average,
+    degree, links, cost (degree times diameter), processors."""
+    families: Annotated[
+        str | Sequence[str] | None, Typed(read=str, metavar="NAME,..", normal=joined)
+    ] = None
+    """Families to search, joined by commas; default: all."""
+    best: int = 10
+    """Number of networks to list."""
+    search: bool = False
+    """Whether to search beyond the catalogue: circulants, Cayley graphs and other lifts by a group
+    of symmetries, changed link by link, for the least diameter and then the least mean distance."""
+    moves: Annotated[int, Typed(metavar="NUMBER")] = MOVES
+    """Networks that ``--search`` tries, each by a flood."""
+    save: Folder = None
+    """Folder for the links of the networks that ``--search`` lists, ``search-1.edges`` and on,
+    which ``graph:FILE`` reads; is made."""
+    journal: Folder = None
+    """Folder in which ``--search`` writes down each round of a chain, and goes on from there."""
+    seed: Seed = 0
+
+
+find = function_with(FindOptions, FindResult, Common)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mpinet.base.memory import allowing
-from mpinet.commands.optionrecords import Given
+from mpinet.commands.optionrecords import Options
 from mpinet.report.rows import Row, by_name, identified
 from mpinet.report.tables import fields
 
@@ -22,11 +20,6 @@ if TYPE_CHECKING:
 
 Watch = Callable[..., None]
 """Function called with the work done so far, and with all of the work if that is known."""
-
-
-def allowed(options: Given) -> AbstractContextManager[None]:
-    """Limit the run's memory as its options say, within the block."""
-    return allowing(getattr(options, "memory_limit", None), getattr(options, "force", False))
 
 
 SIMPLE_REASONS = (None, "distance", "growth", "ends", "hops")
@@ -62,6 +55,8 @@ class Job:
         self.preparation: dict[str, int] = {}
         """Steps and messages by which the processors of a collective learned their part before, on
         a machine beside; empty for other commands."""
+        self.completed: Options | None = None
+        """The options with what a file adds to them; None: as they were given."""
         self.plot: dict[str, Any] = {}
         """How its results are drawn where `mpinet plot` is not told; of a sweep only."""
         self.say: Callable[[str], None] = lambda text: None

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated
 
-from mpinet.base.numerals import whole
-from mpinet.commands.signature import REST, Typed, command
-from mpinet.errors import UsageError
-from mpinet.launching.launcher import own_mpinet, own_path, script_words
-from mpinet.launching.templates import slurm_job
-from mpinet.report.output import Output
+from mpinet.commands.functions import function_with
+from mpinet.commands.optionrecords import REST, Options, Typed
 
 USAGE = """-n R [--hostfile FILE] [--host LIST] [--mpirun PATH] [--watchdog S] [--no-proof] \
 [LAUNCHER-OPTION .. --] COMMAND .."""
 
 
-@command(here=True, usage=USAGE)
-def launch(words: Annotated[Sequence[str], Typed(many=REST)]) -> int:
+@dataclass(frozen=True)
+class LaunchOptions(Options):
     """Run a command on several ranks, by the MPI launcher of this installation.
 
     All words are for the launch script, which reads its options itself, ``-h`` among them: this
@@ -36,24 +31,9 @@ def launch(words: Annotated[Sequence[str], Typed(many=REST)]) -> int:
 
     ``mpinet launch --slurm --nodes 2 --tasks 8 flood torus:32x32x32``
     """
-    if words[:1] == ["--slurm"]:
-        Output(sys.stdout, "the standard output").write(_slurm_job(words[1:]))
-        return 0
-    command = script_words("mpinet launch", own_mpinet(), words)
-    os.execve(command[0], command, os.environ | {"PATH": own_path()})
+
+    command = "launch"
+    words: Annotated[Sequence[str], Typed(many=REST)]
 
 
-def _slurm_job(words: Sequence[str]) -> str:
-    """The batch script of ``mpinet launch --slurm --nodes H --tasks R COMMAND ..``."""
-    counts = {"--nodes": 1, "--tasks": 0}
-    while words and words[0] in counts:
-        if len(words) < 2:
-            raise UsageError(f"{words[0]} needs a number.")
-        try:
-            counts[words[0]] = whole(words[1])
-        except ValueError as error:
-            raise UsageError(f"{words[0]}: {error}.") from None
-        words = words[2:]
-    if min(counts.values()) < 1 or not words or words[0].startswith("-"):
-        raise UsageError("A batch script: mpinet launch --slurm [--nodes H] --tasks R COMMAND ..")
-    return slurm_job(words, counts["--nodes"], counts["--tasks"])
+launch = function_with(LaunchOptions, int, usage=USAGE)

@@ -2,35 +2,18 @@
 
 from __future__ import annotations
 
-import argparse
-import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Annotated, Any, ClassVar
 
-from mpinet.base.meant import hint
-from mpinet.base.numerals import is_whole, quoted
-from mpinet.base.plain import plain
-from mpinet.commands.job import Job, Watch
-from mpinet.commands.opening import Network, topology_of
-from mpinet.commands.options import Common, Seed
-from mpinet.commands.perform import perform
+from mpinet.commands.functions import function_with
+from mpinet.commands.network import Network
+from mpinet.commands.optionrecords import Options, Typed
+from mpinet.commands.options import (
+    Common,
+    Seed,
+)
 from mpinet.commands.result import Result
-from mpinet.commands.signature import Typed, command
-from mpinet.errors import UsageError
-from mpinet.machine.transport import Local
-from mpinet.networks.topology import Topology
-from mpinet.report.rows import Row
-from mpinet.report.tables import cell_text, fields, table
-
-OBJECTS = {"to_graph", "incidence_graph", "without", "part", "embedding_cost"}
-"""Names that give no numbers, or take more than words can say."""
-
-SHORT = {
-    "bisection": "bisection_width",
-    "transitive": "vertex_transitive",
-    "deadlock": "find_deadlock",
-}
-"""Other names of measures."""
 
 
 class MeasureResult(Result):
@@ -42,22 +25,9 @@ class MeasureResult(Result):
     beside_: ClassVar = {"value": Any}
 
 
-@command(Common)
-def measure(
-    topology: Network,
-    what: str,
-    arguments: Annotated[Sequence[str], Typed(metavar="NAME=VALUE")] = (),
-    *,
-    seed: Seed = 0,
-) -> MeasureResult:
+@dataclass(frozen=True)
+class MeasureOptions(Options):
     """Measure one thing of a network (collective).
-
-    Parameters
-    ----------
-    what : str
-        Function of `mpinet.measure`: diameter, bisection, connectivity, orbits, ..
-    arguments : sequence of str
-        Further arguments of the function: ``node=3``, ``dead=1,2``, ``cut=0-1,2-3``.
 
     Examples
     --------
@@ -65,138 +35,15 @@ def measure(
 
     ``mpinet measure hypercube:4 connectivity``
     """
-    return perform(measure, locals())
+
+    command = "measure"
+    topology: Network
+    what: str
+    """Function of `mpinet.measure`: diameter, bisection, connectivity, orbits, .."""
+    arguments: Annotated[Sequence[str], Typed(metavar="NAME=VALUE")] = ()
+    """Further arguments of the function: ``node=3``, ``dead=1,2``, ``cut=0-1,2-3``."""
+    _: KW_ONLY
+    seed: Seed = 0
 
 
-def measures() -> dict[str, Callable[..., Any]]:
-    """Return the measures of one network, by name."""
-    from mpinet import measure as room
-
-    found = {name: getattr(room, name) for name in room.__all__ if name not in OBJECTS}
-    return {name: candidate for name, candidate in found.items() if inspect.isfunction(candidate)}
-
-
-def prepare(options: argparse.Namespace) -> Job:
-    """Find the measure and read its arguments."""
-    known = measures()
-    if options.topology in {*known, *SHORT} and options.what not in {*known, *SHORT}:
-        options.topology, options.what = options.what, options.topology  # "bisection torus:8x8"
-    topology = topology_of(options)
-    name = SHORT.get(options.what, options.what)
-    if name not in known:
-        meant = hint(name, known, 3, 0.5) or f"there are {', '.join(known)}."
-        raise UsageError(f"There is no measure {quoted(options.what)}: {meant}")
-    return Measured(topology, name, known[name], _arguments(name, known[name], options.arguments))
-
-
-def _arguments(name: str, function: Callable[..., Any], typed: Sequence[str]) -> dict[str, Any]:
-    """Read the arguments beside the network, by name."""
-    _, *others = inspect.signature(function).parameters.values()
-    allowed = {parameter.name: parameter for parameter in others}
-    found: dict[str, Any] = {}
-    for word in typed:
-        key, equals, text = word.partition("=")
-        if not equals or key not in allowed:
-            there = ", ".join(f"{candidate}=.." for candidate in allowed) or "nothing"
-            raise UsageError(f"{name} takes {there} beside the network, not {quoted(word)}.")
-        found[key] = _value(text)
-    for key, parameter in allowed.items():
-        if parameter.default is parameter.empty and key not in found:
-            raise UsageError(f"{name} needs {key}=..")
-    return found
-
-
-def _value(text: str) -> Any:
-    """A number, numbers joined by commas, pairs as 0-1,2-3, or text."""
-    if is_whole(text):
-        return int(text)
-    parts = text.split(",")
-    if all(map(is_whole, parts)):
-        return [int(part) for part in parts]
-    pairs = [part.split("-") for part in parts]
-    if all(len(pair) == 2 and all(map(is_whole, pair)) for pair in pairs):
-        return [(int(u), int(v)) for u, v in pairs]
-    try:
-        return float(text)
-    except ValueError:
-        return text
-
-
-class Measured(Job):
-    """One measure."""
-
-    def __init__(
-        self,
-        topology: Topology,
-        name: str,
-        function: Callable[..., Any],
-        arguments: dict[str, Any],
-    ):
-        super().__init__()
-        self.topology = topology.name
-        self._network = topology
-        self._name = name
-        self._function = function
-        self._arguments = arguments
-
-    def run(self, transport: Local, watch: Watch) -> Row:
-        """Measure it."""
-        from mpinet.machine.transport import hosted_by
-
-        try:
-            with hosted_by(transport):
-                value = self._function(self._network, **self._arguments)
-        except TypeError as error:
-            if self._arguments:
-                given = ", ".join(f"{k}={v}" for k, v in self._arguments.items())
-                raise UsageError(f"{self._name} cannot take {given}: {error}.") from None
-            raise
-        return {"measure": self._name, "arguments": plain(self._arguments), "value": plain(value)}
-
-    def rows(self, result: Row) -> list[Row]:
-        """The value in a cell, or its fields in one each; records in it in a row each."""
-        value, name = result["value"], result["measure"]
-        fields_of, records = _parted(value) if isinstance(value, dict) else (value, {})
-        if len(records) == 1:
-            (listed,) = records.values()
-            return [{"measure": name, **_cells(fields_of), **each} for each in listed]
-        return [{"measure": name, **_cells(value)}]
-
-    def show(self, result: Row) -> str:
-        """The value; records in it as tables."""
-        value = result["value"]
-        if isinstance(value, dict):
-            others, records = _parted(value)
-            shown = fields({name: _joined(each) for name, each in others.items() if each != []})
-            tables = [
-                f"{name}\n{table([list(each.values()) for each in listed], list(listed[0]))}"
-                for name, listed in records.items()
-            ]
-            return "\n\n".join([f"{result['measure']} of {self.topology}\n{shown}", *tables])
-        if isinstance(value, list) and value and isinstance(value[0], list):
-            return "\n".join(" ".join(map(cell_text, row)) for row in value)
-        return cell_text(value)
-
-
-def _parted(value: Row) -> tuple[Row, dict[str, list[Row]]]:
-    """The fields of a value, and those that are lists of records."""
-    records = {
-        name: each
-        for name, each in value.items()
-        if isinstance(each, list) and each and isinstance(each[0], dict)
-    }
-    return {name: each for name, each in value.items() if name not in records}, records
-
-
-def _joined(value: Any) -> Any:
-    """A list of lists as ``0:1:0 1:1:0``: what belongs together shows."""
-    if isinstance(value, list) and value and isinstance(value[0], list):
-        return [":".join(map(str, each)) for each in value]
-    return value
-
-
-def _cells(value: Any) -> Row:
-    if isinstance(value, dict):
-        shown = {name: _joined(v) for name, v in value.items()}
-        return {name: cell_text(v) if isinstance(v, list) else v for name, v in shown.items()}
-    return {"value": cell_text(value) if isinstance(value, list) else value}
+measure = function_with(MeasureOptions, MeasureResult, Common)

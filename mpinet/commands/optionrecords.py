@@ -1,13 +1,14 @@
 """Option records: what an annotation adds, the options of the command line, and the base class.
 
 A command declares its options once, as the fields of a frozen dataclass derived from `Options`.
-`mpinet.commands.signature` makes the function of Python, the parser and the pages from it.
+`mpinet.commands.functions` makes the function of Python, `mpinet.cli.parser` the parser.
 """
 
 from __future__ import annotations
 
 import argparse
 import inspect
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields, replace
 from pathlib import Path
@@ -31,9 +32,6 @@ class Typed:
 
     help: str = ""
     """What it means, where no docstring of a function says it."""
-    default: Any = EMPTY
-    """Its value where none is given, of a field of a `TypedDict`, if it is neither None, where that
-    is allowed, nor false; a parameter has its own."""
     words: tuple[str, ...] | None = None
     """How it is typed; default: ``--name``, and by place what comes by place in Python. Empty: by
     place though Python takes it by name."""
@@ -50,16 +48,33 @@ class Typed:
     complete: Callable[..., list[str]] | None = None
     """What a shell that asks is told that a word may go on to."""
     dest: str = ""
-    """What a command calls it, where that is not what Python does."""
+    """Other option whose value it gives."""
     within: str = ""
     """The option whose words it is a part of: it is not typed by itself."""
     required: bool = False
-    """Whether it has to be typed, though Python may leave it out."""
+    """True if it has to be typed, though Python may leave it out."""
+    normal: Callable[[Any], Any] | None = None
+    """Makes the form that a word has of other forms that Python may give."""
     hidden: bool = False
     """Whether the help keeps silent about it."""
 
 
 UNIONS = (Union, UnionType)
+
+
+class _Late(type):
+    """Class that stands for another one, which its own module declares."""
+
+    declared: str
+
+    def __instancecheck__(cls, value: object) -> bool:
+        module = sys.modules.get(cls.declared)  # no value is one before the module is loaded
+        return module is not None and isinstance(value, getattr(module, cls.__name__))
+
+
+def late(module: str, name: str) -> type:
+    """Return a class that stands for the one of this name, whose module takes long to load."""
+    return _Late(name, (), {"declared": module})
 
 
 @dataclass(frozen=True)
@@ -139,7 +154,7 @@ def seed_of(text: str) -> int:
 File = Annotated[str | Path, Typed(metavar="FILE")]
 """A file's name."""
 
-Seed = Annotated[int, Typed("Seed of everything random.", default=0, metavar="SEED", read=seed_of)]
+Seed = Annotated[int, Typed("Seed of everything random.", metavar="SEED", read=seed_of)]
 
 Out = Annotated[Path | None, Typed("File for the result (.json, .csv or .jsonl).", metavar="FILE")]
 
@@ -214,6 +229,20 @@ class Resumed(Watched):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Ways:
+    """Options that name what is run instead of a script."""
+
+    module: Annotated[
+        Sequence[str] | None,
+        Typed("Module to run instead of a script.", words=("-m",), many=REST, metavar="MODULE"),
+    ] = None
+    code: Annotated[
+        Sequence[str] | None,
+        Typed("Code to run instead of a script.", words=("-c",), many=REST, metavar="CODE"),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Common(Shown):
     """Common options."""
 
@@ -222,7 +251,7 @@ class Common(Shown):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Line(Views, SavedOften, Shown):
+class Line(Views, SavedOften, Shown, Ways):
     """Options of the command line alone: how a run is shown, saved and written."""
 
     out: Out = None
@@ -236,18 +265,30 @@ PYTHON = Line()
 class Options:
     """Options of a command.
 
-    A command's own class adds the fields. `mpinet.commands.perform.function_with` reads them.
+    A command's own class adds the fields. `mpinet.commands.functions.function_with` reads them.
     """
 
     command: ClassVar[str] = ""
+    columns: ClassVar[Mapping[str, str]] = {}
+    """Names of fields in tables and plans, where these names differ from those of the fields."""
     line: Line = field(default=PYTHON, repr=False)
     """Options of the command line alone; Python leaves them out."""
+
+    @property
+    def is_typed(self) -> bool:
+        """True if a command line gave the options."""
+        return self.line is not PYTHON
+
+    @property
+    def allowance(self) -> tuple[int | str | None, bool]:
+        """Bytes that a host may use, and True if larger runs are tried."""
+        return None, False
 
 
 Kind = TypeVar("Kind", bound=Options)
 
-Given = Options | argparse.Namespace
-"""Options of a command; a namespace where the command has no record yet."""
+UNTYPED = ("line", "played", "beside")
+"""Fields of records that are no options."""
 
 
 def ordered(kind: type[Options]) -> list[Field[Any]]:
@@ -257,36 +298,39 @@ def ordered(kind: type[Options]) -> list[Field[Any]]:
     def place(one: Field[Any]) -> tuple[bool, int]:
         return bool(one.kw_only), own.index(one.name) if one.name in own else len(own)
 
-    return sorted((one for one in fields(kind) if one.name != "line"), key=place)
+    return sorted((one for one in fields(kind) if one.name not in UNTYPED), key=place)
 
 
 def record_of(kind: type[Kind], values: Mapping[str, Any]) -> Kind:
-    """Make a command's record of the values that a parser found, also of others besides."""
+    """Make a command's record of the values that a parser found; other values are ignored."""
     own = {one.name: values[one.name] for one in fields(kind) if one.name in values}
-    line = {one.name: values[one.name] for one in fields(Line) if one.name in values}
+    line = {
+        one.name: values[one.name]
+        for one in fields(Line)
+        if one.name in values and one.name not in kind.columns
+    }
     return kind(**own, line=Line(**line) if line else PYTHON)
 
 
-def line_of(options: Given) -> Line:
-    """Return the part of the options that the command line alone has."""
-    if isinstance(options, Options):
-        return options.line
-    given = vars(options)
-    return Line(**{one.name: given[one.name] for one in fields(Line) if one.name in given})
-
-
-def values_of(options: Given) -> dict[str, Any]:
+def values_of(options: Options) -> dict[str, Any]:
     """Return the options by name, as rows of a table have them."""
-    if not isinstance(options, Options):
-        return vars(options)
-    values = {one.name: getattr(options, one.name) for one in ordered(type(options))}
-    return {"command": options.command, **values}
+    columns = options.columns
+    values = {
+        columns.get(one.name, one.name): getattr(options, one.name)
+        for one in ordered(type(options))
+    }
+    played: Options | None = vars(options).get("played")
+    return (values_of(played) if played else {}) | {"command": options.command, **values}
 
 
-def with_values(options: Given, values: Mapping[str, Any]) -> Given:
+def changed(options: Options, *names: str) -> list[str]:
+    """Return those of the named options whose values are not their defaults."""
+    values, defaults = vars(options), {one.name: one.default for one in fields(options)}
+    return [name for name in names if values[name] != defaults[name]]
+
+
+def with_values(options: Kind, values: Mapping[str, Any]) -> Kind:
     """Return the options with other values, by their names."""
-    if not isinstance(options, Options):
-        return argparse.Namespace(**{**vars(options), **values})
     names = {one.name for one in fields(options)}
     line = {name: value for name, value in values.items() if name not in names}
     own = {name: value for name, value in values.items() if name in names}

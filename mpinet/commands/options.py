@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypedDict
+from typing import Annotated, Any, Literal
 
 from mpinet.base.memory import bytes_of
 from mpinet.base.numerals import whole
+from mpinet.commands.network import Network
 from mpinet.commands.optionrecords import Common as Common
 from mpinet.commands.optionrecords import File as File
 from mpinet.commands.optionrecords import Options, Typed
@@ -100,7 +101,6 @@ Placed = Annotated[
         "identity, random (by the seed), snake (along the rows of a mesh or torus, there and "
         "back), cycle (along a Hamiltonian cycle), search (what takes less time, in ``replay``), "
         "or a file with a processor a line.",
-        "identity",
         metavar="HOW",
     ),
 ]
@@ -110,7 +110,6 @@ Hosted = Annotated[
         "Mapping of processors to ranks, which changes no result. blocks: as even as possible; "
         "clusters: blocks that end where the network's clusters do; measured: the one of these two "
         "by which fewer ports lead to other ranks; random.",
-        default="blocks",
     ),
 ]
 MemoryLimit = Annotated[
@@ -141,7 +140,6 @@ Duplex = Annotated[
     Literal["full", "half"],
     Typed(
         "Messages that a link carries per step: one each way (full), or one (half).",
-        default="full",
     ),
 ]
 
@@ -154,6 +152,11 @@ class HostOptions(Options):
     memory_limit: MemoryLimit = None
     force: Force = False
     seed: Seed = 0
+
+    @property
+    def allowance(self) -> tuple[int | str | None, bool]:
+        """Bytes that a host may use, and True if larger runs are tried."""
+        return self.memory_limit, self.force
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,7 +172,7 @@ class RecordingOptions(HostOptions):
 class MachineOptions(RecordingOptions):
     """Machine."""
 
-    ports: Ports = "one"
+    ports: Ports | None = "one"
     duplex: Duplex = "full"
 
 
@@ -181,31 +184,40 @@ class FabricOptions(MachineOptions):
     faults: FaultWords = None
 
 
-class OnHosts(TypedDict, total=False):
-    """Hosts."""
+@dataclass(frozen=True)
+class CollectiveOptions(FabricOptions):
+    """Collective."""
 
-    mapping: Hosted
-    memory_limit: MemoryLimit
-    force: Force
-    seed: Seed
-
-
-class Recordable(OnHosts, total=False):
-    """Machine."""
-
-    record: RecordFile
-    record_steps: RecordSteps
-    record_nodes: RecordNodes
+    topology: Network
+    _: KW_ONLY
+    algorithm: Algorithm = None
+    beside: bool = field(default=False, repr=False)
+    """True for the run without faults next to one with faults; no option."""
 
 
-class OnMachine(Recordable, total=False):
-    """Machine."""
+@dataclass(frozen=True, kw_only=True)
+class RootedOptions(CollectiveOptions):
+    """Collective with a root."""
 
-    duplex: Duplex
+    root: Place = 0
 
 
-class OnFabric(OnMachine, total=False):
-    """Machine."""
+@dataclass(frozen=True, kw_only=True)
+class ManyOptions(CollectiveOptions):
+    """Collective of many items."""
 
-    group: GroupWords
-    faults: FaultWords
+    items: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class ItemOptions(ManyOptions):
+    """Collective of many items that switches may multiply or combine."""
+
+    switches: Switches = "copy"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReductionOptions(ItemOptions):
+    """Collective that combines items."""
+
+    operator: Operator = "min"

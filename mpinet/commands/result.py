@@ -6,17 +6,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from functools import cached_property
 from html import escape
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from mpinet.base.plain import plain
 from mpinet.commands.fields import Fields, hints_of, missing, opened, row_of
-from mpinet.commands.opening import named
-from mpinet.commands.optionrecords import Given, values_of
+from mpinet.commands.network import named
+from mpinet.commands.optionrecords import Options, values_of
 from mpinet.errors import MpinetError, UsageError
-from mpinet.report.envelope import envelope
 from mpinet.report.html import card, fitting, printed
 from mpinet.report.rows import Row
 
@@ -77,12 +76,15 @@ class Result:
     def __init__(
         self,
         job: Job,
-        options: Given,
+        options: Options,
         words: Sequence[str],
         found: Any,
         ranks: int,
         began: float,
     ):
+        from mpinet.base.plain import plain
+        from mpinet.report.envelope import envelope
+
         self._job = job
         self._given = options
         values = values_of(options)
@@ -205,12 +207,10 @@ class Result:
         >>> mpinet.broadcast("hypercube:3").draw().startswith("<svg")
         True
         """
-        from mpinet.commands.recorded import recorded_again
-
         drawn = self._job.picture()
         if drawn and output is None:
             return Picture(drawn)
-        return _picture("run.svg", output, lambda file: recorded_again(self._given, draw=file))
+        return _picture("run.svg", output, lambda file: self._recorded(draw=file))
 
     def play(self, output: Path | str | None = None) -> Page:
         """Make a page that plays the run step by step (collective); the run is made once more.
@@ -220,9 +220,11 @@ class Result:
         output : path, optional
             The page: .html; default: only what a notebook shows.
         """
-        from mpinet.commands.recorded import recorded_again
+        return Page(_made("run.html", output, lambda file: self._recorded(play=file)))
 
-        return Page(_made("run.html", output, lambda file: recorded_again(self._given, play=file)))
+    def _recorded(self, **views: Path) -> None:
+        """Make the run once more, and write the files that show it."""
+        import_module("mpinet.jobs.recorded").recorded_again(self._given, **views)
 
     def __getitem__(self, name: str) -> Any:
         """Return a field by its name."""
@@ -321,6 +323,8 @@ def _made(name: str, output: Path | str | None, write: Callable[[Path], Any]) ->
 
 def _shown(value: Any) -> Any:
     """Return an option's value as a table's cell has it."""
+    from mpinet.base.plain import plain
+
     if value is None or isinstance(value, bool | int | float | list | tuple | dict):
         return plain(value)
-    return named(value)
+    return repr(value) if isinstance(value, Result) else named(value)

@@ -2,50 +2,24 @@
 
 from __future__ import annotations
 
-import argparse
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from dataclasses import KW_ONLY, dataclass
+from typing import Annotated, Literal
 
-from mpinet.base.files import require_writable
-from mpinet.base.plain import plain
-from mpinet.commands.faults import lasting_faults
 from mpinet.commands.fields import Count, Fields, Hash, When
-from mpinet.commands.forms import OneMessage
-from mpinet.commands.job import Job, Watch
-from mpinet.commands.machinejob import MachineJob
-from mpinet.commands.opening import Network, routing_of, topology_of
+from mpinet.commands.functions import function_with
+from mpinet.commands.network import Network
+from mpinet.commands.optionrecords import Typed
 from mpinet.commands.options import (
     Common,
     FaultWords,
     File,
-    OnMachine,
+    MachineOptions,
     Ports,
     RoutingName,
     SavedOften,
     Views,
 )
-from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
-from mpinet.commands.signature import Typed, Unpack, command
-from mpinet.errors import UsageError
-from mpinet.networks.routing import Routing
-from mpinet.networks.topology import Topology
-from mpinet.report.rows import Row
-from mpinet.report.tables import fields
-
-if TYPE_CHECKING:
-    from mpinet.machine import Machine
-    from mpinet.machine.dry import Dry
-    from mpinet.machine.faults import Faults
-    from mpinet.machine.transport import Local
-    from mpinet.programs.rehearsal import Rehearsal
-    from mpinet.programs.traffic import Traffic
-
-
-MAX_METERED = 2**28
-
-
-"""Most ports of a machine whose channel loads are metered unless that is asked for."""
 
 
 class Latency(Fields):
@@ -82,39 +56,28 @@ class RouteResult(Result):
     ]
 
 
-@command(OneMessage, Views, SavedOften, Common)
-def route(
-    topology: Network,
-    *,
-    pairs: Annotated[
-        str, Typed(metavar="PAIRS", listed="mpinet.programs.traffic:PATTERNS")
-    ] = "permutation",
-    routing: RoutingName = None,
-    mode: Literal["ideal", "queued"] = "queued",
-    policy: Literal["oldest", "fifo"] = "oldest",
-    faults: FaultWords = None,
-    paths: bool = False,
-    paths_out: File | None = None,
-    loads: bool | None = None,
-    ports: Ports = "all",
-    **options: Unpack[OnMachine],
-) -> RouteResult:
-    """Route a traffic pattern, injected in step 0 (collective).
+@dataclass(frozen=True, kw_only=True)
+class OneMessage:
+    """Way of one message."""
 
-    Parameters
-    ----------
-    pairs : str
-        Traffic pattern: who sends to whom, such as ``transpose`` or ``random:100``.
-    mode : {'queued', 'ideal'}
-        Port model that holds (queued), or a hop of every message in every step (ideal).
-    policy : {'oldest', 'fifo'}
-        Waiting message that a channel takes first.
-    paths : bool
-        Whether to give the sha256 of all paths, too.
-    paths_out : str, optional
-        File for the lines that ``paths`` hashes.
-    loads : bool, optional
-        Whether to meter channel loads; default: up to 2^28 ports.
+    source: Annotated[
+        str | None,
+        Typed("Processor that sends, by its number or address.", words=(), metavar="SRC"),
+    ] = None
+    target: Annotated[
+        str | None,
+        Typed(
+            "Processor that it goes to. With both the way of one message is told, and nothing "
+            "runs: ``mpinet path TOPO SRC DST``.",
+            words=(),
+            metavar="DST",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class RouteOptions(MachineOptions):
+    """Route a traffic pattern, injected in step 0 (collective).
 
     Returns
     -------
@@ -132,114 +95,32 @@ def route(
     >>> found.messages, found.steps, found.latency.mean
     (16, 4, 4.0)
     """
-    return perform(route, locals())
 
-
-def prepare(options: argparse.Namespace) -> Job:
-    """Make the traffic and the faults; refuse options that would have no effect."""
-    from mpinet.programs.traffic import traffic
-
-    topology = topology_of(options)
-    if options.paths_out is not None:
-        require_writable(Path(options.paths_out))
-    if options.mode == "ideal":
-        _refuse(options.ports == "one", "--ports one", "in ideal mode no port model holds")
-        _refuse(options.duplex == "half", "--duplex half", "in ideal mode no port model holds")
-        _refuse(options.policy == "fifo", "--policy fifo", "in ideal mode no message waits")
-    _refuse(
-        _paths_wanted(options) and options.faults is not None,
-        "--paths",
-        "with --faults messages may end on their way",
+    command = "route"
+    topology: Network
+    _: KW_ONLY
+    pairs: Annotated[str, Typed(metavar="PAIRS", listed="mpinet.base.choices:PAIRS")] = (
+        "permutation"
     )
-    pattern = traffic(topology, options.pairs, options.seed)
-    faults = lasting_faults(topology, options.faults)
-    routing = routing_of(topology, options.routing, options.seed)
-    return Route(options, topology, routing, pattern, faults)
-
-
-def _paths_wanted(options: argparse.Namespace) -> bool:
-    """Return whether the paths or their hash are wanted."""
-    return options.paths or options.paths_out is not None
-
-
-def _refuse(wrong: bool, option: str, reason: str) -> None:
-    if wrong:
-        raise UsageError(f"{option} does not apply: {reason}.")
-
-
-class Route(MachineJob):
-    """Routing of a traffic pattern over a machine."""
-
-    def __init__(
-        self,
-        options: argparse.Namespace,
-        topology: Topology,
-        routing: Routing,
-        traffic: Traffic,
-        faults: Faults,
-    ):
-        super().__init__(options, topology)
-        self._routing = routing
-        self._traffic = traffic
-        self._faults = faults
-
-    def run(self, transport: Local, watch: Watch) -> Row:
-        """Route the messages, and hash the paths if that is wanted."""
-        from mpinet.programs.route import route
-        from mpinet.report.hashes import dealt_lines, hash_into, path_lines
-
-        options = self.options
-        machine = self._machine(transport, watch)
-        found = route(
-            machine, self._traffic, self._routing, options.mode, options.policy, self._faults
-        )
-        self.note_crossing(machine)
-        result: Row = plain(found) | {"routing": self._routing.name}
-        if _paths_wanted(options):
-            lines = path_lines(self.network, self._routing, self._traffic.ends)
-            dealt = dealt_lines(transport, self._traffic.total, lines)
-            result["paths_sha256"] = hash_into(dealt, options.paths_out, transport)
-        return result
+    """Traffic pattern: who sends to whom, such as ``transpose`` or ``random:100``."""
+    routing: RoutingName = None
+    mode: Literal["ideal", "queued"] = "queued"
+    """Port model that holds (queued), or a hop of every message in every step (ideal)."""
+    policy: Literal["oldest", "fifo"] = "oldest"
+    """Waiting message that a channel takes first."""
+    faults: FaultWords = None
+    paths: bool = False
+    """Whether to give the sha256 of all paths, too."""
+    paths_out: File | None = None
+    """File for the lines that ``paths`` hashes."""
+    loads: bool | None = None
+    """Whether to meter channel loads; default: up to 2^28 ports."""
+    ports: Ports = "all"
 
     @property
-    def least_moves(self) -> int:
-        """Messages, each of which moves unless it is for its own processor."""
-        return self._traffic.total
+    def wants_paths(self) -> bool:
+        """True if the paths or their hash are asked for."""
+        return self.paths or self.paths_out is not None
 
-    def rehearse(self, dry: Dry) -> Rehearsal:
-        """Play one rank of many."""
-        from mpinet.programs.rehearsal import rehearse_route
 
-        options = self.options
-        _refuse(_paths_wanted(options), "--paths", "a rank alone has no whole paths")
-        _refuse(options.faults is not None, "--faults", "predict knows whole machines")
-        machine = self._machine(dry)
-        return rehearse_route(
-            machine, dry, self._traffic, self._routing, options.mode, options.policy
-        )
-
-    def _machine(self, transport: Local, watch: Watch = lambda steps: None) -> Machine:
-        """Return the machine, which meters loads if that is wanted, or small enough."""
-        options = self.options
-        machine = self.make_machine(transport, watch, self._metered)
-        self.model |= {"mode": options.mode, "policy": options.policy}
-        return machine
-
-    @property
-    def _metered(self) -> bool:
-        """True if the machine meters loads."""
-        if self.options.loads is not None:
-            return bool(self.options.loads)
-        return self.network.size * self.network.ports <= MAX_METERED
-
-    def needs(self, ranks: int) -> int:
-        """Return the bytes of messages, and of what is written down per port."""
-        from mpinet.programs import needs
-
-        words = self._routing.words
-        drawn = self.options.pairs.startswith("random:") or self.options.pairs.endswith(".csv")
-        return needs.route(self.share(ranks), self._traffic.total, words, drawn, self._metered)
-
-    def show(self, result: Row) -> str:
-        """Format the counts."""
-        return f"{self.options.pairs} traffic on {self.topology}\n{fields(result)}"
+route = function_with(RouteOptions, RouteResult, OneMessage, Views, SavedOften, Common)

@@ -1,133 +1,69 @@
-"""Options of commands, read from their records or functions: the one place where one is spelt.
+"""Options of commands, read from their records: the one place where an option is spelt.
 
 A command's options are the fields of a frozen dataclass (`mpinet.commands.optionrecords`). The
 class gives names, types, choices and defaults; the sentences below the fields give the help.
-`mpinet.commands.perform.function_with` makes the function of Python from the class. Type checkers
-read the parameters of that function from the constructor of the class.
+`mpinet.commands.functions.function_with` makes the function of Python from the class. The parser,
+the checks of values from Python, the command line of a result and the rows of the contract derive
+from the class too.
 
-Commands without a record declare options in the signature of their function; there, shared options
-are fields of a `TypedDict`, which a function takes by ``**options: Unpack[OnMachine]``.
-What people type, the checks of what Python gives, the command line of a result and the rows of the
-contract are all made from it.
-
-Nothing heavy is imported here: ``mpinet doctor`` and ``mpinet launch`` need options, too.
+No heavy library is imported here: ``mpinet doctor`` and ``mpinet launch`` need options, too.
 """
 
 from __future__ import annotations
 
-import argparse
 import ast
 import difflib
-import inspect
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, Field, dataclass, fields, is_dataclass, replace
+from dataclasses import MISSING, Field, dataclass, fields, replace
 from functools import cache
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
-from typing import (
-    TYPE_CHECKING,
-    Annotated,
-    Any,
-    Literal,
-    TypeVar,
-    Union,
-    get_args,
-    get_origin,
-    get_type_hints,
-    is_typeddict,
-)
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from mpinet.base.meant import hint
 from mpinet.base.numerals import quoted
-from mpinet.commands.catalogue import ALIASES, FUNCTIONS, MODULES
-from mpinet.commands.docstrings import described, documented, returning
-from mpinet.commands.optionrecords import EMPTY as EMPTY
-from mpinet.commands.optionrecords import MOST_SEED as MOST_SEED
-from mpinet.commands.optionrecords import REST as REST
-from mpinet.commands.optionrecords import UNIONS, Given, Options, ordered, record_of, values_of
-from mpinet.commands.optionrecords import Option as Option
-from mpinet.commands.optionrecords import Typed as Typed
+from mpinet.commands.catalogue import ALIASES, FUNCTIONS
+from mpinet.commands.optionrecords import (
+    EMPTY,
+    MOST_SEED,
+    UNIONS,
+    UNTYPED,
+    Option,
+    Options,
+    Typed,
+    ordered,
+    record_of,
+)
 from mpinet.errors import UsageError
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack as Unpack
-else:  # Python 3.10 has none, and at run time the fields are all that is asked for
-
-    class Unpack:
-        """``Unpack[Fields]``: the fields of a `TypedDict` as keyword arguments."""
-
-        def __class_getitem__(cls, fields: type) -> type:
-            return fields
-
-
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
 class Signature:
     """Signature of a command: its options, and how it is typed."""
 
+    record: type[Options]
+    """Class of its options."""
     options: list[Option]
-    """Those of Python, in their order."""
+    """Options of Python, in their order."""
     alone: list[Option]
-    """Those of the command line alone."""
-    usage: str
-    """How it is typed, where that is not made from the options."""
-    here: bool
-    """Whether it is for this host alone: the function does it, and gives the exit status."""
-    onward: bool
-    """Whether it takes the options of the command that its first option names, too."""
+    """Options of the command line alone."""
     result: type[Any]
-    """What it returns: the class of its result."""
-    record: type[Options] | None = None
-    """The class of its options; None: they reach `prepare` as a namespace."""
+    """Class of its result; int: the command runs on this host alone, and gives an exit status."""
+    usage: str = ""
+    """How it is typed, where the options do not say so."""
 
+    @property
+    def is_here(self) -> bool:
+        """True if the command is for this host alone, without ranks."""
+        return self.result is int
 
-def command(*groups: type, usage: str = "", here: bool = False) -> Callable[[Function], Function]:
-    """Make a function a command.
-
-    Its ``help`` and signature get the options that it takes by ``**options: Unpack[OnMachine]``.
-
-    Parameters
-    ----------
-    *groups : type
-        `TypedDict` classes, whose fields are options of the command line alone.
-    usage : str
-        How it is typed, where that is not made from the options.
-    here : bool
-        Whether it is for this host alone: the function does it, and gives the exit status.
-    """
-
-    def made(function: Function) -> Function:
-        raw = inspect.signature(function)
-        hints = get_type_hints(function, include_extras=True)
-        texts = described(function.__doc__ or "")
-        options, shared, onward = [], list[Option](), False
-        for name, parameter in raw.parameters.items():
-            hint = hints[name]
-            if parameter.kind is parameter.VAR_POSITIONAL:
-                continue  # more of the option before it, which takes several
-            if parameter.kind is not parameter.VAR_KEYWORD:
-                by_place = parameter.kind is parameter.POSITIONAL_OR_KEYWORD
-                options.append(_option(name, hint, parameter.default, texts, by_place))
-            elif is_typeddict(hint):
-                shared = fields_of(hint, texts)
-            else:
-                onward = True
-        known = {option.name for option in (*options, *shared)}
-        alone = [one for group in groups for one in fields_of(group) if one.name not in known]
-        vars(function)["said"] = Signature(
-            [*options, *shared], alone, usage, here, onward, hints["return"]
-        )
-        vars(function)["__signature__"] = _whole(raw, hints, shared)
-        told = documented(function.__doc__ or "", [*options, *shared], texts)
-        function.__doc__ = returning(told, hints["return"])
-        return function
-
-    return made
+    @property
+    def is_onward(self) -> bool:
+        """True if it also takes the options of the command that its first option names."""
+        return any(one.name == "played" for one in fields(self.record))
 
 
 def options_in(kind: type[Options]) -> list[Option]:
@@ -193,24 +129,10 @@ def options_of(function: Callable[..., Any]) -> list[Option]:
     return signature_of(function).options
 
 
-def fields_of(group: type, texts: Mapping[str, str] | None = None) -> list[Option]:
-    """Return the options that are fields of a `TypedDict` or of a dataclass."""
-    if is_dataclass(group):
-        return [
-            replace(option, heading=_heading(group)) for option in _options_in(group, fields(group))
-        ]
-    hints, heading = get_type_hints(group, include_extras=True), _heading(group)
-    found = [_option(name, hint, EMPTY, texts or {}, False) for name, hint in hints.items()]
-    return [replace(option, heading=heading, default=_of_field(option)) for option in found]
-
-
-def _of_field(option: Option) -> Any:
-    """Return the default of a field: what is said, else None where it may be, and false."""
-    if option.default is not EMPTY:
-        return option.default
-    if type(None) in get_args(option.hint):
-        return None
-    return False if option.is_flag else EMPTY
+def fields_of(group: type) -> list[Option]:
+    """Return the options that are fields of a group: a dataclass that several commands share."""
+    declared = [one for one in fields(group) if one.name not in UNTYPED]
+    return [replace(option, heading=_heading(group)) for option in _options_in(group, declared)]
 
 
 def _option(name: str, hint: Any, default: Any, texts: Mapping[str, str], by_place: bool) -> Option:
@@ -218,7 +140,6 @@ def _option(name: str, hint: Any, default: Any, texts: Mapping[str, str], by_pla
     typed = _merged([one for one in _metadata(hint) if isinstance(one, Typed)])
     if typed.words is not None:
         by_place = not typed.words
-    default = typed.default if default is EMPTY else default
     return Option(name, _plain(hint), default, texts.get(name, typed.help), by_place, typed)
 
 
@@ -248,23 +169,6 @@ def _plain(hint: Any) -> Any:
     return hint
 
 
-def _whole(
-    raw: inspect.Signature, hints: Mapping[str, Any], shared: Sequence[Option]
-) -> inspect.Signature:
-    """Return a signature with the shared options one by one."""
-    own = [
-        parameter.replace(annotation=_plain(hints[parameter.name]))
-        for parameter in raw.parameters.values()
-        if parameter.kind is not parameter.VAR_KEYWORD or not shared
-    ]
-    by_name = inspect.Parameter.KEYWORD_ONLY
-    more = [
-        inspect.Parameter(each.name, by_name, default=each.default, annotation=each.hint)
-        for each in shared
-    ]
-    return raw.replace(parameters=[*own, *more])
-
-
 def listed_in_help(option: Option) -> str:
     """Return the text that an option's help lists, loaded where it lies."""
     if not option.typed.listed:
@@ -275,7 +179,7 @@ def listed_in_help(option: Option) -> str:
     return found if isinstance(found, str) else ", ".join(found)
 
 
-def given(function: Callable[..., Any], values: Mapping[str, Any]) -> Given:
+def given(function: Callable[..., Any], values: Mapping[str, Any]) -> Options:
     """Return a command's options as its function takes them, those not given at their defaults.
 
     Parameters
@@ -283,48 +187,46 @@ def given(function: Callable[..., Any], values: Mapping[str, Any]) -> Given:
     function : callable
         The command's function: its options and their types say what is allowed.
     values : mapping
-        What was given by name; what the function took by ``**options`` may be a mapping in it.
+        Values by the names of options, or of their columns.
 
     Raises
     ------
     UsageError
-        An option is missing or of no such value, or nothing has this name.
+        An option is missing or has a wrong value, or no option has this name.
     """
-    name, known = function.__name__, {option.name: option for option in options_of(function)}
-    flat: dict[str, Any] = {}
-    for key, value in values.items():
-        flat |= {key: value} if key in known or not isinstance(value, dict) else value
-    former = {option.typed.dest: option.name for option in known.values() if option.typed.dest}
-    flat |= {former[key]: flat.pop(key) for key in [*flat] if key in former and key not in known}
-    options = argparse.Namespace()
-    if signature_of(function).onward:
+    said = signature_of(function)
+    known = {option.name: option for option in said.options}
+    former = {column: name for name, column in said.record.columns.items()}
+    flat = {former.get(key, key) if key not in known else key: one for key, one in values.items()}
+    found: dict[str, Any] = {}
+    if said.is_onward:
         from mpinet.commands import function_of
 
         rest = {key: flat.pop(key) for key in [*flat] if key not in known}
-        options = argparse.Namespace(**values_of(given(function_of(flat[next(iter(known))]), rest)))
-    options.command = command_of(function)
+        found["played"] = given(function_of(flat[next(iter(known))]), rest)
+    name = function.__name__
     for key in flat:
         if key not in known:
             meant = hint(key, known, 1, 0.7) or f"{_elsewhere(key)}it has {', '.join(known)}."
             raise UsageError(f"{name} has no option {quoted(key)}: {meant}")
     for key, option in known.items():
-        value = flat.get(key, option.default)
-        if value is EMPTY:
-            raise UsageError(f"{name} needs its option {key}.")
-        value = named_as(value, option.choices) if option.choices else value
-        value = value.item() if hasattr(value, "dtype") and hasattr(value, "item") else value
-        if not _is_of(value, option.hint):
-            raise UsageError(f"{name}: {key} is {_described(option.hint)}, not {value!r}.")
-        if key == "seed" and not 0 <= value <= MOST_SEED:
-            raise UsageError(f"{name}: a seed is a whole number 0..2^63-1, not {value}.")
-        setattr(options, option.dest, value)
-    return taken(function, options)
+        found[key] = _checked(name, option, flat.get(key, option.default))
+    return record_of(said.record, found)
 
 
-def taken(function: Callable[..., Any], options: argparse.Namespace) -> Given:
-    """Return options as the command's `prepare` takes them: as its record, if it has one."""
-    kind = signature_of(function).record
-    return options if kind is None else record_of(kind, vars(options))
+def _checked(name: str, option: Option, value: Any) -> Any:
+    """Return an option's value from Python if it is of the option's type."""
+    if value is EMPTY:
+        raise UsageError(f"{name} needs its option {option.name}.")
+    value = named_as(value, option.choices) if option.choices else value
+    value = value.item() if hasattr(value, "dtype") and hasattr(value, "item") else value
+    if not _is_of(value, option.hint):
+        raise UsageError(f"{name}: {option.name} is {_described(option.hint)}, not {value!r}.")
+    if option.typed.normal is not None:
+        value = option.typed.normal(value)
+    if option.name == "seed" and not 0 <= value <= MOST_SEED:
+        raise UsageError(f"{name}: a seed is a whole number 0..2^63-1, not {value}.")
+    return value
 
 
 def _elsewhere(key: str) -> str:
@@ -342,18 +244,6 @@ def named_as(word: Any, choices: Sequence[Any]) -> Any:
     """Return the choice that a word is another name of, such as ``gossip`` for ``allgather``."""
     meant = ALIASES.get(word, word) if isinstance(word, str) else word
     return meant if meant in choices else word
-
-
-def is_typed(options: argparse.Namespace) -> bool:
-    """Return whether options were typed: these have those of the command line alone, too."""
-    return hasattr(options, "json")
-
-
-def command_of(function: Callable[..., Any]) -> str:
-    """Return the command that a function does: ``schedule run`` is a verb of its module's name."""
-    room = function.__module__.rpartition(".")[2]
-    verb = f"schedule {function.__name__}"
-    return verb if MODULES.get(verb) == room else function.__name__
 
 
 def _is_of(value: Any, hint: Any) -> bool:

@@ -2,51 +2,16 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from hashlib import sha256
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from time import perf_counter
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
-from mpinet.base.files import is_aside, make_folder, read_text, require_folder_above, write_text
-from mpinet.base.launched import launched_ranks
-from mpinet.base.numerals import is_whole, quoted
-from mpinet.base.version import __version__
-from mpinet.commands import function_of
 from mpinet.commands.fields import Count, Fields, Hash
-from mpinet.commands.job import Job, Watch
-from mpinet.commands.optionrecords import Given, values_of
+from mpinet.commands.functions import function_with
+from mpinet.commands.optionrecords import Options, Typed
 from mpinet.commands.options import Saved, Shown
-from mpinet.commands.perform import carried_out, perform, prepared
-from mpinet.commands.plot import TABLE, table_of
 from mpinet.commands.result import Result
-from mpinet.commands.signature import Typed, command, given
-from mpinet.errors import FileError, MpinetError, UsageError
-from mpinet.experiments.plan import Point, key_of, points_of, read_plan
-from mpinet.report.files import as_csv, as_json
-from mpinet.report.rows import Row, identified
-
-if TYPE_CHECKING:
-    from mpinet.experiments.dealing import Dealt
-    from mpinet.experiments.journal import Journal
-    from mpinet.machine.transport import Local
-
-MARK = "sweep.json"
-"""Name of the file that marks a sweep's folder."""
-
-FORM = {"sweep": 1}
-"""Content of that file: the version of the folder's form."""
-
-NO_RUNS = {
-    *("sweep", "plot", "check", "certify", "trace", "play", "verify", "reproduce", "resume"),
-    *("predict", "bench", "launch", "template", "doctor", "demo"),
-}
-"""Commands whose runs are no experiments."""
-
-UNKEPT = ("ranks",)
-"""Columns that may differ from run to run."""
 
 
 class FailedPoint(Fields):
@@ -69,31 +34,9 @@ class SweepResult(Result):
     csv_sha256: Hash
 
 
-@command(Saved, Shown)
-def sweep(
-    plan: Annotated[Path | str | Mapping[str, Any], Typed(metavar="FILE.toml")],
-    *,
-    folder: Annotated[
-        Path | str | None, Typed(words=("--out",), metavar="FOLDER", required=True)
-    ] = None,
-    shard: Annotated[str | None, Typed(metavar="K/N")] = None,
-    together: bool = False,
-) -> SweepResult:
+@dataclass(frozen=True)
+class SweepOptions(Options):
     """Run a command at all combinations of its options' values (collective).
-
-    Parameters
-    ----------
-    plan : path or mapping
-        TOML or JSON file, or its content: the command's name, and a value, a list or a range for
-        each option; in a table ``plot``, how `plot` draws the results.
-    folder : path, optional
-        Folder that keeps every run at once, and at the end ``results.csv`` and ``results.json``.
-        Runs that are there are not made again.
-    shard : str, optional
-        Share of the points, ``K/N``: only the K-th of N shares, 1..N.
-    together : bool
-        Whether all ranks play each point together, instead of each its own: for machines too large
-        for one rank.
 
     Returns
     -------
@@ -115,246 +58,22 @@ def sweep(
     >>> [(row["topology"], row["option.root"], row["steps"]) for row in rows]
     [('ring:8', 0, 4), ('ring:8', 5, 4), ('hypercube:3', 0, 3), ('hypercube:3', 5, 3)]
     """
-    return perform(sweep, locals())
+
+    command = "sweep"
+    plan: Annotated[Path | str | Mapping[str, Any], Typed(metavar="FILE.toml")]
+    """TOML or JSON file, or its content: the command's name, and a value, a list or a range for
+    each option; in a table ``plot``, how `plot` draws the results."""
+    _: KW_ONLY
+    folder: Annotated[
+        Path | str | None, Typed(words=("--out",), metavar="FOLDER", required=True)
+    ] = None
+    """Folder that keeps every run at once, and at the end ``results.csv`` and ``results.json``.
+    Runs that are there are not made again."""
+    shard: Annotated[str | None, Typed(metavar="K/N")] = None
+    """Share of the points, ``K/N``: only the K-th of N shares, 1..N."""
+    together: bool = False
+    """Whether all ranks play each point together, instead of each its own: for machines too large
+    for one rank."""
 
 
-@dataclass(frozen=True)
-class Run:
-    """A point, as its command takes it."""
-
-    point: Point
-    """What the plan says."""
-    function: Callable[..., Result]
-    """The command's function."""
-    options: Given
-    """All its options. Type: Options."""
-    key: str
-    """The point's hash."""
-
-
-def prepare(options: argparse.Namespace) -> Job:
-    """Read the plan, and try out what its points ask for: each once, whatever the seed."""
-    plan = options.plan if isinstance(options.plan, Mapping) else read_plan(Path(options.plan))
-    table, shard = table_of(plan), _shard(options.shard)
-    folder = None if options.folder is None else Path(options.folder)
-    if folder is not None:
-        require_folder(folder)
-    elif options.shard is not None:
-        raise UsageError("--shard does not apply without a folder, in which shards meet.")
-    runs = {run.key: run for run in map(_run, points_of(plan))}
-    tried = set()
-    for run in runs.values():
-        values = {name: value for name, value in values_of(run.options).items() if name != "seed"}
-        if (shape := repr(values)) not in tried:
-            tried.add(shape)
-            _try(run)
-    job = Sweep([*runs.values()], folder, shard, options.together)
-    job.plot = table
-    return job
-
-
-def _run(point: Point) -> Run:
-    """Make a run of a point: its command's function, and all its options."""
-    if point.command in NO_RUNS:
-        raise UsageError(f"A sweep runs experiments, and {point.command} is none.")
-    function = function_of(point.command)
-    options = given(function, point.options)
-    return Run(point, function, options, key_of(point.command, values_of(options)))
-
-
-def _try(run: Run) -> None:
-    """Prepare a run; what is wrong with it is reported with the point."""
-    try:
-        prepared(run.function, run.options)
-    except MpinetError as error:
-        raise type(error)(f"{run.point}: {error}") from None
-
-
-def _shard(text: str | None) -> tuple[int, int]:
-    """Read ``K/N``."""
-    if text is None:
-        return 1, 1
-    words = text.split("/")
-    if len(words) == 2 and all(map(is_whole, words)) and 1 <= int(words[0]) <= int(words[1]):
-        return int(words[0]), int(words[1])
-    raise UsageError(f"--shard takes K/N with K in 1..N, as in 3/16, not {quoted(text)}.")
-
-
-def require_folder(folder: Path) -> None:
-    """Raise `FileError` unless a sweep can be kept here: a new or empty folder, or a sweep's."""
-    try:
-        if not folder.exists():
-            require_folder_above(folder)
-            return
-        names = {path.name for path in folder.iterdir() if not is_aside(path)}
-        mark = read_text(folder / MARK) if MARK in names else ""
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "is no text"
-        raise FileError(f"--out {folder}: {reason}.") from None
-    if names and not mark:
-        raise FileError(f"--out {folder}: it holds other things than a sweep; name a new folder.")
-    if mark and mark != as_json(FORM):
-        raise FileError(
-            f"--out {folder}: {MARK} in it is damaged, or of another version of mpinet; name a new "
-            "folder."
-        )
-
-
-class Sweep(Job):
-    """Points, dealt."""
-
-    def __init__(
-        self, runs: Sequence[Run], folder: Path | None, shard: tuple[int, int], together: bool
-    ):
-        super().__init__()
-        self._runs = runs
-        self._folder = folder
-        self._shard = shard
-        self._together = together
-        self.unit = "points" if together or launched_ranks() == 1 else "points of rank 0"
-        self.table: list[Row] = []
-        """The rows of all points, on rank 0 after the run."""
-
-    def run(self, transport: Local, watch: Watch) -> Row:
-        """Play the points of this shard; write the tables when all points are there."""
-        from mpinet.experiments.dealing import deal
-
-        share, shares = self._shard
-        mine = {run.key: run for run in self._runs[share - 1 :: shares]}
-        journal = self._journal(transport)
-        dealt = deal(
-            [[key] for key in mine],
-            lambda key, ranks: self._play(mine[key], ranks),
-            transport,
-            journal,
-            self._together,
-            watch,
-        )
-        if transport.rank != 0:
-            return {}
-        return self._conclude(dealt, journal, len(mine))
-
-    def _journal(self, transport: Local) -> Journal | None:
-        """This rank's journal in the folder, which rank 0 makes first."""
-        from mpinet.experiments.journal import Journal, version_of
-
-        if self._folder is None:
-            return None
-        if transport.rank == 0:
-            make_folder(self._folder)
-            if not (self._folder / MARK).exists():
-                write_text(self._folder / MARK, as_json(FORM))
-        transport.share(b"")
-        name = f"{self._writer}rank-{transport.rank}"
-        return Journal(self._folder / "journal", name, version_of(), "--out")
-
-    @property
-    def _writer(self) -> str:
-        """Prefix of a shard's files."""
-        share, shares = self._shard
-        return "" if shares == 1 else f"shard-{share}-of-{shares}-"
-
-    @staticmethod
-    def _play(run: Run, ranks: Local) -> list[Row]:
-        """Run a point, and return its rows."""
-        job = prepared(run.function, run.options)
-        with ranks.unkept():
-            result = carried_out(run.function, run.options, job, ranks, perf_counter())
-        shortfall = {"error": result.shortfall} if result.shortfall else {}
-        return [
-            {**_origin(run), **_kept(row), "digest": result.digest, **shortfall}
-            for row in result.records()
-        ]
-
-    def _conclude(self, dealt: Dealt, journal: Journal | None, share: int) -> Row:
-        """Put all points together, those that other shards have written included."""
-        rows = dealt.found | (journal.known()[0] if journal is not None else {})
-        there = [run for run in self._runs if run.key in rows or run.key in dealt.failed]
-        self.table = [
-            row
-            for run in there
-            for row in (rows.get(run.key) or [_failure(run, dealt.failed[run.key])])
-        ]
-        text = as_csv(self.table)
-        if self._folder is not None and len(there) == len(self._runs):
-            self._write(self._folder, text)
-        failed = [
-            {"point": str(run.point), "error": error}
-            for run in there
-            if (error := _error(rows.get(run.key), dealt.failed.get(run.key)))
-        ]
-        return {
-            "points": len(self._runs),
-            "share": share,
-            "computed": dealt.computed,
-            "left": len(self._runs) - len(there),
-            "damaged_lines": dealt.damaged,
-            "failed": failed,
-            "rows": len(self.table),
-            "csv_sha256": sha256(text.encode()).hexdigest(),
-        }
-
-    def _write(self, folder: Path, text: str) -> None:
-        """Write the tables, and how they are drawn."""
-        write_text(folder / "results.csv", text)
-        write_text(folder / "results.json", as_json({"mpinet": __version__, "rows": self.table}))
-        if self.plot or (folder / TABLE).exists():
-            write_text(folder / TABLE, as_json(self.plot))
-
-    def lasting(self, result: Row) -> Row:
-        """Return the result without the counts of points that were known before."""
-        passing = ("share", "computed", "damaged_lines")
-        return {name: value for name, value in result.items() if name not in passing}
-
-    def records(self, document: Row, options: Row) -> list[Row]:
-        """The rows of all points, which say themselves what was run."""
-        return self.table
-
-    def shortfall(self, result: Row) -> str:
-        """Points that failed, or did not bring to its end what they should."""
-        if not result["failed"]:
-            return ""
-        first = result["failed"][0]
-        many = f"{len(result['failed'])} of {result['points']} points failed, the first of them"
-        return f"{many} {first['point']}: {first['error']}"
-
-    def show(self, result: Row) -> str:
-        """Format the counts, and the place of the table."""
-        from mpinet.report.tables import fields
-
-        shown: Row = {"points": result["points"], "computed now": result["computed"]}
-        shown |= {name: result[name] for name in ("left", "damaged_lines") if result[name]}
-        shown |= {"failed": len(result["failed"]), "rows": result["rows"]}
-        if self._folder is None:
-            return fields(shown)
-        if result["left"]:
-            return f"{fields(shown)}\nThe table is written when the other shards are there, too."
-        told = f"{fields(shown)}\n{self._folder / 'results.csv'}"
-        return f"{told}\nmpinet plot {self._folder} draws it." if self.plot else told
-
-
-def _origin(run: Run) -> Row:
-    """Return the first fields of each row: the point's hash, and the version."""
-    return {"point": run.key, "mpinet": __version__}
-
-
-def _error(rows: list[Row] | None, failure: str | None) -> str:
-    """Return the sentence on what a point did not finish; empty if it did."""
-    return failure or next((row["error"] for row in rows or () if row.get("error")), "")
-
-
-def _kept(row: Row) -> Row:
-    return {name: value for name, value in row.items() if name not in UNKEPT}
-
-
-def _failure(run: Run, sentence: str) -> Row:
-    """Return the row of a point that failed."""
-    options = vars(run.options)
-    document = {
-        "topology": str(options.get("topology")),
-        "seed": options.get("seed", 0),
-        "ranks": 1,
-        "model": {},
-    }
-    (row,) = identified(document, options, [{"error": sentence}])
-    return {**_origin(run), **_kept(row)}
+sweep = function_with(SweepOptions, SweepResult, Saved, Shown)

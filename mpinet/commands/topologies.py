@@ -2,37 +2,26 @@
 
 from __future__ import annotations
 
-import argparse
-from shutil import get_terminal_size
+from dataclasses import KW_ONLY, dataclass
 from typing import Annotated, ClassVar, TypeVar
 
 from mpinet.commands.fields import Count, Fields, When
-from mpinet.commands.job import Job, Watch
-from mpinet.commands.options import Common
-from mpinet.commands.perform import perform
+from mpinet.commands.functions import function_with
+from mpinet.commands.optionrecords import Options, Typed
+from mpinet.commands.options import (
+    Common,
+)
 from mpinet.commands.result import ListResult
-from mpinet.commands.signature import Typed, command
-from mpinet.errors import UsageError
-from mpinet.experiments.find import most_degree, range_of
-from mpinet.machine.transport import Local
-from mpinet.networks import open as open_topology
-from mpinet.networks.catalogue import Family, families, family_class, family_of
-from mpinet.networks.topology import Topology
-from mpinet.report.rows import Row
-from mpinet.report.tables import fields, table
-
-MINIMISED = ("diameter", "average")
-"""Measures by which the network of a family is chosen."""
-
-TERMINAL = 80
-"""Columns that every terminal has."""
-
 
 T = TypeVar("T")
 
+
 FAMILY, MEMBER = When("without ``--size``"), When("with ``--size``")
 
+
 OfFamily = Annotated[T, FAMILY]
+
+
 OfMember = Annotated[T, MEMBER]
 
 
@@ -62,24 +51,9 @@ class TopologiesResult(ListResult[TopologiesRow]):
     """Result of ``topologies``."""
 
 
-@command(Common)
-def topologies(
-    family: Annotated[str | None, Typed(metavar="NAME")] = None,
-    *,
-    size: Annotated[str | None, Typed(metavar="A..B")] = None,
-    degree: Annotated[str | None, Typed(metavar="..K")] = None,
-) -> TopologiesResult:
+@dataclass(frozen=True)
+class TopologiesOptions(Options):
     """List the networks that can be named (collective).
-
-    Parameters
-    ----------
-    family : str, optional
-        Name of the only family to list.
-    size : str, optional
-        Processors, ``200..300`` or ``256``: list the network of each family that has so many and
-        the least diameter, measured.
-    degree : str, optional
-        Largest degree of these networks: ``..4``, or ``4``.
 
     Returns
     -------
@@ -97,109 +71,16 @@ def topologies(
     >>> mpinet.topologies("gmn").value[0]["example"]
     'gmn:8,256'
     """
-    return perform(topologies, locals())
+
+    command = "topologies"
+    family: Annotated[str | None, Typed(metavar="NAME")] = None
+    """Name of the only family to list."""
+    _: KW_ONLY
+    size: Annotated[str | None, Typed(metavar="A..B")] = None
+    """Processors, ``200..300`` or ``256``: list the network of each family that has so many and the
+    least diameter, measured."""
+    degree: Annotated[str | None, Typed(metavar="..K")] = None
+    """Largest degree of these networks: ``..4``, or ``4``."""
 
 
-def prepare(options: argparse.Namespace) -> Job:
-    """Look the family up, where one is named."""
-    name = options.family and options.family.partition(":")[0]
-    chosen = families() if name is None else [family_of(name)]
-    if options.size is None:
-        if options.degree is not None:
-            raise UsageError("--degree limits what --size lists.")
-        return Topologies(chosen)
-    degree = None if options.degree is None else most_degree(options.degree)
-    return Members([member.name for member in chosen], range_of(options.size), degree)
-
-
-class Topologies(Job):
-    """List of the catalogue, or of one family."""
-
-    def __init__(self, chosen: list[Family]):
-        super().__init__()
-        self._chosen = chosen
-
-    def run(self, transport: Local, watch: Watch) -> list[Family]:
-        """List the families."""
-        return self._chosen
-
-    def show(self, result: list[Row]) -> str:
-        """Format a line per family; all that is known if there is one alone."""
-        if len(result) == 1:
-            return fields(result[0] | _more(result[0]["example"]), width=TERMINAL)
-        columns = ("name", "parameters", "example", "paper")
-        rows = [[row[name] for name in columns] for row in result]
-        more = "'mpinet topologies NAME' tells a family's ranges, and where it is specified."
-        return f"{table(rows, columns, width=TERMINAL)}\n\n{more}"
-
-
-def _more(example: str) -> Row:
-    """Return more lines about a family, from one of its networks."""
-    from mpinet.claims.ledger import PAPERS, select
-
-    network = open_topology(example)
-    rooms = [room for room in PAPERS if type(network).__module__.split(".")[2] == room]
-    claims = len(select(rooms)) if rooms else 0
-    entries = {
-        "about": about(type(network)),
-        "routings": ", ".join(network.routings),
-        "broadcasts": ", ".join(network.schedules(0)),
-        "claims": f"{claims} of the paper's: mpinet verify {rooms[0]}" if claims else "",
-        "picture": f"mpinet draw {example} -o {network.family}.svg",
-    }
-    return {name: value for name, value in entries.items() if value}
-
-
-def about(family: type[Topology]) -> str:
-    """Return the first sentence of a family's docstring."""
-    return " ".join((family.__doc__ or "").partition("\n\n")[0].split())
-
-
-def _short(text: str, most: int) -> str:
-    """Return a text's beginning, if all of it takes too much room."""
-    return text if len(text) <= most else f"{text[: most - 3].rstrip()} .."
-
-
-class Members(Job):
-    """List of the networks of a given size with the least diameter, one per family."""
-
-    unit = "families"
-
-    def __init__(self, names: list[str], sizes: tuple[int, int], degree: int | None):
-        super().__init__()
-        self._names, self._sizes, self._degree = names, sizes, degree
-
-    def run(self, transport: Local, watch: Watch) -> list[Row]:
-        """Measure family after family."""
-        from mpinet.experiments.find import best, candidates, spread
-        from mpinet.machine.transport import hosted_by
-
-        rows: list[Row] = []
-        for done, name in enumerate(self._names):
-            watch(done, len(self._names))
-            found = spread(candidates(*self._sizes, [name]))
-            with hosted_by(transport):
-                rows += [
-                    {"name": name} | member for member in best(found, MINIMISED, self._degree, 1)
-                ]
-        return sorted(
-            rows, key=lambda row: (row["diameter"], row["degree"], row["average_distance"])
-        )
-
-    def show(self, result: list[Row]) -> str:
-        """Format a line per family."""
-        low, high = self._sizes
-        if not result:
-            return f"no family has a network of {low}..{high} processors and such a degree"
-        columns = ("degree", "diameter")
-        rows = [
-            [row["name"], _short(row["topology"], 24), *(row[name] for name in columns)]
-            for row in result
-        ]
-        heading = ["family", "example", *columns]
-        used = max(len(line) for line in table(rows, heading).splitlines()) + 2
-        room = max(TERMINAL, get_terminal_size().columns) - used
-        said = [_short(about(family_class(row["name"])).partition(";")[0], room) for row in result]
-        return table(
-            [[*row, text] for row, text in zip(rows, said, strict=True)], [*heading, "about"]
-        )
+topologies = function_with(TopologiesOptions, TopologiesResult, Common)

@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
-import sys
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
-from mpinet.base.launched import is_launched
 from mpinet.commands.fields import Count, Fields, When
-from mpinet.commands.job import Job, Watch
+from mpinet.commands.functions import function_with
+from mpinet.commands.optionrecords import Options, Typed
 from mpinet.commands.options import Common, Saved
-from mpinet.commands.perform import perform
 from mpinet.commands.result import ListResult
-from mpinet.commands.signature import Typed, command
-from mpinet.errors import UsageError
-from mpinet.report.rows import Row
-
-if TYPE_CHECKING:
-    from mpinet.claims import Claim
-    from mpinet.claims.verdict import Verdict
-    from mpinet.machine.transport import Local
-
 
 T = TypeVar("T")
 
+
 JUDGED = When("without ``--list``")
+
 
 Judged = Annotated[T, JUDGED]
 
@@ -138,39 +126,9 @@ class VerifyResult(ListResult[VerifyRow]):
     """Result of ``verify``."""
 
 
-@command(Saved, Common)
-def verify(
-    claims: Annotated[Sequence[str], Typed(metavar="PAPER|CLAIM|FILE.py")] = (),
-    *,
-    budget: Literal["quick", "full"] | None = None,
-    at: Annotated[Sequence[str] | None, Typed(metavar="NAME=VALUE")] = None,
-    journal: Annotated[Path | None, Typed(metavar="FOLDER")] = None,
-    html: Annotated[Path | None, Typed(metavar="FILE")] = None,
-    document: Annotated[Path | None, Typed(words=("--from",), metavar="FILE.json")] = None,
-    independent: Annotated[Path | None, Typed(metavar="PROGRAM.py")] = None,
-    list: bool = False,
-) -> VerifyResult:
+@dataclass(frozen=True)
+class VerifyOptions(Options):
     """Judge the papers' claims, or one's own, by measurements (collective).
-
-    Parameters
-    ----------
-    claims : sequence of str
-        Papers (hdn), claims, patterns of them (``GMN-T1-*``) or files; default: every paper.
-    budget : {'quick', 'full'}, optional
-        Part of the grids that is tested; default: quick.
-    at : sequence of str, optional
-        Argument that selects the points of the full grids that are tested.
-    journal : path, optional
-        Folder that every finding is written down in; what was stopped is taken up there.
-    html : path, optional
-        File for a web page of the result.
-    document : path, optional
-        Result that ``--out`` has written: it is shown, and nothing is measured.
-    independent : path, optional
-        Program that measures claims by its own code and prints what it finds as JSON: the claims
-        that it knows are judged, and both lie side by side; status 1 if they differ.
-    list : bool
-        Whether to list the claims and test none of them.
 
     Examples
     --------
@@ -178,246 +136,26 @@ def verify(
 
     ``mpinet verify gmn``
     """
-    return perform(verify, locals())
+
+    command = "verify"
+    claims: Annotated[Sequence[str], Typed(metavar="PAPER|CLAIM|FILE.py")] = ()
+    """Papers (hdn), claims, patterns of them (``GMN-T1-*``) or files; default: every paper."""
+    _: KW_ONLY
+    budget: Literal["quick", "full"] | None = None
+    """Part of the grids that is tested; default: quick."""
+    at: Annotated[Sequence[str] | None, Typed(metavar="NAME=VALUE")] = None
+    """Argument that selects the points of the full grids that are tested."""
+    journal: Annotated[Path | None, Typed(metavar="FOLDER")] = None
+    """Folder that every finding is written down in; what was stopped is taken up there."""
+    html: Annotated[Path | None, Typed(metavar="FILE")] = None
+    """File for a web page of the result."""
+    document: Annotated[Path | None, Typed(words=("--from",), metavar="FILE.json")] = None
+    """Result that ``--out`` has written: it is shown, and nothing is measured."""
+    independent: Annotated[Path | None, Typed(metavar="PROGRAM.py")] = None
+    """Program that measures claims by its own code and prints what it finds as JSON: the claims
+    that it knows are judged, and both lie side by side; status 1 if they differ."""
+    list: bool = False
+    """Whether to list the claims and test none of them."""
 
 
-def prepare(options: argparse.Namespace) -> Job:
-    """Find the claims; refuse options that would have no effect."""
-    from mpinet.base.files import require_writable
-    from mpinet.claims.ledger import select
-
-    if options.html is not None:
-        require_writable(options.html)
-    if options.document is not None:
-        return _shown_again(options)
-    claims = select(options.claims)
-    if options.list:
-        for option in ("budget", "at", "journal", "html", "checkpoint", "independent"):
-            if getattr(options, option, None) is not None:
-                raise UsageError(f"--{option} does not apply with --list.")
-        return Listing(claims)
-    if options.at and options.budget:
-        raise UsageError("--budget does not apply with --at, which looks at the full grids.")
-    if options.independent is not None:
-        if options.html is not None:
-            raise UsageError("--html does not apply with --independent, which makes no page.")
-        if not options.independent.is_file():
-            raise UsageError(f"--independent {options.independent}: there is no such file.")
-        return SideBySide(options, claims, _arguments(options.at or ()))
-    return Verify(options, claims, _arguments(options.at or ()))
-
-
-def _shown_again(options: argparse.Namespace) -> Job:
-    """The job that shows a result file; refuse options that would have no effect."""
-    from mpinet.report.ledger.reading import read_document
-
-    if options.claims:
-        raise UsageError("--from FILE.json shows the claims of the file: name none.")
-    for option in ("budget", "at", "journal", "checkpoint", "independent", "list"):
-        if getattr(options, option, None):
-            raise UsageError(f"--{option} does not apply with --from, which measures nothing.")
-    return Again(options, read_document(options.document))
-
-
-def _arguments(typed: Sequence[str]) -> dict[str, str]:
-    """Read ``NAME=VALUE`` words."""
-    found: dict[str, str] = {}
-    for word in typed:
-        name, equals, value = word.partition("=")
-        if not (name and equals):
-            raise UsageError(f"--at takes NAME=VALUE, not {word!r}.")
-        found[name] = value
-    return found
-
-
-def shows_colours() -> bool:
-    """Tell if standard output is a person's terminal; a launcher may give ranks one of its own."""
-    terminal = sys.stdout is not None and sys.stdout.isatty()
-    return terminal and not is_launched() and "NO_COLOR" not in os.environ
-
-
-class Listing(Job):
-    """The list of claims."""
-
-    def __init__(self, claims: list[Claim]):
-        super().__init__()
-        self._claims = claims
-
-    def run(self, transport: Local, watch: Watch) -> list[Row]:
-        """List them."""
-        return [
-            {
-                "id": claim.id,
-                "paper": claim.paper,
-                "place": claim.place,
-                "statement": claim.statement,
-                "relation": claim.relation,
-                "range": claim.grid.text,
-            }
-            for claim in self._claims
-        ]
-
-    def show(self, result: list[Row]) -> str:
-        """Format one line per claim."""
-        from mpinet.report.tables import table
-
-        rows = [[row["id"], row["place"], row["statement"]] for row in result]
-        return table(rows, ("claim", "place", "statement"))
-
-
-class Ledger(Job):
-    """Verdicts, shown in a terminal and as a page."""
-
-    def __init__(self, options: argparse.Namespace):
-        super().__init__()
-        self._options = options
-
-    def show(self, result: list[Row]) -> str:
-        """The ledger, by paper."""
-        from mpinet.report.ledger.terminal import ledger
-
-        return ledger(result, coloured=shows_colours())
-
-    def summary(self, result: list[Row]) -> dict[str, Any]:
-        """The counts of every paper."""
-        from mpinet.claims.summary import summary
-
-        return summary(result)
-
-    def publish(self, document: dict[str, Any]) -> None:
-        """Write the page."""
-        if self._options.html is not None:
-            from mpinet.report.ledger.page import write_page
-
-            write_page(self._options.html, document)
-
-
-class Verify(Ledger):
-    """Claims, judged."""
-
-    unit = "tests of rank 0"
-
-    def __init__(self, options: argparse.Namespace, claims: list[Claim], at: dict[str, str]):
-        super().__init__(options)
-        self._claims = claims
-        self._at = at
-
-    def run(self, transport: Local, watch: Watch) -> list[Verdict]:
-        """Test every claim at its points."""
-        from mpinet.claims.verify import verify
-        from mpinet.experiments.journal import Journal, version_of
-
-        options = self._options
-        files = [name for name in options.claims if name.endswith(".py")]
-        journal = None
-        folder = options.journal
-        if folder is None and transport.keeper is not None:
-            folder = transport.keeper.journal
-        if folder is not None:
-            name = f"rank-{transport.rank}"
-            journal = Journal(folder, name, version_of(files), "--journal", alone=False)
-        budget = options.budget or "quick"
-        source = "".join(f"{name} " for name in files)
-        return verify(self._claims, budget, transport, self._at, journal, source, watch)
-
-    def lasting(self, result: list[Verdict]) -> list[Row]:
-        """The verdicts without the times."""
-        return [{**asdict(verdict), "seconds": None} for verdict in result]
-
-    def status(self, result: list[Verdict]) -> int:
-        """1 if a measurement failed: then not every claim has been evaluated."""
-        return int(any(verdict.verdict == "error" for verdict in result))
-
-
-class SideBySide(Job):
-    """Claims, judged here and by a program that shares nothing with this one."""
-
-    unit = Verify.unit
-
-    def __init__(self, options: argparse.Namespace, claims: list[Claim], at: dict[str, str]):
-        super().__init__()
-        self._options, self._claims, self._at = options, claims, at
-
-    def run(self, transport: Local, watch: Watch) -> list[Row]:
-        """Ask the program on rank 0, and test the claims that it knows at their points."""
-        from mpinet.claims.independent import beside
-
-        answers = self._answers(transport)
-        known = [claim for claim in self._claims if claim.id in answers]
-        if not known:
-            raise UsageError(f"{self._options.independent} knows none of these claims.")
-        shown = {claim.id for claim in known if claim.kept}
-        kept = [replace(claim, kept=True) for claim in known]
-        rows = []
-        for verdict in Verify(self._options, kept, self._at).run(transport, watch):
-            row = asdict(verdict) | {"independent": asdict(beside(verdict, answers[verdict.id]))}
-            rows.append(row if verdict.id in shown else row | {"values": None})
-        return rows
-
-    def _answers(self, transport: Local) -> dict[str, Any]:
-        """Answers of the program, as rank 0 has heard them (collective)."""
-        from mpinet.claims.independent import asked
-
-        heard: dict[str, Any] = {}
-        if transport.rank == 0:
-            try:
-                heard = {"answers": asked(self._options.independent)}
-            except UsageError as error:
-                heard = {"refused": str(error)}
-        heard = json.loads(transport.share(json.dumps(heard).encode()))
-        if "refused" in heard:
-            raise UsageError(heard["refused"])
-        answers: dict[str, Any] = heard["answers"]
-        return answers
-
-    def show(self, result: list[Row]) -> str:
-        """Format a line per claim, then the points that differ."""
-        from mpinet.report.tables import cell_text, table
-
-        said = [(row, row["independent"]) for row in result]
-        lines = [
-            [row["id"], row["verdict"], other["verdict"], other["points"], len(other["differing"])]
-            for row, other in said
-        ]
-        heading = ("claim", "mpinet", "independent", "points of both", "differ")
-        points = [
-            f"{row['id']} at {point['point'] or 'its point'}: {cell_text(point['measured'])} here, "
-            f"{cell_text(point['independent'])} there"
-            for row, other in said
-            for point in other["differing"]
-        ]
-        agree = sum(other["agrees"] for _, other in said)
-        return "\n".join([table(lines, heading), *points, f"{agree} of {len(said)} agree"])
-
-    def lasting(self, result: list[Row]) -> list[Row]:
-        """The rows without the times."""
-        return [{**row, "seconds": None} for row in result]
-
-    def status(self, result: list[Row]) -> int:
-        """1 if anything differs."""
-        return int(not all(row["independent"]["agrees"] for row in result))
-
-
-class Again(Ledger):
-    """Verdicts of an earlier run, from its result file."""
-
-    def __init__(self, options: argparse.Namespace, document: dict[str, Any]):
-        super().__init__(options)
-        self._document = document
-
-    def run(self, transport: Local, watch: Watch) -> list[Row]:
-        """Return the verdicts of the earlier run."""
-        rows: list[Row] = self._document["result"]
-        return rows
-
-    def lasting(self, result: list[Row]) -> list[Row]:
-        """The verdicts without the times."""
-        return [{**row, "seconds": None} for row in result]
-
-    def publish(self, document: dict[str, Any]) -> None:
-        """Write the page of the run that measured."""
-        super().publish({**self._document, "summary": document["summary"]})
-
-    def status(self, result: list[Row]) -> int:
-        """1 if a measurement failed, as when it was made."""
-        return int(any(row["verdict"] == "error" for row in result))
+verify = function_with(VerifyOptions, VerifyResult, Saved, Common)

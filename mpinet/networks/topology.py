@@ -535,7 +535,7 @@ class Topology:
     def ascend_schedules(self) -> Mapping[str, str | type[Any]]:
         """The family's own schedules of ASCEND and DESCEND by name; the first is the default.
 
-        Each is a subclass of `mpinet.programs.schedules.PassSchedule`, or names one as
+        Each is a subclass of `mpinet.programs.schedules.schedule.PassSchedule`, or names one as
         ``module:Class``, so that networks need not know of programs.
         """
         return {}

@@ -21,8 +21,8 @@ from mpinet.programs.operators import open_operator
 from mpinet.programs.operators.operator import ASCEND, KINDS, Operator, Pass
 from mpinet.programs.operators.probe import require_pairwise
 from mpinet.programs.operators.reduction import Reduction
-from mpinet.programs.schedules import PassSchedule, find_schedule
-from mpinet.programs.schedules.schedule import Phase
+from mpinet.programs.schedules import find_schedule
+from mpinet.programs.schedules.schedule import PassSchedule, Phase
 
 CHUNK = 2**16
 """Input values that are generated at a time for the serial check."""

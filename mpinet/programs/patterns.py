@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from mpinet.base.arrays import Ints
+from mpinet.base.choices import PATTERNS
 from mpinet.base.csvlines import csv_lines
 from mpinet.base.meant import hint
 from mpinet.base.numerals import is_whole, quoted
@@ -38,11 +39,6 @@ OWN = 2
 """Place at which a pattern's own parameters begin, behind the numbers of processors and of its own
 words.
 """
-
-NAMES = (
-    "uniform|permutation|transpose|bitreversal|complement|shuffle|tornado|neighbour|"
-    "hotspot:NODE,PERCENT|diagonal|alltoall|nearby|adversarial|mix:P@SHARE+Q|groups:P@SIZE+Q|FILE.csv"
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,7 +244,7 @@ def pattern_of(topology: Topology, text: str) -> Pattern:
         return _product(topology, text, argument)
     if text.endswith(".csv"):
         return _of_file(topology, text)
-    raise UsageError(unknown_pattern(text, NAMES))
+    raise UsageError(unknown_pattern(text, PATTERNS))
 
 
 def pattern_of_program(program: Program) -> Pattern:

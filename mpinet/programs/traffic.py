@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from mpinet.base.arrays import Ints, Table
+from mpinet.base.choices import PAIRS
 from mpinet.base.memory import require_memory
 from mpinet.base.numerals import is_whole, quoted
 from mpinet.compiled import kernel
@@ -24,11 +25,6 @@ from mpinet.machine.router import DRAWN_AT_ONCE
 from mpinet.networks.topology import Topology
 from mpinet.programs.patterns import unknown_pattern
 from mpinet.programs.userlines import processor_named, read_pairs
-
-PATTERNS = (
-    "all|permutation|randperm|random:K|transpose|bitreversal|complement|hotspot:NODE|FILE.csv"
-)
-
 
 MOST_PERMUTED = 2**24
 """Most processors of ``randperm``: each rank draws all of it, in 400 MB at most."""
@@ -93,7 +89,7 @@ def traffic(topology: Topology, pattern: str, seed: int = 0) -> Traffic:
         return _random(topology, _count(argument), seed)
     if pattern.endswith(".csv"):
         return _listed(topology, read_pairs(topology, Path(pattern)))
-    raise UsageError(unknown_pattern(pattern, PATTERNS))
+    raise UsageError(unknown_pattern(pattern, PAIRS))
 
 
 def _all_pairs(topology: Topology) -> Traffic:

@@ -6,10 +6,11 @@ their way. Both are rows of arrays, and stand in heaps and lists by the numbers 
 bus. Time is in whole units; what they are only people know.
 """
 
-from typing import Annotated, Literal, NamedTuple, TypeAlias, get_args
+from typing import Annotated, NamedTuple, get_args
 
 from mpinet.base.arguments import DecideRule, PortRule, StartRule
 from mpinet.base.arrays import Array, Ints, Shorts, Table
+from mpinet.base.choices import Mode
 from mpinet.base.records import Record, Short, Word32
 from mpinet.machine.heaps import NONE as NONE
 from mpinet.machine.state import Largest, Same, Total
@@ -39,7 +40,6 @@ ANY_SOURCES, ANY_TAGS = 2, 1
 PATTERNS = 4
 """Kinds of receives, by what they leave open: a number below 4, made of these two bits."""
 
-Mode: TypeAlias = Literal["cut", "store", "ideal"]
 MODES = get_args(Mode)
 CUT, STORE, IDEAL = range(3)
 

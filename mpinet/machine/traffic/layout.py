@@ -11,7 +11,7 @@ A field's annotation says whether a checkpoint keeps it, and how: ``Same`` on al
 or ``Largest`` over the ranks, or `KEPT` at its processor. Fields without one are computed again.
 """
 
-from typing import Annotated, Literal, NamedTuple, TypeAlias, get_args
+from typing import Annotated, NamedTuple, get_args
 
 from mpinet.base.arguments import (
     CandidatesRule,
@@ -23,6 +23,7 @@ from mpinet.base.arguments import (
     TargetRule,
 )
 from mpinet.base.arrays import Array, Bytes, Counts, Ints, ShortRows, Shorts, Table
+from mpinet.base.choices import Policy, Switching
 from mpinet.base.records import Record, Short, Word32
 from mpinet.compiled import Switch
 from mpinet.machine.heaps import NONE as NONE
@@ -33,13 +34,9 @@ UNDECIDED = -2
 FIXED = -2
 """`Lane.vc` of a head that has one way on, and is not asked about it again."""
 
-Switching: TypeAlias = Literal["saf", "vct", "wormhole"]
 SWITCHINGS = get_args(Switching)
 SAF, VCT, WORMHOLE = range(3)
 
-Policy: TypeAlias = Literal[
-    "oldest", "fifo", "rotating", "inputfirst", "outputfirst", "islip", "wavefront"
-]
 POLICIES = get_args(Policy)
 OLDEST, FIFO, ROTATING, INPUT_FIRST, OUTPUT_FIRST, ISLIP, WAVEFRONT = range(7)
 

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from mpinet.base.meant import hint
 from mpinet.errors import UsageError
-from mpinet.programs.operators.operator import Operator, Pass, bits_above, bits_below
+
+if TYPE_CHECKING:
+    from mpinet.programs.operators.operator import Operator as Operator
+    from mpinet.programs.operators.operator import Pass as Pass
+    from mpinet.programs.operators.operator import bits_above as bits_above
+    from mpinet.programs.operators.operator import bits_below as bits_below
 
 OPERATORS = {
     "sum": "mpinet.programs.operators.reduction:Sum",
@@ -23,6 +29,9 @@ OPERATORS = {
     "transpose": "mpinet.programs.operators.permuting:Transposition",
 }
 """Operator name -> module and class."""
+
+PARAMETERS = {"shift": "C", "transpose": "ROWSxCOLUMNS"}
+"""Operator name -> parameters that may follow it on the command line, as in ``shift:C``."""
 
 
 def open_operator(name: str) -> Operator:
@@ -60,8 +69,15 @@ def operator_class(name: str) -> type[Operator]:
 
 def listed() -> list[str]:
     """The names of `OPERATORS`, with what may follow in brackets."""
-    parameters = {name: operator_class(name).parameter for name in OPERATORS}
-    return [f"{name}[:{text}]" if text else name for name, text in parameters.items()]
+    return [f"{name}[:{PARAMETERS[name]}]" if name in PARAMETERS else name for name in OPERATORS]
 
 
 __all__ = ["OPERATORS", "Operator", "Pass", "bits_above", "bits_below", "open_operator"]
+
+if not TYPE_CHECKING:  # help lists the names, and needs no NumPy
+
+    def __getattr__(name: str) -> object:
+        """Load a name of the module on operators where it is first used."""
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module("mpinet.programs.operators.operator"), name)

@@ -106,8 +106,6 @@ class Operator:
 
     name: str = ""
     """What it goes by in results."""
-    parameter: ClassVar[str] = ""
-    """What may follow the name on the command line, as in ``shift:C``; '' = nothing."""
     dtype: np.dtype[Any] = np.dtype(np.int64)
     """The elements' states."""
     kinds: ClassVar[tuple[str, ...]] = KINDS

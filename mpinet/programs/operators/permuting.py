@@ -60,8 +60,6 @@ class CyclicShift(Permuting):
         Of the values.
     """
 
-    parameter = "C"
-
     def __init__(self, by: int = 1, dtype: DTypeLike = np.int64):
         super().__init__(dtype)
         self.by = by
@@ -148,7 +146,6 @@ class Transposition(Permuting):
 
     name = "transpose"
     kinds: ClassVar[tuple[str, ...]] = (ASCEND,)
-    parameter = "ROWSxCOLUMNS"
 
     def __init__(
         self,

@@ -6,10 +6,13 @@ A family names its own ones in `Topology.ascend_schedules`.
 from __future__ import annotations
 
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from mpinet.errors import UsageError
-from mpinet.networks.topology import Topology
-from mpinet.programs.schedules.schedule import PassSchedule
+
+if TYPE_CHECKING:
+    from mpinet.networks.topology import Topology
+    from mpinet.programs.schedules.schedule import PassSchedule
 
 SCHEDULES = {
     "routed": "mpinet.programs.schedules.routed:Routed",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mpinet.base.arrays import Ints
+from mpinet.base.choices import Label
 from mpinet.errors import UsageError
 from mpinet.measure.load import Loads, loads
 from mpinet.measure.wiring import edges, incidences
@@ -27,8 +28,6 @@ MOST_LINKS = 100_000
 MOST_ROUTES = 200
 """Most routes of a picture."""
 
-Label: TypeAlias = Literal["none", "number", "address"]
-"""Texts at the nodes of a picture."""
 
 Floats = NDArray[np.float64]
 

@@ -4,7 +4,7 @@ import argparse
 from random import Random
 
 import mpinet
-from mpinet.cli.options import add_options
+from mpinet.cli.parser import add_options
 from mpinet.commands import catalogue, function_of
 from mpinet.networks.catalogue import families
 from mpinet.networks.topology import Topology

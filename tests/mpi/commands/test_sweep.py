@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from mpinet.commands import function_of
-from mpinet.commands.perform import prepared
 from mpinet.commands.signature import given
+from mpinet.jobs.perform import prepared
 from mpinet.machine.transport import Local, world
 from mpinet.report.files import as_csv
 

@@ -212,7 +212,7 @@ def test_a_run_that_is_cut_ends_like_one_that_is_not(number):
 
 
 def faults_of(topology, words):
-    from mpinet.commands.faults import parse_faults
+    from mpinet.jobs.faults import parse_faults
 
     return parse_faults(topology, words) if words else Faults(topology)
 

@@ -8,7 +8,7 @@ import pytest
 
 from mpinet.cli.commands import parse
 from mpinet.commands import module_of
-from mpinet.commands.machinejob import MachineJob
+from mpinet.jobs.machinejob import MachineJob
 from mpinet.machine.transport import world
 
 RUNS = [

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from mpinet.base.files import require_writable, whole_file, write_text
-from mpinet.cli.commands import COMMANDS, _parser
+from mpinet.cli.commands import COMMANDS
+from mpinet.cli.parser import parser_of
 from mpinet.cli.session import Session
 from mpinet.errors import FileError
 
@@ -97,7 +98,7 @@ def here(tmp_path, monkeypatch):
 def options_with_files():
     """The options of all commands that name a file or a folder."""
     for name in COMMANDS:
-        waiting = [("", _parser(name))]
+        waiting = [("", parser_of(name))]
         while waiting:
             command, parser = waiting.pop()
             for action in parser._actions:

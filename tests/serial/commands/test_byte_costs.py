@@ -5,8 +5,8 @@ import pytest
 
 import mpinet
 from mpinet.cli.commands import parse
-from mpinet.commands import module_of
 from mpinet.errors import UsageError
+from mpinet.jobs import module_of
 from mpinet.machine.timed.program import Builder
 from mpinet.machine.transport import world
 

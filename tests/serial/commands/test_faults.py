@@ -2,8 +2,8 @@
 
 import pytest
 
-from mpinet.commands.faults import failures_of, parse_faults
 from mpinet.errors import MpinetError
+from mpinet.jobs.faults import failures_of, parse_faults
 from mpinet.networks.catalogue import open_topology
 
 

@@ -5,20 +5,24 @@ import inspect
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Annotated, Literal
 
 import pytest
 
 import mpinet
 from mpinet.cli.commands import parse
-from mpinet.cli.options import add_options
+from mpinet.cli.parser import add_options
 from mpinet.cli.session import Session
 from mpinet.commands import function_of
 from mpinet.commands.catalogue import COMMANDS, FUNCTIONS
-from mpinet.commands.options import OnHosts, Saved
-from mpinet.commands.perform import words
-from mpinet.commands.signature import Typed, Unpack, command, given, signature_of
+from mpinet.commands.functions import function_with
+from mpinet.commands.optionrecords import Saved, Typed
+from mpinet.commands.options import HostOptions
+from mpinet.commands.result import Result
+from mpinet.commands.signature import given, signature_of
 from mpinet.errors import UsageError
+from mpinet.jobs.perform import words
 from mpinet.report.files import as_csv
 
 FLOOD = "mpinet.examples.flood:flood"
@@ -31,30 +35,24 @@ def parser_of(command: str) -> argparse.ArgumentParser:
     return parser
 
 
-def odd(
-    place: int,
-    rest: Sequence[str] = (),
-    *,
-    choice: Literal["a", "b"] = "b",
-    number: float | None = None,
-    flag: bool = False,
-    maybe: bool | None = None,
-    several: Annotated[Sequence[str], Typed(metavar="WORD")] = (),
-    **options: Unpack[OnHosts],
-) -> None:
-    """Do what no command does.
+@dataclass(frozen=True)
+class OddOptions(HostOptions):
+    """Do what no command does, with an option of every kind."""
 
-    Parameters
-    ----------
-    place : int
-        A `place` by number; 2 % of it.
-    number : float, optional
-        One that is read.
-    """
+    command = "odd"
+    place: int
+    """A `place` by number; 2 % of it."""
+    rest: Sequence[str] = ()
+    _: KW_ONLY
+    choice: Literal["a", "b"] = "b"
+    number: float | None = None
+    """One that is read."""
+    flag: bool = False
+    maybe: bool | None = None
+    several: Annotated[Sequence[str], Typed(metavar="WORD")] = ()
 
 
-ODD = command(Saved)(odd)
-"""A command with an option of every kind."""
+ODD = function_with(OddOptions, Result, Saved)
 
 
 def test_a_parser_has_the_types_defaults_choices_and_help_of_its_function():
@@ -66,6 +64,7 @@ def test_a_parser_has_the_types_defaults_choices_and_help_of_its_function():
         "place": 3, "rest": [], "choice": "a", "number": 2.5, "flag": True, "maybe": False,
         "several": ["x", "y"], "seed": 4, "memory_limit": 1024, "mapping": "blocks",
         "force": False, "checkpoint": None,
+        "given": {"choice", "number", "flag", "maybe", "seed", "memory_limit"},
     }  # fmt: skip
     shown = " ".join(parser.format_help().split())
     assert "a place by number; 2 % of it" in shown and "--choice {a,b}" in shown
@@ -82,6 +81,10 @@ def test_a_parser_has_the_types_defaults_choices_and_help_of_its_function():
         ("1 --memory-limit some", "some"),
         ("1 --seed -1", "whole number 0..2^63-1"),
         ("", "required: PLACE"),
+        ("1 --seed 2 --seed 2", "--seed is given twice"),
+        ("1 --choice a --choice=b", "--choice is given twice"),
+        ("1 --flag --flag", "--flag is given twice"),
+        ("1 --maybe --no-maybe", "--no-maybe is given twice"),
     ],
 )
 def test_a_word_that_an_option_cannot_have_gets_a_sentence(typed, said, capsys):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mpinet.commands.hosts import difference
+from mpinet.jobs.hosts import difference
 
 ALIKE = ["a", "0.1.0, sources 1234", {"f": "1"}]
 

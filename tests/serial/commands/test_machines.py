@@ -6,8 +6,8 @@ import networkx
 import pytest
 
 import mpinet
-from mpinet.commands.machines import MACHINES
 from mpinet.errors import UsageError
+from mpinet.jobs.machines import MACHINES
 from mpinet.machine.timed.program import Builder
 
 DOCS = Path(__file__).parents[3] / "docs" / "reference" / "time.md"

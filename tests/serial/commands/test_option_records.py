@@ -9,14 +9,14 @@ import mpinet
 from mpinet.cli.commands import parse
 from mpinet.commands import function_of
 from mpinet.commands.broadcast import BroadcastOptions
-from mpinet.commands.optionrecords import PYTHON, Line, Saved, with_values
+from mpinet.commands.functions import function_with
+from mpinet.commands.optionrecords import PYTHON, UNTYPED, Line, Saved, with_values
 from mpinet.commands.options import HostOptions
-from mpinet.commands.perform import function_with
 from mpinet.commands.result import Result
 from mpinet.commands.signature import given, sentences, signature_of
 from mpinet.errors import UsageError
 
-RECORDS = ("broadcast", "replay", "tune")
+RECORDS = ("broadcast", "replay", "tune", "flood", "route", "load", "show", "gossip")
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def test_what_is_typed_and_what_python_gives_are_one_record(command):
     typed, called = parse([command, "broadcast", "--seed", "3"]), given(function, values)
     assert type(typed) is type(called) is kind
     assert called.line is PYTHON and isinstance(typed.line, Line)
-    assert replace(typed, line=PYTHON) == called
+    assert replace(typed, **{first.name: "broadcast"}, line=PYTHON) == called
 
 
 def test_options_cannot_be_changed_and_another_value_makes_other_options():
@@ -65,7 +65,7 @@ def test_options_cannot_be_changed_and_another_value_makes_other_options():
 
 def test_python_has_no_options_of_the_command_line():
     names = inspect.signature(mpinet.broadcast).parameters
-    assert {one.name for one in fields(BroadcastOptions)} - {"line"} == set(names)
+    assert {one.name for one in fields(BroadcastOptions)} - {*UNTYPED} == set(names)
     for name in ("line", "draw", "json", "checkpoint"):
         with pytest.raises(UsageError, match=f"broadcast has no option '{name}'"):
             mpinet.broadcast("ring:6", **{name: None})

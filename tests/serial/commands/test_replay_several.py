@@ -8,8 +8,8 @@ import pytest
 
 import mpinet
 from mpinet.cli.commands import parse
-from mpinet.commands.replay import prepare
 from mpinet.errors import UsageError
+from mpinet.jobs.replay import prepare
 from mpinet.machine.timed.program import Builder
 
 PROGRAM = "allreduce:ring,900,processors=9"

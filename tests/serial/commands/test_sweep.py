@@ -10,8 +10,8 @@ from serial.cli.test_contract import HALF
 
 import mpinet
 from mpinet.cli.session import Session
-from mpinet.commands import sweep as sweeping
 from mpinet.errors import UsageError
+from mpinet.jobs import sweep as sweeping
 
 AXES = {
     "topology": ["ring:8", "hypercube:3"],

@@ -9,8 +9,9 @@ import mpinet
 from mpinet import measure as room
 from mpinet.base.plain import plain
 from mpinet.cli.session import Session
-from mpinet.commands.measure import measure, measures
+from mpinet.commands.measure import measure
 from mpinet.errors import UsageError
+from mpinet.jobs.measure import measures
 
 NEEDED = {
     "eccentricity": ["node=3"],

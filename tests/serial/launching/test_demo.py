@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from mpinet.cli.session import Session
-from mpinet.commands.demopage import NETWORKS, TITLE, write_demo_page
 from mpinet.errors import MpinetError
+from mpinet.jobs.demopage import NETWORKS, TITLE, write_demo_page
 from mpinet.launching import demo
 from mpinet.launching.templates import TEMPLATES, template
 

@@ -80,7 +80,7 @@ def test_a_run_of_which_rank_0_has_not_told_the_end_is_no_success(tmp_path):
 
 
 def test_the_templates_know_which_commands_have_two_words():
-    onward = {name for name in COMMANDS if signature_of(function_of(name)).onward}
+    onward = {name for name in COMMANDS if signature_of(function_of(name)).is_onward}
     for name in ("slurm", "pbs"):
         (cases,) = re.findall(r"^case .* in (.*)\) first=2 ;; esac$", template(name), re.M)
         assert set(cases.split(" | ")) == set(VERBS) | onward

@@ -12,7 +12,7 @@ import mpinet
 from mpinet.bench.footprint import PEAK
 from mpinet.cli.commands import parse
 from mpinet.commands import module_of
-from mpinet.commands.machinejob import MachineJob
+from mpinet.jobs.machinejob import MachineJob
 from mpinet.machine.transport import Local
 from mpinet.programs import needs
 from mpinet.programs.needs import Share

@@ -1,0 +1,209 @@
+"""Result of ``mpinet load``: curves, their points, and what each point measured."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from mpinet.commands.fields import Count, Fields, Positive, When
+from mpinet.commands.timeoptions import StuckOperation
+
+
+class LatencyOfKind(Fields):
+    """Latencies of one kind of messages, in steps."""
+
+    delivered: Count
+    sum: Count
+    mean: float
+    max: Count
+    p50: Count
+    p95: Count
+    p99: Count
+
+
+MORE = When("of a mix of more than two patterns, as many as there are")
+"""Condition for what is told of priorities between the first and the last."""
+
+
+class LatencyByKind(Fields):
+    """Latencies of each kind of messages: by length, by priority, or of requests and replies."""
+
+    short: Annotated[LatencyOfKind, When("of two lengths")]
+    long: Annotated[LatencyOfKind, When("of two lengths")]
+    request: Annotated[LatencyOfKind, When("with ``--replies``")]
+    reply: Annotated[LatencyOfKind, When("with ``--replies``")]
+    round_trip: Annotated[LatencyOfKind, When("with ``--replies``")]
+    urgent: Annotated[LatencyOfKind, When("with ``--priority``")]
+    ordinary: Annotated[LatencyOfKind, When("with ``--priority``")]
+    second: Annotated[LatencyOfKind, MORE]
+    third: Annotated[LatencyOfKind, MORE]
+    fourth: Annotated[LatencyOfKind, MORE]
+    fifth: Annotated[LatencyOfKind, MORE]
+    sixth: Annotated[LatencyOfKind, MORE]
+    seventh: Annotated[LatencyOfKind, MORE]
+
+
+class RateOfKind(Fields):
+    """Flits of one kind of messages in the window, and by processor and step."""
+
+    generated_flits: Count
+    accepted_flits: Count
+    offered: float
+    throughput: float
+
+
+class RatesByKind(Fields):
+    """Rates of messages of each priority."""
+
+    urgent: RateOfKind
+    ordinary: RateOfKind
+    second: Annotated[RateOfKind, MORE]
+    third: Annotated[RateOfKind, MORE]
+    fourth: Annotated[RateOfKind, MORE]
+    fifth: Annotated[RateOfKind, MORE]
+    sixth: Annotated[RateOfKind, MORE]
+    seventh: Annotated[RateOfKind, MORE]
+
+
+class ProgramPlayed(Fields):
+    """Steps after which a program and each of its processors were done; what never was."""
+
+    time: Count
+    ends: list[Count]
+    unmatched: Count
+    stuck: Count
+    stuck_operations: list[StuckOperation]
+
+
+class AccountOfLoad(Fields):
+    """Fates of all messages of a run, each with the number of messages and of their flits."""
+
+    born: list[Count]
+    delivered: list[Count]
+    undeliverable: list[Count]
+    cut: Annotated[list[Count], "by what died under them"]
+    withdrawn: list[Count]
+    left: Annotated[list[Count], "in a deadlock"]
+
+
+class IntervalOfLoad(Fields):
+    """An interval of the window: its flits, and the rates that follow from them."""
+
+    begin: Count
+    steps: Positive
+    generated_flits: Count
+    accepted_flits: Count
+    backlog: Count
+    loads_sum: Count
+    loads_max: Count
+    offered: float
+    throughput: float
+    utilisation_max: float
+    busiest: Annotated[list[Count], "node and port, empty if nothing moved"]
+    loads: Annotated[list[Count] | None, "by node and port; null above 4,096 ports"]
+
+
+class LoadPoint(Fields):
+    """A run of open-loop traffic at one rate (docs/reference/traffic)."""
+
+    rate: float
+    steps: Count
+    closed: Count
+    generated: Count
+    generated_flits: Count
+    accepted: Count
+    accepted_flits: Count
+    delivered: Count
+    undeliverable: Count
+    unfinished: Count
+    latency_sum: Count
+    network_latency_sum: Count
+    hops_sum: Count
+    latency_max: Count | None
+    latency_p50: Count | None
+    latency_p95: Count | None
+    latency_p99: Count | None
+    loads_sum: Count
+    loads_max: Count
+    moves: Count
+    backlog_before: Count
+    backlog_after: Count
+    source_queue_max: Count
+    node_flits_max: Count
+    stuck_flits: Count
+    deadlock: bool
+    last_move: int
+    cycle: list[list[int]]
+    cycle_messages: list[list[int]]
+    batches: list[list[int]]
+    seal: int
+    offered: float
+    throughput: float
+    latency_mean: float | None
+    latency_ci95: float | None
+    network_latency_mean: float | None
+    hops_mean: float | None
+    utilisation_mean: float | None
+    utilisation_max: float | None
+    jain: float | None
+    saturated: bool
+    latency_by_kind: Annotated[
+        LatencyByKind,
+        When("with ``--replies`` or ``--priority``, or, not in the digest, of two lengths"),
+    ]
+    rates_by_kind: Annotated[RatesByKind, When("with ``--priority``")]
+    energy: Annotated[float, When("with ``--energy``")]
+    energy_per_bit: Annotated[float | None, When("with ``--energy``")]
+    phase_steps: Annotated[list[Count], When("with ``--batch``")]
+    program: Annotated[ProgramPlayed, When("with ``--program``")]
+    cut: Annotated[Count, When("with ``--faults`` at steps")]
+    account: Annotated[AccountOfLoad, When("with ``--faults`` at steps")]
+    intervals: Annotated[list[IntervalOfLoad], When("with ``--intervals``")]
+    warmup: Annotated[Count, When("with ``--warmup auto``")]
+    warmup_found: Annotated[bool, When("with ``--warmup auto``")]
+    window: Annotated[Positive, When("with ``--until``")]
+    converged: Annotated[bool, When("with ``--until``")]
+
+
+class SaturationSearch(Fields):
+    """Rates between which a network saturates, found by bisection."""
+
+    stable: float | None
+    saturated: float | None
+    runs: Count
+
+
+class BetweenSeeds(Fields):
+    """Means over the seeds of a rate, and half the widths of their 95 % intervals."""
+
+    network: str
+    routing: str
+    pattern: str
+    vcs: Annotated[Count, When("of several numbers of channels")]
+    flits: Annotated[Any, When("of several lengths of messages")]
+    buffers: Annotated[Count, When("of several sizes of buffers")]
+    rate: float
+    seeds: Positive
+    saturated: Count
+    throughput: float | None
+    throughput_ci95: float | None
+    latency: float | None
+    latency_ci95: float | None
+
+
+class LoadCurve(Fields):
+    """A network's runs, by rising rate."""
+
+    network: str
+    routing: str
+    classes: str
+    vcs: Annotated[Count, "not in the digest, if one was given"]
+    bound: float | None
+    better_routing: str | None
+    saturation_point: float | None
+    saturation_throughput: float | None
+    points: list[LoadPoint]
+    pattern: Annotated[str, When("of several patterns or seeds")]
+    seed: Annotated[Count, When("of several patterns or seeds")]
+    flits: Annotated[Any, When("of several lengths of messages")]
+    buffers: Annotated[Count, When("of several sizes of buffers")]
+    saturation: Annotated[SaturationSearch, When("with ``--saturation``")]

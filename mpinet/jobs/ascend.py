@@ -1,0 +1,83 @@
+"""``mpinet ascend`` and ``mpinet descend``: programs over all dimensions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mpinet.commands.ascend import AscendOptions, DescendOptions
+from mpinet.commands.job import Job, Watch
+from mpinet.jobs.machinejob import MachineJob
+from mpinet.jobs.opening import topology_named
+from mpinet.networks.topology import Topology
+from mpinet.report.rows import Row, phase_rows
+from mpinet.report.tables import with_phases
+
+if TYPE_CHECKING:
+    from mpinet.machine.dry import Dry
+    from mpinet.machine.transport import Local
+    from mpinet.programs.operators.operator import Operator
+    from mpinet.programs.rehearsal import Rehearsal
+
+
+def prepare(options: AscendOptions | DescendOptions) -> Job:
+    """Check the operator."""
+    from mpinet.programs.operators import open_operator
+
+    operator = open_operator(options.operator)
+    operator.require_form(options.command)
+    return Ascend(options, topology_named(options.topology), operator)
+
+
+class Ascend(MachineJob):
+    """An ASCEND or DESCEND program, checked against the serial computation."""
+
+    def __init__(
+        self, options: AscendOptions | DescendOptions, topology: Topology, operator: Operator
+    ):
+        super().__init__(options, topology)
+        self._operator = operator
+
+    def run(self, transport: Local, watch: Watch) -> Row:
+        """Run the program."""
+        from mpinet.programs import ascend
+
+        options = self.options
+        machine = self.make_machine(transport, watch)
+        found = ascend.run(
+            machine,
+            self._operator,
+            options.command,
+            options.seed,
+            options.algorithm,
+        )
+        self.note_crossing(machine)
+        return {
+            "operator": found.operator,
+            "algorithm": found.algorithm,
+            "elements": found.elements,
+            "steps": found.steps,
+            "correct": found.correct,
+            "phases": phase_rows(found.phases),
+        }
+
+    def needs(self, ranks: int) -> int:
+        """Bytes of the states, and of the serial results that they are compared with."""
+        from mpinet.programs import needs
+        from mpinet.programs.schedules import find_schedule
+
+        schedule = find_schedule(self.network, self.options.algorithm)
+        return needs.ascend(self.share(ranks), self._operator, schedule)
+
+    def rehearse(self, dry: Dry) -> Rehearsal:
+        """Play one rank."""
+        from mpinet.programs.rehearsal import rehearse_ascend
+
+        options = self.options
+        machine = self.make_machine(dry)
+        return rehearse_ascend(
+            machine, dry, self._operator, options.command, options.seed, options.algorithm
+        )
+
+    def show(self, result: Row) -> str:
+        """The counts, and the phases."""
+        return with_phases(f"{self.options.command} on {self.topology}", result)

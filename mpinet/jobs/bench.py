@@ -1,0 +1,125 @@
+"""``mpinet bench``: measure how fast mpinet is on this machine, in turn with its baselines."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from mpinet.base.numerals import quoted
+from mpinet.base.plain import plain
+from mpinet.commands.bench import BenchOptions
+from mpinet.commands.job import Job, Watch
+from mpinet.commands.optionrecords import changed
+from mpinet.errors import UsageError
+from mpinet.report.rows import Row
+
+if TYPE_CHECKING:
+    from mpinet.bench.benchmark import Benchmark
+    from mpinet.machine.transport import Local
+
+LASTING = ("name", "unit", "command")
+"""Fields of a row that are the same in every run."""
+
+
+def prepare(options: BenchOptions) -> Job:
+    """Find the benchmarks; refuse options that would have no effect."""
+    from mpinet.bench.booksim import BOOKSIM
+    from mpinet.bench.catalogue import select
+    from mpinet.bench.loggopsim import LOGGOPSIM
+
+    chosen = select(options.names or ["*"] * options.list)
+    if options.list:
+        for option in changed(options, "ranks", "size", "repeat", "clock", "booksim", "loggopsim"):
+            raise UsageError(f"--{option} does not apply with --list.")
+        return Listing(chosen)
+    baselines = {baseline.name for each in chosen for baseline in each.baselines}
+    for option, path, name, rows in (
+        ("--booksim", options.booksim, BOOKSIM, "load and booksim"),
+        ("--loggopsim", options.loggopsim, LOGGOPSIM, "replay"),
+    ):
+        if path is None:
+            continue
+        if name not in baselines:
+            raise UsageError(f"{option} has no effect: {name} is a baseline of the rows {rows}.")
+        if not os.access(path, os.X_OK) or os.path.isdir(path):
+            raise UsageError(f"{option} {quoted(path)} is not a program.")
+    return Bench(options, chosen)
+
+
+class Listing(Job):
+    """The list of benchmarks."""
+
+    def __init__(self, chosen: list[Benchmark]):
+        super().__init__()
+        self._chosen = chosen
+
+    def run(self, transport: Local, watch: Watch) -> list[Row]:
+        """List the benchmarks, one row per baseline."""
+        return [
+            {
+                "name": benchmark.row_name(baseline),
+                "workload": benchmark.described("full"),
+                "unit": benchmark.unit,
+                "ranks": benchmark.ranks,
+                "against": baseline.name,
+                "goal": None if baseline.goal is None else str(baseline.goal),
+            }
+            for benchmark in self._chosen
+            for baseline in benchmark.baselines
+        ]
+
+    def show(self, result: list[Row]) -> str:
+        """Format one line per row."""
+        from mpinet.report.tables import table
+
+        heading = ("benchmark", "workload", "unit", "ranks", "against", "goal")
+        return table([list(row.values()) for row in result], heading)
+
+
+class Bench(Job):
+    """Benchmarks, measured."""
+
+    unit = "benchmarks"
+
+    def __init__(self, options: BenchOptions, chosen: list[Benchmark]):
+        super().__init__()
+        self._options = options
+        self._chosen = chosen
+
+    def run(self, transport: Local, watch: Watch) -> list[Row]:
+        """Run the benchmarks here, or on each number of ranks that was asked for."""
+        from mpinet.bench.benchmark import CLOCKS, Setting
+        from mpinet.bench.catalogue import run_here, run_on
+
+        options = self._options
+        setting = Setting(
+            options.size or "full",
+            options.repeat or 5,
+            options.seed,
+            transport,
+            clock=CLOCKS[options.clock or "wall"],
+            booksim=options.booksim or "",
+            loggopsim=options.loggopsim or "",
+        )
+        if options.ranks is None:
+            found = run_here(self._chosen, setting, watch, self._tell)
+        else:
+            found = run_on(options.ranks, self._chosen, setting, watch, self._tell)
+        rows: list[Row] = plain(found)
+        return rows
+
+    def _tell(self, row: object) -> None:
+        """Print a row as soon as it is measured."""
+        from mpinet.report.benchmarks import line
+
+        self.say("  ".join(line(plain(row))))
+
+    def show(self, result: list[Row]) -> str:
+        """Format one line per row, then absent baselines, then the number of goals reached."""
+        from mpinet.report.benchmarks import page
+
+        return page(result)
+
+    def lasting(self, result: list[Row]) -> list[Row]:
+        """Return the rows without measured values."""
+        return [{field: row[field] for field in LASTING} for row in result]

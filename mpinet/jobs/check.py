@@ -1,0 +1,42 @@
+"""``mpinet check``: check a network's rules against each other."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from mpinet.commands.check import CheckOptions
+from mpinet.commands.job import Job, Watch
+from mpinet.machine.transport import Local
+from mpinet.networks import check as checked
+from mpinet.networks import open as open_topology
+from mpinet.networks.topology import Topology
+from mpinet.report.rows import Row
+from mpinet.report.tables import fields
+
+
+def prepare(options: CheckOptions) -> Job:
+    """Open the network."""
+    return Check(open_topology(options.topology), options.seed)
+
+
+class Check(Job):
+    """A network held against the contract."""
+
+    def __init__(self, topology: Topology, seed: int):
+        super().__init__()
+        self.topology = topology.name
+        self._network = topology
+        self._seed = seed
+
+    def run(self, transport: Local, watch: Watch) -> Row:
+        """Check all nodes, or a seeded sample of a large network."""
+        return asdict(checked(self._network, seed=self._seed))
+
+    def show(self, result: Row) -> str:
+        """Format the counts of checked nodes and ports, which are all ports there are."""
+        looked_at = {name: result[name] for name in ("nodes", "ports", "addresses", "routes")}
+        everywhere = "all of it" if result["exhaustive"] else "a sample drawn by the seed"
+        return fields(
+            {"topology": result["topology"], "looked at": everywhere}
+            | {f"{name} tried": count for name, count in looked_at.items()}
+        )

@@ -1,0 +1,102 @@
+"""``mpinet draw``: a picture of a network."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from mpinet.commands.draw import DrawOptions
+from mpinet.commands.job import Job, Watch
+from mpinet.errors import UsageError
+from mpinet.jobs.opening import routing_of, topology_named
+from mpinet.machine.transport import Local
+from mpinet.networks.topology import Topology
+from mpinet.report.drawing.scene import Scene
+from mpinet.report.rows import Row
+from mpinet.report.tables import fields
+
+WIDTHS = (0.5, 50.0)
+"""Least and largest width of a picture, in inches."""
+
+
+def prepare(options: DrawOptions) -> Job:
+    """Check the file's ending, the size of the network, the ends of routes."""
+    from mpinet.programs.traffic import traffic
+    from mpinet.report.drawing.files import require_picture_file
+    from mpinet.report.drawing.scene import require_scene
+
+    topology = topology_named(options.topology)
+    if options.output is None and options.is_typed:
+        raise UsageError("draw: say where the picture goes: -o FILE.svg (or .pdf, .png, .html).")
+    if options.output is not None:
+        require_picture_file(Path(options.output))
+    if not WIDTHS[0] <= options.size <= WIDTHS[1]:
+        raise UsageError(
+            f"A picture is {WIDTHS[0]}..{WIDTHS[1]:.0f} inches wide, not {options.size}."
+        )
+    require_scene(topology, options.routes, options.label, options.seed)
+    if options.loads is not None:
+        traffic(topology, options.loads, options.seed)
+    if options.routing is not None:
+        routing_of(topology, options.routing, options.seed)
+    return Draw(options, topology, [_ends(topology, pair) for pair in options.path or ()])
+
+
+def _ends(topology: Topology, pair: Sequence[int | str]) -> tuple[int, int]:
+    """Return the processors at the ends of a route."""
+    if isinstance(pair, str) or len(pair) != 2:
+        raise UsageError(f"A path has two ends, a source and a target, not {pair!r}.")
+    source, target = (topology.find(str(end)) for end in pair)
+    for end in (source, target):
+        if end >= topology.hosts:
+            raise UsageError(f"Node {end} of {topology.name} is a switch: it sends nothing.")
+    return source, target
+
+
+class Draw(Job):
+    """A picture of a network."""
+
+    def __init__(self, options: DrawOptions, topology: Topology, paths: list[tuple[int, int]]):
+        super().__init__()
+        self.topology = topology.name
+        self._options = options
+        self._network = topology
+        self._paths = paths
+        self._shown: Scene | None = None
+
+    def run(self, transport: Local, watch: Watch) -> Row:
+        """Meter the loads, lay out, draw on rank 0."""
+        from mpinet.report.drawing.files import write_picture
+        from mpinet.report.drawing.scene import scene, summary
+
+        options = self._options
+        shown = scene(
+            self._network,
+            paths=self._paths,
+            routes=options.routes,
+            load=options.loads,
+            routing=options.routing,
+            label=options.label,
+            seed=options.seed,
+        )
+        self._shown = shown
+        if transport.rank == 0 and options.output is not None:
+            write_picture(Path(options.output), shown, options.size)
+        return summary(shown)
+
+    def rows(self, result: Row) -> list[Row]:
+        """Return one row, with the number of routes."""
+        return [result | {"routes": len(result["routes"])}]
+
+    def show(self, result: Row) -> str:
+        """Describe the picture."""
+        shown = {name: value for name, value in result.items() if name != "busses" or value}
+        shown["routes"] = len(result["routes"])
+        where = f" in {self._options.output}" if self._options.output is not None else ""
+        return f"{self.topology}{where}\n{fields(shown)}"
+
+    def picture(self) -> str:
+        """Return the picture as SVG, for a notebook."""
+        from mpinet.report.drawing.page import drawing
+
+        return drawing(self._shown, round(self._options.size * 80)) if self._shown else ""

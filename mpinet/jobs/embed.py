@@ -1,0 +1,109 @@
+"""``mpinet embed``: a guest network in a host, and a guest's program emulated on it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from mpinet.base.numerals import quoted
+from mpinet.commands.embed import IDENTITY, EmbedOptions
+from mpinet.commands.job import Job, Watch
+from mpinet.commands.network import without_folders
+from mpinet.errors import UsageError
+from mpinet.jobs.machinejob import MachineJob
+from mpinet.jobs.opening import routing_of, topology_named
+from mpinet.networks.routing import Routing
+from mpinet.report.rows import Row
+from mpinet.report.tables import fields
+
+if TYPE_CHECKING:
+    from mpinet.machine.transport import Local
+    from mpinet.programs.embed import Embedding
+    from mpinet.programs.operators.operator import Operator
+
+
+def prepare(options: EmbedOptions) -> Job:
+    """Check the embedding, the operator and the routing."""
+    from mpinet.programs.embed import Embedding
+    from mpinet.programs.operators import open_operator
+    from mpinet.programs.schedules.schedule import require_power_of_two
+
+    guest = topology_named(options.guest)
+    host, placed = topology_named(options.topology), options.images
+    if isinstance(placed, str) and placed != IDENTITY:
+        raise UsageError(f"--images: give host processors or {IDENTITY}, not {quoted(placed)}.")
+    embedding = Embedding(guest, host, None if isinstance(placed, str) else placed)
+    operator = None
+    if options.program == "step":
+        if options.operator is not None:
+            raise UsageError("--operator does not apply to --program step.")
+    elif options.operator is None:
+        raise UsageError(f"--program {options.program} needs an --operator, such as sum.")
+    else:
+        operator = open_operator(options.operator)
+        operator.require_form(options.program)
+        require_power_of_two(guest)
+    return Embed(options, embedding, routing_of(embedding.host, options.routing), operator)
+
+
+class Embed(MachineJob):
+    """An embedding measured, and a program emulated."""
+
+    def __init__(
+        self,
+        options: EmbedOptions,
+        embedding: Embedding,
+        routing: Routing,
+        operator: Operator | None,
+    ):
+        super().__init__(options, embedding.host)
+        self._embedding = embedding
+        self._routing = routing
+        self._operator = operator
+
+    def run(self, transport: Local, watch: Watch) -> Row:
+        """Measure, then emulate."""
+        from mpinet.machine.state import State
+        from mpinet.programs.embed import Embedding, Measures, measure, ring_images
+        from mpinet.programs.emulate import emulate_ascend, emulate_step
+
+        options, embedding, routing = self.options, self._embedding, self._routing
+        if options.images is None:  # where a ring stands takes as long as a run
+            placed = ring_images(embedding.guest, embedding.host)
+            embedding = Embedding(embedding.guest, embedding.host, placed)
+        machine = self.make_machine(transport, watch)
+        with State(machine, "embed") as state:
+            measured = Measures(
+                **state.once("measures", lambda: asdict(measure(machine, embedding, routing)))
+            )
+            if self._operator is None:
+                found = emulate_step(machine, embedding, routing, options.seed)
+            else:
+                found = emulate_ascend(
+                    machine, embedding, self._operator, options.program, routing, options.seed
+                )
+        return {
+            "guest": without_folders(embedding.guest.name),
+            "host": without_folders(embedding.host.name),
+            "routing": routing.name,
+            "dilation": measured.dilation,
+            "route_length": measured.route_length,
+            "congestion": measured.congestion,
+            "expansion": measured.expansion,
+            "program": found.program,
+            "operator": self._operator.name if self._operator else None,
+            "guest_steps": found.guest_steps,
+            "host_steps": found.host_steps,
+            "slowdown": found.slowdown,
+            "correct": found.correct,
+        }
+
+    def needs(self, ranks: int) -> int:
+        """Bytes of the guest's messages, or of the states of its program."""
+        from mpinet.programs import needs
+
+        return needs.embed(self.share(ranks), self._embedding.guest, self._operator)
+
+    def show(self, result: Row) -> str:
+        """Format the figures, one per line."""
+        return f"embed {self._embedding.guest.name} in {self.topology}\n{fields(result)}"

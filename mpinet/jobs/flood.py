@@ -1,0 +1,60 @@
+"""``mpinet flood``: flood the machine from one node."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mpinet.commands.fields import hints_of
+from mpinet.commands.flood import FloodOptions, FloodResult
+from mpinet.commands.job import Job, Watch
+from mpinet.jobs.machinejob import MachineJob
+from mpinet.jobs.opening import require_all_port, topology_named
+from mpinet.networks.topology import Topology
+from mpinet.report.rows import Row
+from mpinet.report.tables import fields
+
+if TYPE_CHECKING:
+    from mpinet.machine.dry import Dry
+    from mpinet.machine.transport import Local
+    from mpinet.programs.rehearsal import Rehearsal
+
+
+def prepare(options: FloodOptions) -> Job:
+    """Find the root."""
+    topology = topology_named(options.topology)
+    require_all_port(options.ports, "flood")
+    return Flood(options, topology, topology.find(str(options.root)))
+
+
+class Flood(MachineJob):
+    """A flood from one root."""
+
+    def __init__(self, options: FloodOptions, topology: Topology, root: int):
+        super().__init__(options, topology)
+        self._root = root
+
+    def run(self, transport: Local, watch: Watch) -> Row:
+        """Flood."""
+        from mpinet.programs.flood import flood
+
+        machine = self.make_machine(transport, watch)
+        found = flood(machine, self._root)
+        self.note_crossing(machine)
+        return {name: getattr(found, name) for name in hints_of(FloodResult)}
+
+    def needs(self, ranks: int) -> int:
+        """Bytes of the marks of all processors, and of the largest wave."""
+        from mpinet.programs import needs
+
+        return needs.flood(self.share(ranks))
+
+    def rehearse(self, dry: Dry) -> Rehearsal:
+        """Play one rank."""
+        from mpinet.programs.rehearsal import rehearse_flood
+
+        machine = self.make_machine(dry)
+        return rehearse_flood(machine, dry, self._root)
+
+    def show(self, result: Row) -> str:
+        """Format the counts."""
+        return f"flood of {self.topology} from {self._root}\n{fields(result)}"

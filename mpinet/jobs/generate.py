@@ -1,0 +1,55 @@
+"""``mpinet schedule generate``: write a textbook's collective as a program of messages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mpinet.base.files import require_writable, whole_file
+from mpinet.commands.generate import GenerateOptions
+from mpinet.commands.job import Job, Watch
+from mpinet.errors import UsageError
+from mpinet.machine.timed.program import Program
+from mpinet.machine.transport import Local
+from mpinet.report.rows import Row
+
+
+def prepare(options: GenerateOptions) -> Job:
+    """Make the program."""
+    from mpinet.machine.timed.scripted import stored
+    from mpinet.programs.messages.named import FORM, is_name, program_named
+
+    require_writable(Path(options.out))
+    if not is_name(options.program):
+        raise UsageError(f"A program by name is {FORM}, not {options.program!r}.")
+    return Generate(Path(options.out), stored(program_named(options.program)))
+
+
+class Generate(Job):
+    """A program of messages, written by rank 0."""
+
+    def __init__(self, file: Path, program: Program):
+        super().__init__()
+        self._file, self._program = file, program
+
+    @property
+    def title(self) -> str:
+        """Name of the run in sentences."""
+        return self._program.name
+
+    def run(self, transport: Local, watch: Watch) -> Row | None:
+        """Write the file, on rank 0."""
+        from mpinet.machine.timed.layout import SEND
+        from mpinet.programs.messages.writing import write_goal
+
+        if transport.rank:
+            return None
+        program = self._program
+        with whole_file(self._file) as file:
+            write_goal(program, file)
+        sends = program.kind == SEND
+        return {
+            "processors": program.processors,
+            "operations": program.operations,
+            "messages": int(sends.sum()),
+            "bytes": int(program.amount[sends].sum()),
+        }

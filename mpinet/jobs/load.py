@@ -1,0 +1,55 @@
+"""``mpinet load``: latency and throughput under open-loop traffic."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mpinet.commands.job import Job
+from mpinet.commands.load import LoadOptions, load
+from mpinet.errors import UsageError
+from mpinet.jobs.loadjob import Load
+from mpinet.jobs.loadplan import fitting, plan_file, plan_text, require_known, variants_of
+from mpinet.jobs.loadruns import journal_of, read_seeds, settings_of
+from mpinet.jobs.opening import networks_in, topology_named
+from mpinet.jobs.plot import ENDINGS
+from mpinet.report.drawing.figure import library
+from mpinet.report.files import require_file
+from mpinet.report.rows import Row
+
+if TYPE_CHECKING:
+    from mpinet.experiments.load import Setting
+
+SEVERAL = re.compile(r",(?=[^0-9])")
+"""Separator of patterns: a comma, but not that of ``hotspot:0,10``."""
+
+
+def prepare(options: LoadOptions) -> Job:
+    """Prepare a curve for every network, pattern and seed; refuse what does not go together."""
+    folder = journal_of(options.line.out)
+    networks = networks_in(options.topology)
+    if not networks:
+        raise UsageError("load needs a network.")
+    patterns, seeds = list(dict.fromkeys(SEVERAL.split(options.pattern))), read_seeds(options)
+    topologies = [topology_named(network) for network in networks]
+    variants = variants_of(options)
+    lacking = require_known(topologies, variants)
+    chosen = [(topology, fitting(topology, variants)) for topology in topologies]
+    settings: list[Setting] = []
+    curves: list[Row] = []
+    for pattern in patterns:
+        for topology, fit in chosen:
+            for variant in fit:
+                made = settings_of(options, variant, topology, pattern, seeds)
+                settings += made
+                curves += [variant] * len(made)
+    job = Load(options, settings, curves, patterns, lacking, folder)
+    if options.plot is not None:
+        path = Path(options.plot)
+        require_file(path, ENDINGS, "a plot's file")
+        plan_file(path)
+        library()
+        by_name = [(topology.name, fit) for topology, fit in chosen]
+        job.plan = plan_text(load, options, by_name, patterns, job.drawn(path, len(by_name)))
+    return job

@@ -1,0 +1,462 @@
+"""The options of ``mpinet load`` as they are read: seeds, rates, lengths, bursts, all of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import inf
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mpinet.base.numerals import is_whole, quoted
+from mpinet.commands.load import LoadOptions
+from mpinet.commands.optionrecords import MOST_SEED, changed
+from mpinet.errors import FileError, UsageError
+from mpinet.jobs.faults import parse_faults
+from mpinet.jobs.loadplan import Variant, read_numbers
+from mpinet.jobs.opening import topology_named
+from mpinet.networks.routing import Routing
+
+if TYPE_CHECKING:
+    from mpinet.base.arrays import Ints
+    from mpinet.experiments.energy import Energy
+    from mpinet.experiments.load import Setting
+    from mpinet.experiments.steady import Steady
+    from mpinet.machine.timed.program import Program
+    from mpinet.machine.traffic.parameters import Generation, Window
+    from mpinet.networks.topology import Topology
+    from mpinet.programs.patterns import Pattern
+
+MOST_RATES = 1000
+
+MOST_SEEDS = 10_000
+
+LEAST_PILOT = 50
+"""Least steps of a window of which a pilot run finds the warm-up."""
+
+VCS = 2
+"""Least virtual channels of a link, unless the options name a number."""
+
+
+def settings_of(
+    options: LoadOptions, variant: Variant, network: Any, pattern: str, seeds: Sequence[int]
+) -> list[Setting]:
+    """Settings of a network and a pattern: one for all seeds, unless ways or targets are drawn.
+
+    A variant has one value of each option that may have several.
+    """
+    from mpinet.experiments.load import Setting
+    from mpinet.machine.traffic.parameters import Buffering, Generation
+    from mpinet.programs.patterns import pattern_of, pattern_of_program
+
+    topology = topology_named(network)
+    routing = topology.routing(variant["routing"], seeds[0])
+    require_credits(routing, variant["buffers"])
+    program = read_program(options, variant["flits"], topology)
+    delay, places = read_delays(options.link_delay, topology)
+    traffic = pattern_of(topology, pattern) if program is None else pattern_of_program(program)
+    first = Setting(
+        topology,
+        routing,
+        options.classes,
+        traffic,
+        Generation(
+            traffic.rule,
+            traffic.params,
+            0.0,
+            *read_flits(variant["flits"]),
+            *read_bursts(options.bursts),
+            rows=traffic.rows if program is None else None,
+            program=program,
+            bounds=bounds_of(options, traffic),
+            **read_loop(options),
+        ),
+        Buffering(
+            options.switching,
+            VCS if variant["vcs"] is None else variant["vcs"],
+            variant["buffers"],
+            options.policy,
+            read_crossbar(options.crossbar),
+            options.eject,
+            delay,
+            options.router_delay,
+            *read_queue(options.output_queue),
+            options.iterations,
+            places,
+        ),
+        read_window(options),
+        seeds,
+        parse_faults(topology, options.faults),
+        variant["vcs"] is not None,
+        read_steady(options, traffic.rows is not None),
+    )
+    require_end(first.generation, first.window)
+    for rate in read_rates(options.rate):
+        first.at(rate)
+    if not traffic.is_drawn and (variant["routing"] or routing.name) in topology.routings:
+        return [first]
+    return [
+        replace(first, routing=topology.routing(variant["routing"], seed), seeds=(seed,))
+        for seed in seeds
+    ]
+
+
+def bounds_of(options: LoadOptions, pattern: Pattern) -> Sequence[int]:
+    """Return the bounds of a mix's draws where its patterns have priorities; else none."""
+    if options.priority and not pattern.bounds:
+        raise UsageError(
+            "--priority lets messages of each pattern of a mix go before those of the next: give "
+            "--pattern mix:P@SHARE+Q."
+        )
+    return pattern.bounds if options.priority else ()
+
+
+def read_crossbar(given: str | int) -> str | int:
+    """Return the flits that leave an input port in a step: a word, or a number."""
+    return int(given) if is_whole(str(given)) else given
+
+
+def read_delays(
+    given: str | int | Sequence[int], topology: Topology
+) -> tuple[int | Sequence[int], Ints | None]:
+    """Return the delay of links, or one for each class of them; or the longest, and places."""
+    from mpinet.machine.traffic.parameters import cables
+    from mpinet.programs.userlines import read_places
+
+    if not isinstance(given, str):
+        return given, None
+    if not given.endswith(".csv"):
+        return read_numbers("link-delay", given), None
+    places = read_places(topology, Path(given))
+    nodes, ports = np.divmod(np.arange(topology.size * topology.ports), topology.ports)
+    return int(cables(topology, places, nodes, ports).max()), places
+
+
+def read_queue(given: str | int) -> tuple[int, int]:
+    """Return the flits of an output's queue, and those it takes in a step (0: all that fit)."""
+    words = str(given).split(":")
+    if not all(map(is_whole, words)) or len(words) > 2 or (len(words) == 2 and int(words[1]) < 1):
+        raise UsageError(
+            f"--output-queue {quoted(str(given))}: give Q, or Q:S, the flits of a queue and those "
+            "that it takes in a step."
+        )
+    return int(words[0]), int(words[1]) if len(words) == 2 else 0
+
+
+ALONE = {
+    "pattern": "uniform",
+    "rate": "0.02..0.2/10",
+    "priority": False,
+    "replies": None,
+    "batch": None,
+    "bursts": None,
+    "warmup": 500,
+    "until": None,
+    "saturation": None,
+    "plot": None,
+}
+"""Options about messages that are generated, or rates, which a program does not have; defaults."""
+
+OF_PROGRAMS = {"flit_bytes": 8, "step_time": 1, "place": "identity"}
+"""Options that mean nothing without a program; defaults."""
+
+
+def read_program(options: LoadOptions, flits: int | str, topology: Topology) -> Program | None:
+    """Return the program that was given, in flits, at its places; None: there is none."""
+    from mpinet.programs.messages.flits import in_flits, opened
+    from mpinet.programs.messages.placing import placed, places_of
+
+    for word, number in (("flit-bytes", options.flit_bytes), ("step-time", options.step_time)):
+        if not 1 <= number < 2**31:
+            raise UsageError(f"--{word} is a whole number 1..2^31-1, not {number}.")
+    if options.program is None:
+        for name in changed(options, *OF_PROGRAMS):
+            word = name.replace("_", "-")
+            raise UsageError(f"--{word} is about a program of messages: give --program.")
+        return None
+    for name in changed(options, *ALONE):
+        raise UsageError(
+            f"--{name} is about messages that processors generate, and --program says what "
+            "they send: leave it out."
+        )
+    chunk, long, _ = read_flits(flits)
+    if long:
+        raise UsageError("--flits with --program is the length of a schedule's chunk, one number.")
+    program = opened(options.program, topology, chunk * options.flit_bytes)
+    places = places_of(options.place, topology, program.processors, options.seed)
+    made = in_flits(program, options.flit_bytes, options.step_time)
+    return made if places is None else placed(made, places, topology.hosts)
+
+
+def read_loop(options: LoadOptions) -> dict[str, int]:
+    """Return the parameters of replies and phases; refuse those that mean nothing alone."""
+    if options.replies is None:
+        for name in changed(options, "outstanding", "service"):
+            raise UsageError(f"--{name} is about requests that are answered: give --replies.")
+    if options.batch is None and options.phases != 1:
+        raise UsageError("--phases are phases of a batch: give --batch.")
+    for name, value in (
+        ("replies", options.replies),
+        ("outstanding", options.outstanding),
+        ("batch", options.batch),
+    ):
+        if value is not None and value < 1:
+            raise UsageError(f"--{name} is a whole number >= 1, not {value}.")
+    numbers = {
+        "reply_flits": options.replies,
+        "service": options.service,
+        "outstanding": options.outstanding,
+        "batch": options.batch,
+        "phases": options.phases,
+    }
+    return {name: number for name, number in numbers.items() if number is not None}
+
+
+def read_energy(given: str | None) -> Energy | None:
+    """Return the energies of a bit that were given: ``link:E,router:E,bits:B``, any of them."""
+    from mpinet.experiments.energy import Energy
+
+    if given is None:
+        return None
+    wrong = UsageError(
+        f"--energy {quoted(given)}: give link:E,router:E,bits:B, energies of a bit >= 0 and the "
+        "bits of a flit, as in link:1.2,router:0.8,bits:128."
+    )
+    named = [word.partition(":") for word in given.split(",")]
+    numbers = {name: text for name, _, text in named}
+    if len(numbers) < len(named) or not numbers.keys() <= {"link", "router", "bits"}:
+        raise wrong
+    bits = numbers.pop("bits", "1")
+    try:
+        energies = {name: float(text) for name, text in numbers.items()}
+    except ValueError:
+        raise wrong from None
+    if not energies or not is_whole(bits) or int(bits) < 1:
+        raise wrong
+    if not all(0 <= each < inf for each in energies.values()):
+        raise wrong
+    return Energy(**energies, bits=int(bits))
+
+
+AUTO = "auto"
+
+
+def read_window(options: LoadOptions) -> Window:
+    """Return the window; where its warm-up is to be found, the one that the search begins with."""
+    from mpinet.machine.traffic.parameters import Window
+
+    given, interval = options.warmup, options.intervals or 0
+    if options.intervals is not None and not 1 <= options.intervals <= MOST_STEPS:
+        raise UsageError(f"--intervals is a whole number of steps >= 1, not {interval}.")
+    if options.program is not None:
+        return Window(0, MOST_STEPS, 0, interval=interval)
+    if options.batch is not None:
+        # What is measured is all, from the first step to the last one.
+        return Window(0, options.steps + options.limit, 0, interval=interval)
+    if given == AUTO:
+        if options.steps < LEAST_PILOT:
+            raise UsageError(
+                f"--warmup auto looks at {LEAST_PILOT} steps or more (--steps), not "
+                f"{options.steps}."
+            )
+        return Window(0, options.steps, options.limit, interval=interval)
+    if not is_whole(str(given)):
+        raise UsageError(f"--warmup {quoted(str(given))}: give a number of steps, or auto.")
+    return Window(int(given), options.steps, options.limit, interval=interval)
+
+
+def read_steady(options: LoadOptions, traced: bool) -> Steady:
+    """Return what is to be searched for; refuse it for a trace, whose messages come to an end."""
+    from mpinet.experiments.steady import DOUBLINGS, NAMED, Steady
+
+    until, resolution = _part(options.until), options.saturation
+    if resolution is not None and not 0.0001 <= resolution <= 0.5:
+        raise UsageError(
+            f"--saturation {resolution:g}: give the resolution, 0.0001..0.5 messages per processor "
+            "and step."
+        )
+    steady = Steady(options.warmup == AUTO, until, resolution or 0.0)
+    if options.batch is not None and steady != NAMED:
+        raise UsageError(
+            "Messages of --batch come to an end, and are all measured: --warmup auto, --until and "
+            "--saturation look for a steady state."
+        )
+    if traced and steady != NAMED:
+        raise UsageError(
+            "A trace has its steps, and no steady state: --warmup auto, --until and --saturation "
+            "are for patterns."
+        )
+    longest = options.steps << DOUBLINGS
+    if steady and longest > MOST_STEPS:
+        raise UsageError(
+            f"--warmup auto and --until double --steps up to {DOUBLINGS} times: give at most "
+            f"{MOST_STEPS >> DOUBLINGS} steps."
+        )
+    return steady
+
+
+MOST_STEPS = 2**29 - 1
+"""Most steps of a window."""
+
+
+def _part(given: str | float | None) -> float:
+    """Read a part of a whole, ``2%`` or 0.02; none is 0."""
+    if given is None:
+        return 0.0
+    text = str(given)
+    try:
+        found = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        found = -1.0
+    if not 0 < found < 1:
+        raise UsageError(
+            f"--until {quoted(text)}: give a part of the mean latency, as in 2% or 0.02."
+        )
+    return found
+
+
+def read_seeds(options: LoadOptions) -> Sequence[int]:
+    """Return the seeds: those that are named, or as many as asked for from the first one."""
+    given = options.seeds
+    if isinstance(given, str) and is_whole(given):
+        given = int(given)
+    if not isinstance(given, int):
+        return _named_seeds(given, options.seed)
+    first, count = options.seed, given
+    if not 1 <= count <= MOST_SEEDS:
+        raise UsageError(f"load takes 1..{MOST_SEEDS} seeds, not {count}.")
+    if first + count - 1 > MOST_SEED:
+        raise UsageError(f"load: seeds end at 2^63-1: {count} of them cannot begin at {first}.")
+    return range(first, first + count)
+
+
+def _named_seeds(given: Any, first: int) -> Sequence[int]:
+    """Return the seeds ``A..B`` or ``A,B,..``, or those of a sequence."""
+    words = given if isinstance(given, str) else ",".join(map(str, given))
+    ends = words.split("..")
+    each = ends if len(ends) == 2 else words.split(",")
+    if not all(map(is_whole, each)) or max(map(int, each)) > MOST_SEED:
+        raise UsageError(f"--seeds {quoted(words)}: give K, A..B or A,B,.., seeds of 0..2^63-1.")
+    if first:
+        raise UsageError(f"--seeds {quoted(words)} names the seeds: leave --seed out.")
+    seeds = range(int(ends[0]), int(ends[1]) + 1) if len(ends) == 2 else [int(n) for n in each]
+    if not 1 <= len(seeds) <= MOST_SEEDS or len(set(seeds)) < len(seeds):
+        raise UsageError(
+            f"--seeds {quoted(words)}: load takes 1..{MOST_SEEDS} seeds, all different, the lower "
+            "end first."
+        )
+    return seeds
+
+
+def journal_of(out: Path | None) -> Path | None:
+    """The folder beside a ``.jsonl`` file that keeps curves as they come; None beside others.
+
+    Raises
+    ------
+    FileError
+        Something else has its name.
+    """
+    if out is None or out.suffix.lower() != ".jsonl":
+        return None
+    folder = out.with_name(f"{out.name}.runs")
+    if folder.exists() and not folder.is_dir():
+        raise FileError(f"--out {out}: {folder} is in the way of the runs that are kept there.")
+    return folder
+
+
+def require_end(generation: Generation, window: Window) -> None:
+    """Raise `UsageError` if messages are too long to be delivered before the end."""
+    longest, measured = generation.longest, window.steps + window.limit
+    if generation.rows is not None:
+        measured += window.warmup
+    if longest > measured:
+        raise UsageError(
+            f"A message of {longest} flits takes {longest} steps at least, and after {measured} "
+            "steps nobody waits for it any more: give shorter messages (--flits), or a longer "
+            "--limit."
+        )
+
+
+def require_credits(routing: Routing, buffers: int) -> None:
+    """Raise `UsageError` if a routing chooses by credits, and queues are unlimited."""
+    if routing.adaptive and buffers == 0:
+        raise UsageError(
+            f"--routing {routing.name} goes where buffers have most room, and with --buffers 0 "
+            "they have no end: give --buffers 1 or more."
+        )
+
+
+def read_rates(given: Any) -> list[float]:
+    """The rates that were given, ascending: ``R``, ``A,B,C`` or ``A..B/K``."""
+    if isinstance(given, str):
+        words = given.split(",")
+        if ".." in given:
+            ends, _, count = given.partition("/")
+            low, _, high = ends.partition("..")
+            numbers = _between(given, low, high, count)
+        else:
+            numbers = [_number(given, word) for word in words]
+    else:
+        numbers = [float(n) for n in (given if isinstance(given, Sequence) else [given])]
+    wrong = [number for number in numbers if not 0 <= number <= 1]
+    if wrong or not numbers:
+        raise UsageError(
+            f"--rate {quoted(str(given))}: a processor generates 0..1 messages a step; give R, "
+            "A,B,C or A..B/K."
+        )
+    return sorted(set(numbers))
+
+
+def _number(given: str, word: str) -> float:
+    try:
+        return float(word)
+    except ValueError:
+        raise UsageError(
+            f"--rate {quoted(given)}: {quoted(word)} is not a number; give R, A,B,C or A..B/K."
+        ) from None
+
+
+def _between(given: str, low: str, high: str, count: str) -> list[float]:
+    """Return K rates from A to B."""
+    first, last, points = _number(given, low), _number(given, high), _number(given, count or "10")
+    if points != int(points) or not 2 <= points <= MOST_RATES:
+        raise UsageError(f"--rate {quoted(given)}: K is a whole number 2..{MOST_RATES}.")
+    steps = int(points) - 1
+    return [round(first + (last - first) * i / steps, 12) for i in range(steps + 1)]
+
+
+def read_flits(given: Any) -> tuple[int, int, float]:
+    """The lengths that were given, and the share of the second: ``F``, or ``F1:p1,F2:p2``."""
+    words = str(given).split(",")
+    try:
+        if len(words) == 1 and ":" not in words[0]:
+            return int(words[0]), 0, 0.0
+        (short, a), (long, b) = (word.split(":") for word in words)
+        if abs(float(a) + float(b) - 1) > 1e-9:
+            raise UsageError(f"--flits {quoted(str(given))}: the two shares add up to 1.")
+        return int(short), int(long), float(b)
+    except ValueError as error:
+        if isinstance(error, UsageError):
+            raise
+        raise UsageError(
+            f"--flits {quoted(str(given))}: give F, or F1:p1,F2:p2 as in 1:0.8,5:0.2."
+        ) from None
+
+
+def read_bursts(given: Any) -> tuple[float, float]:
+    """The mean length of bursts and the rate while they are on: ``B`` or ``B:Q``."""
+    if given is None:
+        return 0.0, 1.0
+    length, _, rate = str(given).partition(":")
+    try:
+        found = float(length), float(rate or "1")
+    except ValueError:
+        found = -1.0, 0.0
+    if found[0] < 1 or not 0 < found[1] <= 1:
+        raise UsageError(
+            f"--bursts {quoted(str(given))}: give B or B:Q, the mean steps of a burst (>= 1) and "
+            "the rate while it is on."
+        )
+    return found

@@ -1,0 +1,121 @@
+"""The job that all commands with a machine share: making the machine, and noting its traffic."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from mpinet.commands.job import Job, Watch
+from mpinet.commands.optionrecords import values_of
+from mpinet.commands.options import MachineOptions
+from mpinet.jobs.opening import port_model
+from mpinet.jobs.recorded import Recorded
+from mpinet.networks.topology import Topology
+
+if TYPE_CHECKING:
+    from mpinet.machine import Machine
+    from mpinet.machine.trace import Trace
+    from mpinet.machine.transport import Local
+    from mpinet.programs.needs import Share
+
+
+TO_ONE = ("flood", "broadcast", "scatter", "gather", "reduce", "allreduce", "ascend", "descend")
+"""Commands in which every processor but one sends or receives a message at least."""
+
+MOST_UNEVEN = 2**12
+"""Ranks up to which blocks of clusters are looked at for the longest; of more they are even."""
+
+TO_ALL = ("gossip", "exchange", "reducescatter")
+"""Commands in which every processor receives one from every other."""
+
+
+class MachineJob(Job):
+    """A job on a machine of one network.
+
+    Parameters
+    ----------
+    options : MachineOptions
+        Options of the command; a job names its own class in the annotation of its `options`.
+    network : Topology
+        The machine's network.
+
+    Raises
+    ------
+    UsageError
+        The run cannot be recorded as was asked for.
+    """
+
+    options: Any
+
+    def __init__(self, options: MachineOptions, network: Topology):
+        super().__init__()
+        self.topology = network.name
+        self.options = self._given = options
+        self.network = network
+        self._recorded = Recorded(options, network)
+
+    def share(self, ranks: int) -> Share:
+        """Share of the network on the fullest of `ranks` ranks."""
+        from mpinet.machine.placement import Placement, clustered
+        from mpinet.programs.needs import Share
+
+        if self._given.mapping in ("clusters", "measured") and 1 < ranks <= MOST_UNEVEN:
+            most = Placement(clustered(self.network), 0, ranks).most
+            return Share(self.network, ranks, most)
+        scattered = self._given.mapping == "random" and ranks > 1
+        return Share(self.network, ranks, -(-self.network.size // ranks), scattered)
+
+    @property
+    def title(self) -> str:
+        """Name of the run in sentences."""
+        return f"{self._given.command} on {self.topology}"
+
+    def make_machine(
+        self,
+        transport: Local,
+        watch: Watch = lambda steps: None,
+        loads: bool = False,
+        trace: Trace | None = None,
+    ) -> Machine:
+        """Make the machine that was asked for, and note its port model (collective).
+
+        Parameters
+        ----------
+        transport : Local
+            The ranks.
+        watch, loads, trace
+            As for `Machine`; where the run is recorded, it has a trace in any case.
+        """
+        from mpinet.machine import Machine
+        from mpinet.machine.choice import open_mapping
+
+        mapping = open_mapping(self._given.mapping, self.network, transport, self._given.seed)
+        model = port_model(self._given.ports, self._given.duplex)
+        trace = self._recorded.begin(trace, self.least_moves)
+        machine = self._made = Machine(self.network, model, transport, mapping, loads, trace, watch)
+        self.model = machine.model.as_json()
+        return machine
+
+    @property
+    def least_moves(self) -> int:
+        """Least movements of the run, as far as they are known before it."""
+        others = self.network.hosts - 1
+        if self._given.command in TO_ALL:
+            return self.network.hosts * others
+        return others if self._given.command in TO_ONE else 0
+
+    def keep(self, transport: Local) -> None:
+        """Write the recording, if one is wanted (collective)."""
+        self._recorded.write(transport, self._made, self.model)
+
+    def is_soon_redone(self, result: Any) -> bool:
+        """Return whether the network and the messages are few, and nothing of the user's runs."""
+        own = {"schedule_out", "paths_out"}.isdisjoint(
+            name for name, value in values_of(self._given).items() if value
+        )
+        few = result.get("messages", 0) <= MOST_REDONE
+        small = self.network.size * self.network.ports <= MOST_REDONE
+        return own and few and small and self._given.command not in ("run", "exec", "embed")
+
+
+MOST_REDONE = 4096
+"""Most messages, and most ports, of a run that a notebook makes again for a picture."""

@@ -1,0 +1,59 @@
+"""``mpinet neighbors``: the ports of one node."""
+
+from __future__ import annotations
+
+from mpinet.base.effort import require_walk
+from mpinet.commands.job import Job, Watch
+from mpinet.commands.neighbors import NeighborsOptions
+from mpinet.jobs.opening import topology_named
+from mpinet.machine.transport import Local
+from mpinet.networks.topology import Topology
+from mpinet.report.rows import Row
+from mpinet.report.tables import table
+
+MOST_LISTED = 2**20
+"""Most ports of a node that are listed: some seconds."""
+
+
+def prepare(options: NeighborsOptions) -> Job:
+    """Find the node."""
+    topology = topology_named(options.topology)
+    require_walk(topology.ports, f"A node's table of {topology.name}", ranks=1, most=MOST_LISTED)
+    return Neighbors(topology, topology.find(str(options.node)))
+
+
+class Neighbors(Job):
+    """All ports of a node, in port order."""
+
+    def __init__(self, topology: Topology, node: int):
+        super().__init__()
+        self.topology = topology.name
+        self._network = topology
+        self._node = node
+
+    def run(self, transport: Local, watch: Watch) -> list[Row]:
+        """Ask the rules."""
+        return [self._port(port) for port in range(self._network.ports)]
+
+    def _port(self, port: int) -> Row:
+        network, node = self._network, self._node
+        other = network.neighbor(node, port)
+        wired = other >= 0
+        return {
+            "port": port,
+            "neighbor": other if wired else None,
+            "reverse_port": network.reverse_port(node, port) if wired else None,
+            "channel": network.channel(node, port) if wired else None,
+            "address": network.address(other) if wired else None,
+        }
+
+    def show(self, result: list[Row]) -> str:
+        """Format one line per port."""
+        heading = f"{self.topology}: node {self._node}, address {self._network.address(self._node)}"
+        columns = ("port", "neighbor", "reverse_port", "channel", "address")
+        return f"{heading}\n{table([_cells(row, columns) for row in result], columns)}"
+
+
+def _cells(row: Row, columns: tuple[str, ...]) -> list[str | None]:
+    """A port's cells; numbers of nodes and channels are names, written without separators."""
+    return [None if row[name] is None else str(row[name]) for name in columns]

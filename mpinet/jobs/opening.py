@@ -1,0 +1,81 @@
+"""Opening what options name: networks, routings, mappings, port models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from mpinet.commands.network import AnyNetwork
+from mpinet.commands.options import Duplex, Ports
+from mpinet.errors import UsageError
+from mpinet.networks import check
+from mpinet.networks import open as open_topology
+from mpinet.networks.topology import NetworkxGraph, Topology
+
+if TYPE_CHECKING:
+    from mpinet.machine import PortModel
+    from mpinet.networks.routing import Routing
+
+
+def with_networks(value: Any) -> Any:
+    """Return an option's value with the networks that its graphs of networkx describe."""
+    if isinstance(value, NetworkxGraph):
+        return open_topology(value)
+    if isinstance(value, list | tuple) and any(isinstance(one, NetworkxGraph) for one in value):
+        return [*map(with_networks, value)]
+    return value
+
+
+def networks_in(given: AnyNetwork | Sequence[AnyNetwork]) -> list[AnyNetwork]:
+    """Return one network or several as a list."""
+    if isinstance(given, str | Topology) or not isinstance(given, Sequence):
+        return [given]
+    return [*given]
+
+
+def topology_named(given: AnyNetwork) -> Topology:
+    """The network that was named; one of a user's own is checked against the contract.
+
+    Raises
+    ------
+    TopologyError
+        There is no such network.
+    WiringError
+        A user's rules contradict each other; names processor and port.
+    """
+    topology = open_topology(given)
+    if not type(topology).__module__.startswith("mpinet."):
+        check(topology, schedules=False)  # the machine refuses wrong ones when they run
+    return topology
+
+
+def routing_of(topology: Topology, name: str | None, seed: int = 0) -> Routing:
+    """A routing by name whose ways are known before anything moves.
+
+    Raises
+    ------
+    UsageError
+        There is none of that name, or its nodes choose among channels by what has room.
+    """
+    routing = topology.routing(name, seed)
+    if routing.adaptive:
+        raise UsageError(
+            f"Routing {routing.name} of {topology.name} leaves its ways to what has room in the "
+            "routers of mpinet load; elsewhere give one of "
+            f"{', '.join([*topology.routings, *topology.random_routings])}."
+        )
+    return routing
+
+
+def port_model(ports: Ports | None, duplex: Duplex) -> PortModel:
+    """Return the port model of these names."""
+    from mpinet.machine import PortModel
+
+    return replace(PortModel.named(ports or "one"), half_duplex=duplex == "half")
+
+
+def require_all_port(ports: Ports | None, what: str) -> None:
+    """Raise `UsageError` where --ports one would have no effect."""
+    if ports == "one":
+        raise UsageError(f"{what} uses all ports: --ports one does not apply.")

@@ -1,0 +1,349 @@
+"""``mpinet pareto``: schedules that nothing dominates, in steps and rounds, beside textbooks'."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mpinet.base.files import make_folder, require_folder, write_text
+from mpinet.base.units import byte_time, duration
+from mpinet.commands.job import Job, Watch
+from mpinet.commands.pareto import SIZES, ParetoOptions
+from mpinet.errors import UsageError
+from mpinet.jobs.opening import routing_of, topology_named
+from mpinet.jobs.plot import ENDINGS
+from mpinet.jobs.proofs import write_certificate
+from mpinet.jobs.timing import Timed
+from mpinet.jobs.tune import draw_times, sizes_of
+from mpinet.networks.topology import Topology
+from mpinet.programs.kinds import ROOTED, SUMS
+from mpinet.report.drawing.figure import library
+from mpinet.report.files import require_file
+from mpinet.report.rows import Row
+from mpinet.report.tables import table
+
+if TYPE_CHECKING:
+    from mpinet.machine.timed.program import Program
+    from mpinet.machine.transport import Local
+    from mpinet.programs.schedules.timetable import Timetable
+
+TEXTBOOKS = {"gossip": "allgather", "exchange": "alltoall", "reducescatter": "reduce-scatter"}
+"""Names of collectives among the textbooks' algorithms, where they are others."""
+
+
+SEARCH = "search"
+"""Name of what the search finds, in place of an algorithm's."""
+
+
+MOST_HELD = 2**24
+"""Chunks times processors of the largest search."""
+
+
+PLAIN = 1000
+"""Largest denominator of a bound as it is shown."""
+
+
+COLUMNS = ("step", "sender", "receiver", "chunk")
+"""Columns of a schedule that ranks share."""
+
+
+MOST_HOSTS = 64
+"""Most processors of a collective in which all of them send: prices of larger ones take hours."""
+
+
+MOST_CHUNKS, MOST_STEPS, MOST_SLACK = 2**10, 2**10, 2**10
+
+
+def prepare(options: ParetoOptions) -> Job:
+    """Read sizes and times, and refuse what cannot be searched."""
+    from mpinet.measure.libraries import require_library
+    from mpinet.programs.collective import require_processor
+
+    for name in ("highspy", "pysat"):
+        require_library(name, extra="optimum")
+    topology = topology_named(options.topology)
+    rooted = options.collective in ROOTED
+    root = topology.find(str(options.root))
+    require_processor(topology, root)
+    if not rooted and options.root not in (0, "0"):
+        raise UsageError(f"--root does not apply: {options.collective} has none.")
+    if not topology.links or topology.hosts < 2:
+        raise UsageError(f"pareto is for links between processors: {topology.name} has none.")
+    if topology.hosts < topology.size and options.collective in SUMS:
+        raise UsageError(
+            f"{topology.name} has switches, and what is combined is searched without them: take "
+            "optimum, or the allgather."
+        )
+    for name, value, first, most in (
+        ("chunks", options.chunks, 1, MOST_CHUNKS),
+        ("steps", options.steps, 1, MOST_STEPS),
+        ("slack", options.slack, 0, MOST_SLACK),
+    ):
+        if value is not None and not first <= value <= most:
+            raise UsageError(f"--{name} is a whole number {first}..{most}, not {value}.")
+    if not rooted and topology.hosts > MOST_HOSTS:
+        raise UsageError(
+            f"{topology.name} has {topology.hosts} processors: pareto searches a "
+            f"{options.collective} of {MOST_HOSTS} at most; tune and optimum take larger networks."
+        )
+    held = options.chunks * topology.hosts ** (2 + (options.collective == "exchange"))
+    if held > MOST_HELD:
+        raise UsageError(
+            f"{options.chunks} chunks on {topology.hosts} processors are too many to search: "
+            f"--chunks times processors squared is up to {MOST_HELD}."
+        )
+    if not 0 <= options.limit < float("inf"):
+        raise UsageError(f"--limit is a number of seconds, 0 or more, not {options.limit}.")
+    if options.save is not None:
+        require_folder(Path(options.save), "--save")
+    if options.plot is not None:
+        require_file(Path(options.plot), ENDINGS, "a plot's file")
+        library()
+    timed = _timed(options, topology)
+    return Pareto(options, topology, root if rooted else None, timed)
+
+
+def _timed(options: ParetoOptions, topology: Topology) -> Timed | None:
+    """Return thick links and their costs; None where no time is asked for."""
+    from mpinet.machine.timed.costs import Costs
+    from mpinet.programs.messages.congestion import joined
+
+    if (options.alpha is None) != (options.beta is None):
+        raise UsageError("Times take both: --alpha TIME of a step, and --beta TIME of a byte.")
+    if options.alpha is None or options.beta is None:
+        if options.plot is not None:
+            raise UsageError("--plot draws times: give --alpha TIME and --beta TIME.")
+        if options.bytes != SIZES:
+            raise UsageError("--bytes are sizes of what takes time: give --alpha and --beta.")
+        return None
+    network, widths = joined(topology)
+    a_byte = byte_time(options.beta, options.unit)
+    latency = duration(options.alpha, options.unit)
+    # Every hop is a step: a chunk goes on when it has come.
+    times = [a_byte / width for width in widths]
+    costs = Costs.exact(latencies=[latency], byte_times=times, mode="store")
+    return Timed(network, routing_of(network, None, 0), costs, options.unit)
+
+
+class Pareto(Job):
+    """Search on rank 0; every schedule runs on the machine, and is played in time, by all ranks."""
+
+    unit = "schedules"
+
+    def __init__(
+        self, options: ParetoOptions, topology: Topology, root: int | None, timed: Timed | None
+    ):
+        super().__init__()
+        self.topology, self._network, self._root = topology.name, topology, root
+        self._options, self._timed = options, timed
+        self._sizes = [] if timed is None else sizes_of(options.bytes)
+        self._limited = False
+
+    def run(self, transport: Local, watch: Watch) -> list[Row]:
+        """Search, run and play."""
+        found = self._searched(transport)
+        rows = []
+        for number, (row, schedule) in enumerate(found):
+            watch(number, len(found))
+            self._run(schedule, transport)
+            programs = self._programs(schedule, row["chunks"])
+            rows.append(row | self._times(programs, transport))
+        rows += self._textbooks(transport)
+        for size in map(str, self._sizes):
+            fastest = min(row["times"].get(size, np.inf) for row in rows)
+            for row in rows:
+                if row["times"].get(size) == fastest:
+                    row["best"].append(int(size))
+        if self._options.plot is not None and transport.rank == 0:
+            self.plotted(rows, Path(self._options.plot))
+        return rows
+
+    def _searched(self, transport: Local) -> list[tuple[Row, Timetable]]:
+        """Search on rank 0; every rank gets the rows, each with its schedule (collective)."""
+        from mpinet.measure.optimum.pareto import Asked, frontier
+        from mpinet.measure.optimum.pareto import limits as limits_of
+
+        options, found = self._options, []
+        asked = Asked(
+            self._network, options.collective, self._root, options.chunks, options.steps,
+            options.slack, options.limit,
+        )  # fmt: skip
+        self._fewest, self._ever, self._ever_by = limits_of(asked)
+        for point in frontier(asked) if transport.rank == 0 else ():
+            row = self._row(SEARCH, point.chunks, point.steps, point.rounds)
+            row |= {
+                "dealt": [*point.dealt],
+                "least": float(point.least.limit_denominator(PLAIN)),
+                "least_by": point.by,
+                "proved": point.proved,
+                "why": f"no {point.steps} steps take fewer than "
+                f"{point.least.limit_denominator(PLAIN)} rounds a chunk",
+            }
+            self._save(point)
+            columns = [getattr(point.table, name).tolist() for name in COLUMNS]
+            add = None if point.table.add is None else point.table.add.tolist()
+            found.append((row, columns, add, point.limited))
+        shared = json.loads(transport.share(json.dumps(found).encode()))
+        self._limited = any(limited for *_, limited in shared)
+        return [(row, self._table(row, columns, add)) for row, columns, add, _ in shared]
+
+    def _table(self, row: Row, columns: list[list[int]], add: list[bool] | None) -> Timetable:
+        from mpinet.programs.schedules.timetable import Timetable
+
+        step, sender, receiver, chunk = (np.array(column, np.int64) for column in columns)
+        combines = None if add is None else np.array(add, bool)
+        return Timetable(
+            self._options.collective, self._network.hosts, step, sender, receiver, chunk,
+            row["chunks"], self._root, add=combines, ports="all",
+        )  # fmt: skip
+
+    def _row(self, algorithm: str, chunks: int, steps: int, rounds: int) -> Row:
+        """Return a row without what shows its bound."""
+        per_chunk = Fraction(rounds, chunks)
+        return {
+            "algorithm": algorithm,
+            "chunks": chunks,
+            "steps": steps,
+            "rounds": rounds,
+            "rounds_per_chunk": float(per_chunk),
+            "least": float(self._ever),
+            "least_by": self._ever_by,
+            "proved": False,
+            "steps_ratio": steps / self._fewest,
+            "rounds_ratio": float(per_chunk / self._ever),
+        }
+
+    def _save(self, point: Any) -> None:
+        """Write a schedule and its certificate where they are wanted."""
+        from mpinet.certify.network import Network as Seen
+        from mpinet.programs.schedules.timetable import csv_text, with_ports
+
+        if self._options.save is None:
+            return
+        folder = Path(self._options.save)
+        make_folder(folder, "--save")
+        name = f"{point.chunks}-{point.steps}-{point.rounds}"
+        table = with_ports(self._network, point.table)
+        edges = Seen.of(self._network).edges_sha256
+        named = replace(table, network=self._network.name, edges_sha256=edges)
+        write_text(folder / f"{name}.csv", csv_text(named))
+        if point.certificate:
+            write_certificate(folder / f"{name}.cert", point.certificate)
+
+    def _run(self, table: Timetable, transport: Local) -> None:
+        """Run a schedule on the machine, a step a round (collective)."""
+        from mpinet.errors import ConservationError
+        from mpinet.machine import Machine
+        from mpinet.programs.perform import perform as performed
+
+        found = performed(Machine(self._network, "all", transport), table, self._options.seed)
+        if not found.correct:
+            raise ConservationError("A schedule of the search does not do what it is for.")
+
+    def _textbooks(self, transport: Local) -> list[Row]:
+        """Count and play the textbooks' algorithms (collective)."""
+        from mpinet.programs.messages.congestion import counted
+        from mpinet.programs.messages.named import made
+        from mpinet.programs.messages.textbook import ALGORITHMS
+
+        hosts, collective = self._network.hosts, self._options.collective
+        routing = routing_of(self._network, None, 0)
+        units = {"gossip": hosts, "reducescatter": hosts, "exchange": hosts**2}.get(collective, 1)
+        rows, name = [], TEXTBOOKS.get(collective, collective)
+        for algorithm, described in ALGORITHMS.get(name, {}).items():
+            try:
+                pattern = described.make(hosts).rooted(self._root or 0)
+            except UsageError:  # only for powers of two
+                continue
+            found = counted(pattern, self._network, routing)
+            row = self._row(algorithm, pattern.blocks // units, found.steps, found.rounds)
+            row["why"] = (
+                f"{found.exchanges} exchanges over up to {found.most_hops} hops; link "
+                f"{found.link[0]}-{found.link[1]} carries {found.carried} of {found.rounds}"
+            )
+            programs = (
+                made(name, algorithm, size, hosts, root=self._root or 0).program
+                for size in self._sizes
+            )
+            rows.append(row | self._times(programs, transport))
+        return rows
+
+    def _programs(self, table: Timetable, chunks: int) -> Iterator[Program]:
+        """Yield a schedule as programs of messages, for each size; none through switches."""
+        from mpinet.programs.schedules.files.formats import as_program
+
+        if max(table.sender.max(), table.receiver.max()) >= self._network.hosts:
+            return
+        shared = self._options.collective in (*TEXTBOOKS, "scatter", "gather")
+        parts = chunks * (self._network.hosts if shared else 1)
+        for size in self._sizes:
+            yield as_program(table, -(-size // parts))
+
+    def _times(self, programs: Iterable[Program], transport: Local) -> Row:
+        """Play programs of all sizes on the thick links (collective)."""
+        from mpinet.jobs.replay import played
+        from mpinet.machine.timed.ticks import units_of
+
+        if self._timed is None:
+            return {}
+        times = {}
+        for size, program in zip(self._sizes, programs, strict=False):
+            found, _ = played(
+                self._timed, program, None, self._options, transport, lambda *done: None
+            )
+            times[str(size)] = units_of(found["time"], self._timed.costs.ticks)
+        return {"times": times, "best": []}
+
+    has_curves = True
+
+    def plotted(self, result: list[Row], file: Path) -> None:
+        """Draw time over bytes, a curve for each schedule."""
+        assert self._timed is not None
+        curves = {
+            _called(row): {int(size): time for size, time in row["times"].items()} for row in result
+        }
+        draw_times(curves, f"{self._options.collective} on {self.topology}", self._timed.unit, file)
+
+    def lasting(self, result: list[Row]) -> Any:
+        """Return the rows that more time does not change."""
+        return [row for row in result if row["proved"] or not self._limited]
+
+    def show(self, result: list[Row]) -> str:
+        """Format a line per schedule, and why it is no better."""
+        sizes = [f"{size:,} B" for size in self._sizes]
+        names = [
+            "algorithm", "chunks", "steps", "rounds", "rounds/chunk", "at least", "by", "ratios",
+            *sizes, "why",
+        ]  # fmt: skip
+        lines = []
+
+        def shown(time: float | None) -> str:
+            return "-" if time is None or self._timed is None else self._timed.shown(time)
+
+        for row in result:
+            ratio = Fraction(row["rounds"], row["chunks"])
+            least = Fraction(row["least"]).limit_denominator(PLAIN)
+            by = row["least_by"] + (", proved" if row["proved"] else "")
+            times = row.get("times", {})
+            ratios = f"{row['steps_ratio']:.3g} {row['rounds_ratio']:.3g}"
+            lines.append(
+                [row["algorithm"], row["chunks"], row["steps"], row["rounds"], str(ratio)]
+                + [str(least), by, ratios]
+                + [shown(times.get(str(size))) for size in self._sizes]
+                + [row["why"]]
+            )
+        heading = f"{self._options.collective} on {self.topology}, all ports"
+        return f"{heading}\n{table(lines, names)}"
+
+
+def _called(row: Row) -> str:
+    """Return the name of a row in a picture."""
+    if row["algorithm"] != SEARCH:
+        return str(row["algorithm"])
+    return f"({row['chunks']}, {row['steps']}, {row['rounds']})"

@@ -1,0 +1,64 @@
+"""``mpinet path``: the way of one message."""
+
+from __future__ import annotations
+
+from mpinet.commands.job import Job, Watch
+from mpinet.commands.path import PathOptions
+from mpinet.jobs.opening import routing_of, topology_named
+from mpinet.machine.transport import Local
+from mpinet.networks.routing import Routing
+from mpinet.networks.routing import path as way
+from mpinet.networks.topology import Topology
+from mpinet.report.rows import Row
+from mpinet.report.tables import table
+
+
+def prepare(options: PathOptions) -> Job:
+    """Find the ends and the routing."""
+    topology = topology_named(options.topology)
+    source, target = (topology.find(str(end)) for end in (options.source, options.target))
+    return Way(topology, routing_of(topology, options.routing, options.seed), source, target)
+
+
+class Way(Job):
+    """Walk of one message: its nodes and ports."""
+
+    def __init__(self, topology: Topology, routing: Routing, source: int, target: int):
+        super().__init__()
+        self.topology = topology.name
+        self._network = topology
+        self._routing = routing
+        self._ends = source, target
+
+    def run(self, transport: Local, watch: Watch) -> Row:
+        """Ask node after node for the next port."""
+        nodes, ports = way(self._network, self._routing, *self._ends)
+        return {
+            "nodes": nodes,
+            "ports": ports,
+            "addresses": [self._network.address(node) for node in nodes],
+            "hops": len(ports),
+            "header_bits": self._routing.header_bits(*self._ends),
+            "routing": self._routing.name,
+        }
+
+    def rows(self, result: Row) -> list[Row]:
+        """Return a row per node."""
+        whole = {name: result[name] for name in ("hops", "header_bits", "routing")}
+        ports = [*result["ports"], None]
+        nodes = zip(result["nodes"], result["addresses"], ports, strict=True)
+        return [
+            whole | {"hop": hop, "node": node, "address": address, "port": port}
+            for hop, (node, address, port) in enumerate(nodes)
+        ]
+
+    def show(self, result: Row) -> str:
+        """Format a line per hop."""
+        ports = [*result["ports"], None]
+        nodes = map(str, result["nodes"])
+        rows = list(zip(nodes, result["addresses"], ports, strict=True))
+        heading = (
+            f"{self.topology}: {result['hops']} hops by routing {result['routing']}, header of "
+            f"{result['header_bits']} bits"
+        )
+        return f"{heading}\n{table(rows, ('node', 'address', 'leaves by port'))}"

@@ -1,0 +1,126 @@
+"""Run of a command in Python: from the arguments of its function to its result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from time import perf_counter
+from typing import Any, TypeVar
+
+from mpinet.base.launched import launched_rank
+from mpinet.base.memory import allowing
+from mpinet.commands.job import Job, Watch
+from mpinet.commands.network import named
+from mpinet.commands.optionrecords import REST, Option, Options, values_of
+from mpinet.commands.result import Result
+from mpinet.commands.signature import given as taken
+from mpinet.commands.signature import options_of, signature_of
+from mpinet.compiled import watching
+from mpinet.jobs import module_of
+from mpinet.jobs.hosts import require_alike
+from mpinet.jobs.opening import with_networks
+from mpinet.machine.transport import Local, world
+from mpinet.report.cell import is_notebook
+from mpinet.report.progress import Progress
+
+Kind = TypeVar("Kind", bound=Result)
+
+
+def perform(function: Callable[..., Kind], values: Mapping[str, Any]) -> Kind:
+    """Do what a command's function was asked for (collective).
+
+    Parameters
+    ----------
+    function : callable
+        The command's function.
+    values : mapping
+        Its arguments by name.
+    """
+    began = perf_counter()
+    options = taken(function, {name: with_networks(value) for name, value in values.items()})
+    if signature_of(function).is_here:
+        return module_of(options.command).act(options)  # type: ignore[no-any-return]
+    job, transport = prepared(options), world()
+    require_alike(values_of(options), transport)
+    with _shown(job, options.command, transport) as watch:
+        return carried_out(function, options, job, transport, began, watch)
+
+
+@contextmanager
+def _shown(job: Job, command: str, transport: Local) -> Iterator[Watch]:
+    """Show how far a job is where a notebook has asked for it; scripts are not disturbed."""
+    if not is_notebook() or launched_rank() != 0:
+        yield lambda *done: None
+        return
+    with Progress(job.unit, "notebook", False) as progress, watching(progress.compiling):
+        job.say, progress.command = progress.say, command
+        progress.facts = lambda: {"moving": transport.moving}
+        yield progress.update
+
+
+def prepared(options: Options) -> Job:
+    """Return the job for these options; refuse all that can be refused without MPI."""
+    with allowing(*options.allowance):
+        job: Job = module_of(options.command).prepare(options)
+    return job
+
+
+def carried_out(
+    function: Callable[..., Kind],
+    options: Options,
+    job: Job,
+    transport: Local,
+    began: float,
+    watch: Watch = lambda *done: None,
+) -> Kind:
+    """Run a job on these ranks (collective); its result is whole on rank 0."""
+    with allowing(*options.allowance):
+        job.require_room(transport)
+        found = job.run(transport, watch)
+        job.keep(transport)
+    options = job.completed or options
+    said = [*words(function, options)]
+    kind: type[Kind] = signature_of(function).result
+    return kind(job, options, said, found, transport.size, began)
+
+
+def words(function: Callable[..., Result], options: Options) -> Iterator[str]:
+    """Yield the words of the command line that does the same, without options at their defaults."""
+    yield from options.command.split()
+    given = vars(options)
+    said, last = options_of(function), list[str]()
+    for option in sorted(said, key=lambda one: one.typed.words != ()):
+        value = given[option.name]
+        if option.typed.many == REST or option.typed.within:
+            last += _all_of(value)
+        elif option.by_place and value != option.default:
+            yield from _all_of(value)
+    for option in said:
+        value = given[option.name]
+        if option.words and not option.typed.within and value != option.default:
+            yield from _option(option, value)
+    yield from last
+
+
+def _all_of(value: Any) -> Iterator[str]:
+    """Return a value's words."""
+    return map(_word, value if isinstance(value, list | tuple) else [value])
+
+
+def _option(option: Option, value: Any) -> list[str]:
+    """Return the words of an option that is not at its default."""
+    word = option.words[-1]
+    if isinstance(value, bool):
+        return [word if value else word.replace("--", "--no-", 1)]
+    if isinstance(value, Mapping):
+        value = [f"{name}={one}" for name, one in value.items()]
+    if option.is_several and isinstance(value, list | tuple):
+        return [each for item in value for each in (word, *_all_of(item))]
+    return [word, _word(value)]
+
+
+def _word(value: Any) -> str:
+    """Return a value as it is typed."""
+    if isinstance(value, list | tuple):
+        return ",".join(map(_word, value))
+    return repr(value) if isinstance(value, Result) else named(value)

@@ -1,0 +1,55 @@
+"""``mpinet play``: make a page that shows a recording step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from mpinet.commands.job import Job, Watch
+from mpinet.commands.play import PlayOptions
+from mpinet.errors import UsageError
+from mpinet.machine.transport import Local
+from mpinet.report.files import require_file
+from mpinet.report.rows import Row
+
+
+def prepare(options: PlayOptions) -> Job:
+    """Check the page's name."""
+    output = Path(options.output)
+    require_file(output, (".html",), "a page's name")
+    given = options.pause_at
+    pauses = [given] if isinstance(given, int) else list(given or ())
+    return Play(Path(options.recording), output, options.title, pauses)
+
+
+class Play(Job):
+    """Page made of a recording."""
+
+    def __init__(self, recording: Path, output: Path, title: str | None, pauses: Sequence[int]):
+        super().__init__()
+        self._recording, self._output = recording, output
+        self._title, self._pauses = title, pauses
+
+    def run(self, transport: Local, watch: Watch) -> Row | None:
+        """Read the recording and write the page, on rank 0."""
+        from mpinet.report.player import write_page
+        from mpinet.report.recordings import in_steps, read_recording
+
+        if transport.rank:
+            return None
+        found = in_steps(read_recording(self._recording))
+        header = found.header
+        for step in self._pauses:
+            if not 1 <= step <= header["steps"]:
+                raise UsageError(
+                    f"--pause-at {step}: the recording has steps 1..{header['steps']}."
+                )
+        write_page(self._output, found, self._title, self._pauses)
+        self.topology = header["topology"]
+        return {
+            "command": header["command"],
+            "nodes": header["nodes"],
+            "steps": header["steps"],
+            "movements": header["moves"],
+            "calls": header["calls"],
+        }

@@ -1,0 +1,82 @@
+"""``mpinet predict``: play one rank of many on one process; tell what it would need and send."""
+
+from __future__ import annotations
+
+from mpinet.base.plain import plain
+from mpinet.commands.job import Job, Watch
+from mpinet.commands.options import HostOptions, RecordingOptions
+from mpinet.commands.predict import PredictOptions
+from mpinet.errors import UsageError
+from mpinet.jobs import module_of
+from mpinet.machine.transport import Local
+from mpinet.report.rows import Row
+
+LASTING = ("memory", "seconds")
+"""Fields of the result that differ from run to run."""
+
+
+def prepare(options: PredictOptions) -> Job:
+    """Prepare the command itself; check the rank."""
+    from mpinet.machine.choice import MEASURED
+
+    if not 0 <= options.rank < options.ranks:
+        raise UsageError(
+            f"--rank {options.rank} --ranks {options.ranks}: there is one rank or more, numbered "
+            "from 0."
+        )
+    played = options.played
+    if isinstance(played, HostOptions) and played.mapping == MEASURED:
+        raise UsageError(
+            "--mapping measured does not apply: what crosses is counted by all ranks, and predict "
+            "plays one; give blocks or clusters."
+        )
+    if isinstance(played, RecordingOptions) and played.record is not None:
+        raise UsageError("--record does not apply: a rank alone has no part of the others' run.")
+    return Predict(options, module_of(played.command).prepare(played))
+
+
+class Predict(Job):
+    """Rehearsal of one rank of a command."""
+
+    def __init__(self, options: PredictOptions, job: Job):
+        super().__init__()
+        self.topology = job.topology
+        self._options = options
+        self._job = job
+
+    def run(self, transport: Local, watch: Watch) -> Row:
+        """Play the rank, and measure the memory that it took, in bytes."""
+        from mpinet.bench.footprint import peak
+        from mpinet.machine.dry import Dry
+        from mpinet.programs.rehearsal import Cluster
+
+        if transport.size > 1:
+            raise UsageError("predict plays a rank on one process: run it without a launcher.")
+        options = self._options
+        before = peak()
+        dry = Dry(options.rank, options.ranks)
+        self._job.require_room(dry)
+        found = self._job.rehearse(dry)
+        self.model = self._job.model
+        cluster = Cluster(options.latency * 1e-6, options.bandwidth * 1e9)
+        result: Row = plain(found)
+        result.pop("computing")
+        result["memory"] = {"peak": peak(), "before": before}
+        result["seconds"] = cluster.seconds(found)
+        return result
+
+    def show(self, result: Row) -> str:
+        """Format the rank's counts, its memory and the model's seconds."""
+        from mpinet.report.tables import fields
+
+        memory, seconds = result["memory"], result["seconds"]
+        shown = {name: value for name, value in result.items() if name != "rank"}
+        shown["modelled"] = ", ".join(result["modelled"]) or "nothing but the seconds"
+        shown["memory"] = f"{memory['peak'] / 2**30:.3g} GiB"
+        shown["seconds"] = "  ".join(f"{name} {value:.3g}" for name, value in seconds.items())
+        heading = f"rank {result['rank']} of {result['ranks']}: {self._options.predicted}"
+        return f"{heading} on {self.topology}\n{fields(shown)}"
+
+    def lasting(self, result: Row) -> Row:
+        """Return the rank's counts without this process's memory and time."""
+        return {name: value for name, value in result.items() if name not in LASTING}

@@ -1,0 +1,332 @@
+"""``mpinet replay``: play a program of messages in time."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mpinet.commands.job import Job, Watch
+from mpinet.commands.options import HostOptions
+from mpinet.commands.replay import MOST_TRIES, ReplayOptions, replay
+from mpinet.errors import UsageError
+from mpinet.jobs.recorded import Recorded
+from mpinet.jobs.replaypath import why_shown
+from mpinet.jobs.replayseveral import InTime, Several, varied
+from mpinet.jobs.timing import (
+    Timed,
+    listed_stuck,
+    timed_of,
+)
+from mpinet.machine.timed.program import Program
+from mpinet.machine.timed.scripted import Scripted, stored
+from mpinet.machine.timed.ticks import in_units, slower, with_times
+from mpinet.programs.messages.named import is_name
+from mpinet.report.rows import Row
+from mpinet.report.tables import fields
+
+if TYPE_CHECKING:
+    from mpinet.base.arrays import Ints
+    from mpinet.machine.timed.costs import Costs
+    from mpinet.machine.timed.run import TimedRun
+    from mpinet.machine.transport import Local
+
+MOST_LOADS = 1 << 24
+"""Most operations of a program for which it is said what loads the busiest links."""
+
+
+def prepare(options: ReplayOptions) -> Job:
+    """Prepare one setting, or all."""
+    settings = varied(options, options.vary, options.plot, replay)
+    if not settings[0]:
+        return _prepared(options)
+    return Several(options, settings, _prepared, options.plot)
+
+
+def _prepared(options: ReplayOptions) -> Replay:
+    """Read the program; refuse costs and networks that do not fit it."""
+    from mpinet.programs.messages.placing import places_of
+
+    timed = timed_of(options)
+    topology = timed.topology
+    program = _program(options.program, topology.hosts if topology else None)
+    places = None
+    if topology is not None:
+        how = "identity" if options.is_searched else options.place
+        places = places_of(how, topology, program.processors, options.seed, searched=True)
+    if options.tries is not None and not options.is_searched:
+        raise UsageError("--tries does not apply: it counts the swaps of --place search.")
+    if not 0 <= options.swaps <= MOST_TRIES:
+        raise UsageError(f"--tries is 0..{MOST_TRIES}, not {options.tries}.")
+    if program.largest:
+        built = isinstance(options.program, Program | Scripted)
+        timed.require_byte_cost("replay", "PROGRAM" if built else str(options.program))
+    program = slower(program, timed.costs.ticks)
+    if places is not None or options.is_searched or options.why:
+        program = stored(program)
+    answers = timed.costs.eager is not None and program.largest > timed.costs.eager
+    timed.costs.window(topology is None, answers)
+    return Replay(options, timed, program, places)
+
+
+def _program(
+    program: str | Path | Program | Scripted, processors: int | None = None
+) -> Program | Scripted:
+    """Read the program, or make it of its name."""
+    from mpinet.programs.messages.goal import read_goal
+    from mpinet.programs.messages.named import program_named
+
+    if isinstance(program, Program | Scripted):
+        return program
+    if is_name(str(program)):
+        return program_named(str(program), processors)
+    return read_goal(Path(program))
+
+
+def played(
+    timed: Timed,
+    program: Program | Scripted,
+    places: Ints | None,
+    options: HostOptions,
+    transport: Local,
+    watch: Watch,
+    noted: bool = False,
+) -> tuple[Row, TimedRun]:
+    """Play a program in time, its processors at their places (collective).
+
+    Returns
+    -------
+    result : dict
+        The result in ticks, with the network's numbers of processors.
+    run : TimedRun
+        The run, with notes of all that happened if these were wanted.
+    """
+    from mpinet.machine import Machine
+    from mpinet.machine.timed.results import result_of
+    from mpinet.machine.timed.run import TimedRun
+    from mpinet.programs.messages.placing import placed
+
+    network = timed.hosting(program.processors)
+    from mpinet.machine.choice import open_mapping
+
+    mapping = open_mapping(options.mapping, network, transport, options.seed)
+    machine = Machine(network, "all", transport, mapping, watch=watch)
+    moved = program if places is None else placed(stored(program), places, network.hosts)
+    run = TimedRun(machine, moved, timed.costs, timed.routing, noted).run()
+    return result_of(run), run
+
+
+def _renamed(result: Row, places: list[int] | None) -> Row:
+    """Return a result with the numbers that processors have in the program."""
+    if places is None:
+        return result
+    numbers = {node: number for number, node in enumerate(places)}
+    stuck = [
+        one
+        | {
+            "processor": numbers[one["processor"]],
+            "waits_for": re.sub(
+                r"processor (\d+)",
+                lambda found: f"processor {numbers[int(found[1])]}",
+                one["waits_for"],
+            ),
+        }
+        for one in result["stuck_operations"]
+    ]
+    lists = ("ends", "computed", "sent", "received", "waited")
+    return result | {
+        **{name: [result[name][node] for node in places] for name in lists if name in result},
+        "stuck_operations": stuck,
+        "first_stuck": [stuck[0]["processor"], stuck[0]["operation"]] if stuck else [],
+    }
+
+
+class Replay(InTime):
+    """A program of messages on a network, or without one."""
+
+    unit = "windows"
+
+    def __init__(
+        self,
+        options: ReplayOptions,
+        timed: Timed,
+        program: Program | Scripted,
+        places: Ints | None,
+    ):
+        super().__init__()
+        self.topology = timed.topology.name if timed.topology else None
+        self._options, self.timed = options, timed
+        self._program, self._places = program, places
+        self._file = options.file
+        self._recorded = Recorded(options, timed.hosting(program.processors))
+
+    @property
+    def title(self) -> str:
+        """Name of the run in sentences."""
+        return f"{self._program.name} in time"
+
+    def run(self, transport: Local, watch: Watch) -> Row:
+        """Play; ask why it takes so long."""
+        told = self._search(transport, watch) if self._options.is_searched else {}
+        why, limits = self._options.why, self._recorded.limits
+        noted = why or limits is not None
+        found, run = self._played(self.timed, self._program, transport, watch, noted)
+        self.note_crossing(run.machine)
+        self._made, self._ended = run, found["time"]
+        if self._options.why:
+            found |= self._why(run, found, transport, watch)
+        found |= {"busiest_links": self._with_loads(found["busiest_links"], run)}
+        places = None if self._places is None else self._places.tolist()
+        return in_units(_renamed(found | told, places), self.timed.costs.ticks)
+
+    def _search(self, transport: Local, watch: Watch) -> Row:
+        """Find better places; return the fields that tell of them (collective)."""
+        from mpinet.machine.transport import Local
+        from mpinet.programs.messages.placesearch import bound_of_places, search_places
+
+        timed, program, options = self.timed, stored(self._program), self._options
+        assert timed.topology is not None  # --flat has no places
+        one = Local()
+
+        def play(places: Ints) -> tuple[int, int]:
+            found, _ = played(timed, program, places, options, one, lambda *done: None)
+            return found["time"], found["busy"] + found["waits"]
+
+        found = search_places(program, timed.topology, play, transport, options.seed, options.swaps)
+        self._places = found.places
+        bound = bound_of_places(program, timed.topology, timed.costs)
+        return {
+            "places": found.places.tolist(),
+            "time_before": found.start,
+            "lower_bound": bound.time,
+            "lower_by": bound.by,
+        }
+
+    def keep(self, transport: Local) -> None:
+        """Write the recording, if one is wanted (collective)."""
+        limits = self._recorded.limits
+        if limits is None:
+            return
+        import numpy as np
+
+        from mpinet.machine.timed.layout import NEVER
+        from mpinet.machine.timed.recorded import record
+        from mpinet.machine.trace import Trace
+
+        run, unit, ticks = self._made, self.timed.unit, self.timed.costs.ticks
+        name, said_at = self._file.name if self._file else "", run.whole.lines
+        said, lines = self._said(said_at), said_at.tolist()
+
+        def place_of(row: int) -> tuple[str, int]:
+            return (
+                (said[row], 0) if said and said[row] else (name if lines[row] else "", lines[row])
+            )
+
+        first, last = (min(time * ticks, NEVER) for time in (limits.first, limits.last))
+        limits = replace(limits, first=first, last=last)
+        trace = run.machine.trace = Trace(limits)
+        last = run.machine.checked(lambda: record(trace, run, place_of))
+        # NICs may be busy for longer than any CPU.
+        steps = max(self._ended, int(transport.max(np.array([last]))[0]))
+        timed = {"steps": steps, "unit": unit} | ({"ticks": ticks} if ticks > 1 else {})
+        self._recorded.write(transport, run.machine, {"mode": self._options.mode}, timed)
+
+    def _played(
+        self,
+        timed: Timed,
+        program: Program | Scripted,
+        transport: Local,
+        watch: Watch,
+        noted: bool = False,
+    ) -> tuple[Row, TimedRun]:
+        return played(timed, program, self._places, self._options, transport, watch, noted)
+
+    def _why(self, run: TimedRun, found: Row, transport: Local, watch: Watch) -> Row:
+        """Return the fields of the critical path (collective)."""
+        from mpinet.jobs.replaypath import followed, gains
+
+        def play(costs: Costs, program: Program) -> int:
+            timed = self.timed._replace(costs=costs)
+            return int(self._played(timed, program, transport, watch)[0]["time"])
+
+        told = followed(run, found, self._numbers(run), self._said(run.whole.lines))
+        counts, costs = told.pop("counts"), self.timed.costs
+        return told | {"gains": gains(counts, costs, stored(self._program), found["time"], play)}
+
+    def _numbers(self, run: TimedRun) -> Ints:
+        """Return the number in the program of each processor."""
+        import numpy as np
+
+        numbers = np.arange(run.machine.topology.hosts)
+        if self._places is not None:
+            numbers[self._places] = np.arange(len(self._places))
+        return numbers
+
+    def _said(self, lines: Ints) -> list[str]:
+        """Return what stands behind the lines of the file; nothing, if there is none."""
+        from mpinet.programs.messages.loaders import comments_of
+
+        return [] if self._file is None else comments_of(self._file, lines)
+
+    def _with_loads(self, links: list[Row], run: TimedRun) -> list[Row]:
+        """Return the busiest links with what loads them."""
+        from mpinet.machine.timed.layout import SEND
+        from mpinet.programs.messages.loaders import loads_of
+
+        timed, routing = self.timed, self.timed.routing
+        if not links or "node" not in links[0] or routing is None or routing.numbered:
+            return links
+        if run.program.operations > MOST_LOADS:
+            return links
+        moved = run.whole
+        said = self._said(moved.lines[moved.kind == SEND])
+        loads = loads_of(
+            moved,
+            run.machine.topology,
+            routing,
+            [(link["node"], link["port"]) for link in links],
+            timed.costs.half_duplex,
+            said if all(said) else (),
+            self._places,
+        )
+        return [link | {"loaded_by": load} for link, load in zip(links, loads, strict=True)]
+
+    def shortfall(self, result: Row) -> str:
+        """Return the sentence on operations that never end, with both ends of the first ones."""
+        if not result["stuck"]:
+            return ""
+        return f"{result['stuck']} operations never end:\n" + listed_stuck(
+            result["stuck_operations"]
+        )
+
+    def show(self, result: Row) -> str:
+        """Format the counts, the last processor, and the busiest links."""
+        where = self.timed.where
+        hidden = ("first_stuck", "path_shares")
+        shown = self.timed.shown
+        plain = {
+            name: value
+            for name, value in result.items()
+            if name not in hidden and not isinstance(value, list)
+        }
+        text = f"{self._program.name} on {where}\n{fields(with_times(plain, shown))}"
+        if self._options.is_searched:
+            gain = 1 - result["time"] / (result["time_before"] or 1)
+            text += f"\n\n{100 * gain:.1f} % less than in the places of their numbers"
+        if result["busiest_links"]:
+            from mpinet.report.tables import table
+
+            rows = [
+                [_loaded(value) if name == "loaded_by" else value for name, value in row.items()]
+                for row in (with_times(row, shown) for row in result["busiest_links"])
+            ]
+            heading = [name.replace("_", " ") for name in result["busiest_links"][0]]
+            text += f"\n\n{table(rows, heading)}"
+        if self._options.why:
+            text += f"\n\n{why_shown(result, shown)}"
+        return text
+
+
+def _loaded(loads: list[Row]) -> str:
+    return ", ".join(f"{load['what']}: {load['bytes']}" for load in loads)

@@ -1,0 +1,195 @@
+"""Several settings of a replay: all combinations of options' values, one table, one picture."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from mpinet.base.files import whole_file
+from mpinet.base.numerals import is_whole, quoted
+from mpinet.base.plain import nearest, plain
+from mpinet.base.units import SECONDS, fitting
+from mpinet.commands.job import Job, Watch
+from mpinet.commands.optionrecords import values_of
+from mpinet.commands.options import RecordingOptions
+from mpinet.commands.signature import given, options_of
+from mpinet.errors import MpinetError, UsageError
+from mpinet.experiments.plan import points_of
+from mpinet.jobs.plot import ENDINGS, WIDTH
+from mpinet.jobs.timing import Timed
+from mpinet.machine.timed.ticks import with_times
+from mpinet.machine.transport import Local
+from mpinet.report.curves import curves_of
+from mpinet.report.drawing.figure import library
+from mpinet.report.files import require_file
+from mpinet.report.rows import Row
+from mpinet.report.tables import table
+
+VARIED = (
+    *("on", "flat", "routing", "mode", "machine", "overhead", "overhead_byte", "gap", "gap_byte"),
+    *("eager", "latency", "time_byte", "duplex", "place", "seed"),
+)
+"""Options that may be varied: all that times depend on, but for the unit."""
+
+Given = TypeVar("Given", bound=RecordingOptions)
+
+
+def varied(
+    options: RecordingOptions,
+    vary: str | Sequence[str] | None,
+    plot: str | Path | None,
+    function: Callable[..., Any],
+) -> list[Row]:
+    """Return what each setting gives the varied options, the last one changing fastest.
+
+    Raises
+    ------
+    UsageError
+        A word is no ``OPTION=VALUE``, or an option is none that may be varied, or has no such
+        value, or is given beside.
+    """
+    default = {option.dest: option.default for option in options_of(function)}
+    words, found = [vary] if isinstance(vary, str) else list(vary or ()), values_of(options)
+    values: dict[str, list[str | int]] = {}
+    for word in words:
+        typed, equals, value = word.partition("=")
+        name = typed.strip("-").replace("-", "_")
+        if not equals or name not in VARIED:
+            names = ", ".join(VARIED).replace("_", "-")
+            raise UsageError(f"--vary takes OPTION=VALUE, not {quoted(word)}; options: {names}.")
+        if found[name] != default[name]:
+            raise UsageError(f"--{typed} is given, and varied, too: leave out one of them.")
+        number = name in ("eager", "seed") and is_whole(value)
+        values.setdefault(name, []).append(int(value) if number else value)
+    line = options.line
+    files = {"record": options.record, "draw": line.draw, "play": line.play, "trace": line.trace}
+    for name, file in {**files, "checkpoint": line.checkpoint}.items():
+        if values and file is not None:
+            raise UsageError(f"--{name} is for one run: it does not go with --vary.")
+    if plot is not None:
+        if not values:
+            raise UsageError("--plot draws the settings of --vary: give some.")
+        require_file(Path(plot), ENDINGS, "a plot's file")
+        library()
+    settings = [point.options for point in points_of({"command": "replay", **values})]
+    for setting in settings:
+        given(function, {"program": found["program"], **setting})
+    return settings
+
+
+class InTime(Job):
+    """Job that plays a program in time."""
+
+    timed: Timed
+    """Network, costs and unit."""
+
+
+class Several(Job):
+    """A program in several settings; its result is that of the best one, and a row for each.
+
+    Parameters
+    ----------
+    options : RecordingOptions
+        What was given.
+    settings : sequence of dict
+        What each setting gives the varied options.
+    prepare : callable
+        Prepares the job of one setting.
+    plot : path or None
+        Picture of the settings.
+    """
+
+    unit = "runs"
+    has_curves = True
+
+    def __init__(
+        self,
+        options: Given,
+        settings: Sequence[Row],
+        prepare: Callable[[Given], InTime],
+        plot: str | Path | None,
+    ):
+        super().__init__()
+        self._settings, self._plot = settings, plot
+        self._jobs = []
+        for setting in settings:
+            try:
+                self._jobs.append(prepare(replace(options, **setting)))
+            except MpinetError as error:
+                words = " ".join(f"{name}={value}" for name, value in setting.items())
+                raise type(error)(f"{words}: {error}") from None
+        self._best = self._jobs[0]
+        units = {job.timed.unit: None for job in self._jobs}
+        if len(units) > 1:
+            raise UsageError(
+                f"--vary machine: times of these machines are in {' and '.join(units)}. Give one "
+                "unit for all settings, such as --unit ns."
+            )
+
+    @property
+    def title(self) -> str:
+        """Name of the run in sentences."""
+        return f"{self._best.title}, in {len(self._jobs)} settings"
+
+    def run(self, transport: Local, watch: Watch) -> Row:
+        """Play the program in every setting; take the one of least time, the first of several."""
+        rows: list[Row] = []
+        found: Row = {}
+        for number, (job, setting) in enumerate(zip(self._jobs, self._settings, strict=True)):
+            watch(number, len(self._jobs))
+            result = job.run(transport, lambda *done: None)
+            row = {name: result[name] for name in ("time", "waits", "busiest", "stuck")}
+            rows.append({"options": {key: str(each) for key, each in setting.items()}, **row})
+            if not found or _rank(result) < _rank(found):
+                found, self._best = result, job
+        self.topology, self.crossing = self._best.topology, self._best.crossing
+        for row, job in zip(rows, self._jobs, strict=True):
+            row["best"] = job is self._best
+        if self._plot is not None and transport.rank == 0:
+            self.plotted(plain(found | {"settings": rows}, nearest), Path(self._plot))
+        return found | {"settings": rows}
+
+    def plotted(self, result: Row, file: Path) -> None:
+        """Draw the time over the option that was varied first, by the values of the others."""
+        from mpinet.report.drawing.axes import plotted
+
+        require_file(file, ENDINGS, "a plot's file")
+        first, *others = result["settings"][0]["options"]
+        rows, unit = self.rows(result), self._best.timed.unit
+        shown = fitting(min(row["time"] for row in rows), unit)
+        of_shown = float(SECONDS[unit] / SECONDS[shown])
+        rows = [row | {"time": row["time"] * of_shown} for row in rows]
+        curves = curves_of(rows, first, "time", others)
+        labels = (first, f"time in {shown}")
+        with whole_file(file) as opened:
+            opened.write(plotted(curves, file.suffix[1:].lower(), WIDTH, labels))
+
+    def rows(self, result: Row) -> list[Row]:
+        """Return a row for each setting."""
+        return [
+            {**row["options"], **{name: row[name] for name in row if name != "options"}}
+            for row in result["settings"]
+        ]
+
+    def shortfall(self, result: Row) -> str:
+        """Return the sentence on operations that never end, in the best setting or in others."""
+        stuck = sum(row["stuck"] > 0 for row in result["settings"])
+        if not stuck or result["stuck"]:
+            return self._best.shortfall(result)
+        return f"In {stuck} of {len(self._jobs)} settings operations never end."
+
+    def show(self, result: Row) -> str:
+        """Format a line for each setting, then the best one."""
+        rows = [with_times(row, self._best.timed.shown) for row in self.rows(result)]
+        lines = [["best" if value is True else "" if value is False else value
+                  for value in row.values()] for row in rows]  # fmt: skip
+        headings = [name.replace("_", " ") for name in rows[0]]
+        best = {name: value for name, value in result.items() if name != "settings"}
+        return f"{table(lines, headings)}\n\n{self._best.show(best)}"
+
+
+def _rank(result: Row) -> tuple[bool, int]:
+    """Return the order of results: those that end first, then by time."""
+    return result["stuck"] > 0, result["time"]

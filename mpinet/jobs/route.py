@@ -1,0 +1,135 @@
+"""``mpinet route``: route a traffic pattern."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mpinet.base.files import require_writable
+from mpinet.base.plain import plain
+from mpinet.commands.job import Job, Watch
+from mpinet.commands.route import RouteOptions
+from mpinet.errors import UsageError
+from mpinet.jobs.faults import lasting_faults
+from mpinet.jobs.machinejob import MachineJob
+from mpinet.jobs.opening import routing_of, topology_named
+from mpinet.networks.routing import Routing
+from mpinet.networks.topology import Topology
+from mpinet.report.rows import Row
+from mpinet.report.tables import fields
+
+if TYPE_CHECKING:
+    from mpinet.machine import Machine
+    from mpinet.machine.dry import Dry
+    from mpinet.machine.faults import Faults
+    from mpinet.machine.transport import Local
+    from mpinet.programs.rehearsal import Rehearsal
+    from mpinet.programs.traffic import Traffic
+
+MAX_METERED = 2**28
+"""Most ports of a machine whose channel loads are metered unless that is asked for."""
+
+
+def prepare(options: RouteOptions) -> Job:
+    """Make the traffic and the faults; refuse options that would have no effect."""
+    from mpinet.programs.traffic import traffic
+
+    topology = topology_named(options.topology)
+    if options.paths_out is not None:
+        require_writable(Path(options.paths_out))
+    if options.mode == "ideal":
+        _refuse(options.ports == "one", "--ports one", "in ideal mode no port model holds")
+        _refuse(options.duplex == "half", "--duplex half", "in ideal mode no port model holds")
+        _refuse(options.policy == "fifo", "--policy fifo", "in ideal mode no message waits")
+    _refuse(
+        options.wants_paths and options.faults is not None,
+        "--paths",
+        "with --faults messages may end on their way",
+    )
+    pattern = traffic(topology, options.pairs, options.seed)
+    faults = lasting_faults(topology, options.faults)
+    routing = routing_of(topology, options.routing, options.seed)
+    return Route(options, topology, routing, pattern, faults)
+
+
+def _refuse(wrong: bool, option: str, reason: str) -> None:
+    if wrong:
+        raise UsageError(f"{option} does not apply: {reason}.")
+
+
+class Route(MachineJob):
+    """Routing of a traffic pattern over a machine."""
+
+    def __init__(
+        self,
+        options: RouteOptions,
+        topology: Topology,
+        routing: Routing,
+        traffic: Traffic,
+        faults: Faults,
+    ):
+        super().__init__(options, topology)
+        self._routing = routing
+        self._traffic = traffic
+        self._faults = faults
+
+    def run(self, transport: Local, watch: Watch) -> Row:
+        """Route the messages, and hash the paths if that is wanted."""
+        from mpinet.programs.route import route
+        from mpinet.report.hashes import dealt_lines, hash_into, path_lines
+
+        options = self.options
+        machine = self._machine(transport, watch)
+        found = route(
+            machine, self._traffic, self._routing, options.mode, options.policy, self._faults
+        )
+        self.note_crossing(machine)
+        result: Row = plain(found) | {"routing": self._routing.name}
+        if options.wants_paths:
+            lines = path_lines(self.network, self._routing, self._traffic.ends)
+            dealt = dealt_lines(transport, self._traffic.total, lines)
+            result["paths_sha256"] = hash_into(dealt, options.paths_out, transport)
+        return result
+
+    @property
+    def least_moves(self) -> int:
+        """Messages, each of which moves unless it is for its own processor."""
+        return self._traffic.total
+
+    def rehearse(self, dry: Dry) -> Rehearsal:
+        """Play one rank of many."""
+        from mpinet.programs.rehearsal import rehearse_route
+
+        options = self.options
+        _refuse(options.wants_paths, "--paths", "a rank alone has no whole paths")
+        _refuse(options.faults is not None, "--faults", "predict knows whole machines")
+        machine = self._machine(dry)
+        return rehearse_route(
+            machine, dry, self._traffic, self._routing, options.mode, options.policy
+        )
+
+    def _machine(self, transport: Local, watch: Watch = lambda steps: None) -> Machine:
+        """Return the machine, which meters loads if that is wanted, or small enough."""
+        options = self.options
+        machine = self.make_machine(transport, watch, self._metered)
+        self.model |= {"mode": options.mode, "policy": options.policy}
+        return machine
+
+    @property
+    def _metered(self) -> bool:
+        """True if the machine meters loads."""
+        if self.options.loads is not None:
+            return bool(self.options.loads)
+        return self.network.size * self.network.ports <= MAX_METERED
+
+    def needs(self, ranks: int) -> int:
+        """Return the bytes of messages, and of what is written down per port."""
+        from mpinet.programs import needs
+
+        words = self._routing.words
+        drawn = self.options.pairs.startswith("random:") or self.options.pairs.endswith(".csv")
+        return needs.route(self.share(ranks), self._traffic.total, words, drawn, self._metered)
+
+    def show(self, result: Row) -> str:
+        """Format the counts."""
+        return f"{self.options.pairs} traffic on {self.topology}\n{fields(result)}"

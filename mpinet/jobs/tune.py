@@ -1,0 +1,239 @@
+"""``mpinet tune``: which algorithm of a collective takes least time, for which size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mpinet.base.files import whole_file
+from mpinet.base.memory import bytes_of
+from mpinet.base.numerals import quoted
+from mpinet.base.units import SECONDS, fitting
+from mpinet.commands.job import Job, Watch
+from mpinet.commands.tune import TuneOptions
+from mpinet.errors import UsageError
+from mpinet.jobs.plot import ENDINGS
+from mpinet.jobs.timing import Timed, timed_of
+from mpinet.machine.timed.ticks import in_units
+from mpinet.report.curves import Curve, Dot
+from mpinet.report.drawing.figure import library
+from mpinet.report.files import require_file
+from mpinet.report.rows import Row
+from mpinet.report.tables import table
+
+if TYPE_CHECKING:
+    from mpinet.machine.transport import Local
+    from mpinet.programs.messages.bounds import Demand
+
+MOST_SIZES = 1000
+
+
+WIDTH = 5.0
+"""Inches of the picture."""
+
+
+FACTOR = 10
+"""Factor between two sizes of a range."""
+
+
+def prepare(options: TuneOptions) -> Job:
+    """Read the sizes, and which algorithms there are."""
+    import numpy as np
+
+    from mpinet.programs.messages.bounds import Demand
+    from mpinet.programs.messages.placing import places_of
+    from mpinet.programs.messages.textbook import ALGORITHMS
+
+    if options.plot is not None:
+        require_file(Path(options.plot), ENDINGS, "a plot's file")
+        library()
+    timed = timed_of(options)
+    count = options.processors
+    if count is None:
+        if timed.topology is None:
+            raise UsageError("--flat has no processors of its own: give --processors P.")
+        count = timed.topology.hosts
+    if not 1 <= count <= 1 << 20:
+        raise UsageError(f"--processors is 1..2^20, not {count}.")
+    places = None
+    if timed.topology is not None:
+        places = places_of(options.place, timed.topology, count, options.seed)
+    known = ALGORITHMS[options.collective]
+    names = _names(options.algorithms, known)
+    segment = None if options.segment is None else bytes_of(options.segment)
+    timed.costs.window(timed.topology is None, timed.costs.eager is not None)
+    where = np.arange(count) if places is None else places
+    demands = [Demand(options.collective, size, where) for size in sizes_of(options.bytes)]
+    timed.require_byte_cost("tune", options.collective)
+    return Tune(options, timed, names, demands, segment)
+
+
+def sizes_of(text: str | int) -> list[int]:
+    """Read sizes: ``1kB,1MB``, or ``1..1GB`` with every power of ten between.
+
+    Raises
+    ------
+    UsageError
+        They are no sizes.
+
+    Examples
+    --------
+    >>> sizes_of("5..3kB,1MB")
+    [5, 10, 100, 1000, 3000, 1000000]
+    """
+    sizes = []
+    for part in str(text).split(","):
+        first, dots, last = part.partition("..")
+        least, most = bytes_of(first), bytes_of(last if dots else first)
+        if most < least:
+            raise UsageError(f"--bytes: {quoted(part)} ends before it begins.")
+        power = 1
+        sizes.append(least)
+        while power < most:
+            if power > least:
+                sizes.append(power)
+            power *= FACTOR
+        if most > least:
+            sizes.append(most)
+    if len(sizes) > MOST_SIZES:
+        raise UsageError(f"--bytes: {len(sizes)} sizes are more than {MOST_SIZES}.")
+    return sizes
+
+
+def draw_times(
+    points: Mapping[str, Mapping[int, float]], title: str, unit: str, file: Path
+) -> None:
+    """Draw times over bytes, both by powers of ten; the file's ending says how."""
+    from mpinet.report.drawing.axes import plotted
+
+    require_file(file, ENDINGS, "a plot's file")
+    times = [time for each in points.values() for time in each.values()]
+    shown = fitting(min(filter(None, times), default=0), unit)
+    of_shown = SECONDS[unit] / SECONDS[shown]
+
+    def dot(size: int, time: float) -> Dot:
+        value = float(Fraction(time) * of_shown)
+        return Dot(size, value, value, value, 1)
+
+    curves = [
+        Curve(title, name, [dot(*point) for point in each.items()]) for name, each in points.items()
+    ]
+    kind = file.suffix[1:].lower()
+    with whole_file(file) as opened:
+        opened.write(plotted(curves, kind, WIDTH, ("bytes", f"time in {shown}"), log="xy"))
+
+
+def _names(given: str | Sequence[str] | None, known: Iterable[str]) -> list[str] | None:
+    """Return the algorithms that were asked for; None: all."""
+    if given is None:
+        return None
+    names = given.split(",") if isinstance(given, str) else [*given]
+    for name in names:
+        if name not in known:
+            raise UsageError(f"--algorithms: there are {', '.join(known)}, not {quoted(name)}.")
+    return names
+
+
+class Tune(Job):
+    """A collective by all its algorithms, at some sizes."""
+
+    unit = "runs"
+
+    def __init__(
+        self,
+        options: TuneOptions,
+        timed: Timed,
+        names: list[str] | None,
+        demands: list[Demand],
+        segment: int | None,
+    ):
+        super().__init__()
+        self.topology = timed.topology.name if timed.topology else None
+        self._options, self._timed, self._segment = options, timed, segment
+        self._names, self._demands = names, demands
+
+    @property
+    def title(self) -> str:
+        """Name of the run in sentences."""
+        return f"{self._options.collective} by its algorithms"
+
+    def run(self, transport: Local, watch: Watch) -> list[Row]:
+        """Play every algorithm at every size (collective)."""
+        from mpinet.programs.messages.bounds import lower_bound
+
+        rows: list[Row] = []
+        for number, demand in enumerate(self._demands):
+            watch(number, len(self._demands))
+            times = self._times(demand, transport)
+            bound = lower_bound(demand, self._timed.topology, self._timed.costs)
+            rows += [
+                {
+                    "bytes": demand.size,
+                    "algorithm": name,
+                    "time": time,
+                    "best": time == min(times.values()),
+                    "lower_bound": bound.time,
+                    "lower_by": bound.by,
+                }
+                for name, time in times.items()
+            ]
+        rows = [in_units(row, self._timed.costs.ticks) for row in rows]
+        if self._options.plot is not None and transport.rank == 0:
+            self.plotted(rows, Path(self._options.plot))
+        return rows
+
+    has_curves = True
+
+    def plotted(self, result: list[Row], file: Path) -> None:
+        """Draw time over bytes, both by powers of ten, and the bound."""
+        points: dict[str, dict[int, float]] = {}
+        for row in result:
+            points.setdefault(row["algorithm"], {})[row["bytes"]] = row["time"]
+        points["lower bound"] = {row["bytes"]: row["lower_bound"] for row in result}
+        title = f"{self._options.collective} on {self._timed.where}"
+        draw_times(points, title, self._timed.unit, file)
+
+    def _times(self, demand: Demand, transport: Local) -> dict[str, int]:
+        """Return the time of each algorithm; those for powers of two only where they apply."""
+        from mpinet.jobs.replay import played
+        from mpinet.programs.messages.named import made
+        from mpinet.programs.messages.textbook import ALGORITHMS
+
+        count, times = len(demand.places), dict[str, int]()
+        identity = (demand.places == range(count)).all()
+        for name in self._names or ALGORITHMS[demand.collective]:
+            try:
+                what = made(demand.collective, name, demand.size, count, self._segment)
+            except UsageError:
+                if self._names is not None or not count & (count - 1):
+                    raise
+                continue
+            places = None if identity else demand.places
+            found, _ = played(
+                self._timed, what.program, places, self._options, transport, lambda *done: None
+            )
+            times[name] = found["time"]
+        return times
+
+    def show(self, result: list[Row]) -> str:
+        """Format a line per size: the times of all algorithms, the best one, the bound."""
+        names = [*dict.fromkeys(row["algorithm"] for row in result)]
+        sizes = [*dict.fromkeys(row["bytes"] for row in result)]
+        lines, shown = [], self._timed.shown
+        for size in sizes:
+            here = {row["algorithm"]: row for row in result if row["bytes"] == size}
+            best = ", ".join(name for name, row in here.items() if row["best"])
+            bound = next(iter(here.values()))
+            lines.append(
+                [
+                    size,
+                    *(shown(here[name]["time"]) for name in names),
+                    shown(bound["lower_bound"]),
+                    bound["lower_by"],
+                    best,
+                ]
+            )
+        heading = f"{self._options.collective} on {self._timed.where}"
+        return f"{heading}\n{table(lines, ['bytes', *names, 'bound', 'by', 'best'])}"
