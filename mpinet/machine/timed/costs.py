@@ -96,7 +96,7 @@ class Costs:
         for name, (value, least) in named.items():
             if value > MOST_COST and self.ticks > 1 and name != "eager":
                 raise UsageError(
-                    f"{name}: {value / self.ticks:.6g} units are more than 2^40 ticks of "
+                    f"{name} ({value / self.ticks:.6g}) is more than 2^40 ticks of "
                     f"{1 / self.ticks:.6g} unit. A tick divides all costs: round the costs."
                 )
             if not least <= value <= MOST_COST:
