@@ -100,7 +100,8 @@ class Costs:
                     f"{1 / self.ticks:.6g} unit. A tick divides all costs: round the costs."
                 )
             if not least <= value <= MOST_COST:
-                raise UsageError(f"{name} is {least}..2^40 units, not {value}.")
+                above = "more than 0" if least else "0 or more"
+                raise UsageError(f"{name} is {above}, and at most 2^40 units, not {value}.")
         if not self.latencies or not self.byte_times:
             raise UsageError("Links have a latency and a time per byte, of one class at least.")
 
