@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from mpinet.cli.commands import parse
-from mpinet.commands import module_of
+from mpinet.jobs import module_of
 from mpinet.machine.transport import Local, world
 from mpinet.report.envelope import digest
 
