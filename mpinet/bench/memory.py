@@ -7,13 +7,13 @@ difference. The baselines are the arrays that the workload cannot do without.
 from __future__ import annotations
 
 import shlex
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
+from mpinet.base.ownership import own_python
 from mpinet.bench.benchmark import (
     MPINET,
     ONE,
@@ -48,7 +48,7 @@ MACHINE_GIB = 24
 
 def peak_of(ranks: int, words: Sequence[str]) -> int:
     """Measure the bytes that all ranks of an mpinet command need: the sum of their peaks."""
-    program = [sys.executable, "-m", "mpinet.bench.footprint", *words]
+    program = own_python("-m", "mpinet.bench.footprint", *words)
     lines = launch(ranks, program).splitlines()
     return sum(int(line.split()[-1]) for line in lines if line.startswith(PEAK))
 
@@ -205,8 +205,8 @@ LARGEST = {
         "load hypercube:20 --rate 0.1 --warmup 50 --steps 50",
     ),
     "replay": Large(
-        "replay exchange:halo,1kB,sides=16x16,rounds=2 --on torus:16x16",
-        "replay exchange:halo,1kB,sides=3200x3125,rounds=10 --on torus:3200x3125",
+        "replay exchange:halo,1kB,sides=16x16,rounds=2 --on torus:16x16 --time-byte 0",
+        "replay exchange:halo,1kB,sides=3200x3125,rounds=10 --on torus:3200x3125 --time-byte 0",
         gib=16,
     ),
     "flood": Large("flood gmn:16380", "flood gmn:16777152"),

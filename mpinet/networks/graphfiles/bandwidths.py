@@ -60,6 +60,8 @@ def with_capacities(where: str, graph: networkx.Graph | Table, unit: str | None)
     if isinstance(graph, np.ndarray):
         u, v = graph[0].tolist()
         raise TopologyError(f"{where}: the bandwidth of the link between {u} and {v}: it has none.")
+    if graph.number_of_edges() == 0:
+        return graph  # it is refused as a network
     rates = [_rate_of(where, u, v, said) for u, v, said in graph.edges(data=True)]
     try:
         each = _common(rates) if unit is None else rate(unit)
@@ -91,7 +93,7 @@ def _rate_of(where: str, u: object, v: object, said: dict[str, object]) -> Fract
         if given is not None:
             return rate(str(given))
         if "time_byte" in said:
-            return Fraction(10**15, byte_time(str(said["time_byte"]), "fs"))
+            return 10**15 / byte_time(str(said["time_byte"]), "fs")
         raise UsageError("it has none.")
     except (UsageError, ZeroDivisionError) as error:
         reason = "it is infinite." if isinstance(error, ZeroDivisionError) else error
@@ -101,6 +103,6 @@ def _rate_of(where: str, u: object, v: object, said: dict[str, object]) -> Fract
 
 
 def _common(rates: list[Fraction]) -> Fraction:
-    """Return the greatest rate of which all are multiples."""
-    whole = reduce(lcm, (one.denominator for one in rates))
-    return Fraction(reduce(gcd, (int(one * whole) for one in rates)), whole)
+    """Return the greatest rate of which all are multiples; 0 without rates."""
+    whole = reduce(lcm, (one.denominator for one in rates), 1)
+    return Fraction(reduce(gcd, (int(one * whole) for one in rates), 0), whole)

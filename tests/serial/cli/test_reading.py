@@ -18,12 +18,19 @@ COMMANDS = (
     "show graph:{}.gml",
     "show graph:{}.graphml",
     "show graph:{}.g6",
+    "show graph:{}.csv",
+    "show graph:{}.dot",
     "route ring:8 --pairs {}.csv",
     "route ring:8 --faults {}.txt",
     "load ring:8 --pattern {}.csv",
     "schedule run {}.csv --on ring:8",
     "plot {}.csv --x a --y b -o p.svg",
     "plot {}.json --x a --y b -o p.svg",
+    "replay {}.goal --flat 1",
+    "replay {}.bin --on ring:8",
+    "replay allreduce:ring,1kB,processors=8 --on ring:8 --place {}.txt",
+    "load ring:8 --program {}.goal",
+    "load ring:8 --program allreduce:ring,64 --place {}.txt",
     "play {}.npz -o page.html",
     "play {}.csv -o page.html",
     "trace {}.npz -o trace.json",
@@ -61,6 +68,13 @@ def test_what_has_no_end_is_refused_by_every_reader(here, capsys, monkeypatch):
         known = ("more than", "characters at most", "is a device", "is no checkpoint")
         assert any(reason in said for reason in known), (command, said)
         os.unlink(name)
+
+
+@pytest.mark.parametrize("length", [252, 5000])  # of a name with its ending, and of a path
+def test_a_name_that_is_too_long_is_a_sentence(here, capsys, length):
+    for command in COMMANDS:
+        status, said = said_by(command.format("n" * length).split(), capsys)
+        assert status == 2 and said.startswith("mpinet: ") and said.count("\n") == 1, command
 
 
 def test_pipes_are_read(here, capsys):
@@ -111,3 +125,12 @@ def test_memory_that_has_run_out_is_that_of_the_limit_that_was_met(monkeypatch):
     assert "this process may have 2.0 GiB of address space (ulimit -v)" in said
     monkeypatch.setattr("mpinet.base.memory.process_limit", lambda: 2**34)
     assert "there are 16.0 GiB here" in out_of_memory(MemoryError())
+
+
+@pytest.mark.parametrize("name", ["1" * 300, "a/" * 3000 + "b"])
+def test_a_name_that_no_file_can_have_is_refused_by_every_reader(name, here, capsys):
+    """Linux names have at most 255 bytes, and paths 4,096."""
+    for command in COMMANDS:
+        status, said = said_by(command.format(name).split(), capsys)
+        assert (status, said.count("\n")) == (2, 1), (command, said)
+        assert said.startswith("mpinet: "), command

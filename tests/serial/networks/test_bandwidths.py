@@ -89,3 +89,11 @@ def test_a_file_without_bandwidths_is_refused(tmp_path):
         (tmp_path / "no.edges").write_text(f"{u} {v}\n")
         with pytest.raises(TopologyError, match=f"between {u} and {v}: it has none"):
             mpinet.open(f"graph:{tmp_path}/no.edges,bandwidth")
+
+
+def test_a_graph_without_links_is_refused_as_such(tmp_path):
+    for text in ("@\n", "A?\n"):  # one and two nodes
+        (tmp_path / "few.g6").write_text(text)
+        for more in ("", ",bandwidth", ",bandwidth=1GB/s"):
+            with pytest.raises(TopologyError, match=r"the graph has|pieces"):
+                mpinet.open(f"graph:{tmp_path}/few.g6{more}")
