@@ -554,7 +554,7 @@ class Topology:
 
     def _try_routing(self, routing: Routing, arrives: bool) -> None:
         """Hold a routing of a user's own against its promises."""
-        from mpinet.networks.promises import Trial
+        from mpinet.networks.trial import Trial
 
         with blaming(type(self), self.name):
             Trial(self, np.random.default_rng(0)).hold(routing, arrives)
