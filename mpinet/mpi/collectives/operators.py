@@ -265,7 +265,7 @@ def require_alike(one: Buffer, other: Buffer) -> None:
 
 def _unpacked(body: bytes, count: int, datatype: Any) -> bytearray:
     """A body's elements as they lie in memory."""
-    memory = bytearray(max(count * datatype.extent, layout_of(datatype).reach(count)[1]))
+    memory = bytearray(max(count * datatype.extent, layout_of(datatype).reach(count).high))
     Buffer([memory, count, datatype], writable=True).write(body)
     return memory
 

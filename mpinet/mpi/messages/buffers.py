@@ -147,7 +147,9 @@ class Buffer:
             return _read_elsewhere(self.address, layout, self.nbytes)
         if not layout.gapless:
             return layout.read(self.address, self.count)
-        body = memory[self._offset : self._offset + self.nbytes].tobytes()
+        if self.nbytes < memory.nbytes:
+            memory = memory[self._offset : self._offset + self.nbytes]
+        body = memory.tobytes()
         return body
 
     def write(self, data: bytes) -> None:
@@ -182,8 +184,10 @@ class Buffer:
         layout, memory, first = self.layout, self._memory, self._offset
         if memory is None or not self.nbytes:
             return
-        low, high = layout.reach(self.count)
-        low, high = first + low, first + high
+        if layout.gapless and 0 <= first <= memory.nbytes - self.nbytes:
+            return
+        reach = layout.reach(self.count)
+        low, high = first + reach.low, first + reach.high
         if low >= 0 and high <= memory.nbytes:
             return
         last = first + (self.count - 1) * layout.extent

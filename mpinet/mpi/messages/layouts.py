@@ -7,9 +7,9 @@ layout as an attribute of the real MPI, which deletes the attribute when the dat
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from math import gcd
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -30,6 +30,26 @@ Runs: TypeAlias = tuple[Ints, Ints]
 """The first byte of each run, and the bytes in it."""
 
 
+class Reach(NamedTuple):
+    """The memory that some elements of a datatype reach, and the places of their bytes in it."""
+
+    count: int
+    low: int
+    """The first byte, counted from the first element's place."""
+    nbytes: int
+    first: int
+    """The place of the first run in there."""
+    shape: tuple[int, int, int]
+    """Elements, runs of each, and units of each run, if the runs are regular."""
+    places: Ints | None
+    """The places of all units; None if they are regular, or too many."""
+
+    @property
+    def high(self) -> int:
+        """The end of the last byte."""
+        return self.low + self.nbytes
+
+
 class Layout:
     """Places of the bytes of a datatype.
 
@@ -42,8 +62,8 @@ class Layout:
     """
 
     __slots__ = (
-        *("_ends", "_kind", "_places", "_step"),
-        *("begins", "extent", "high", "lengths", "low", "size"),
+        *("_ends", "_kind", "_last", "_low", "_high", "_steps"),
+        *("begins", "extent", "gapless", "lengths", "size"),
     )
 
     def __init__(self, begins: Ints, lengths: Ints, extent: int):
@@ -51,30 +71,39 @@ class Layout:
         self._ends = np.cumsum(lengths)
         self.size = int(lengths.sum())
         """Bytes of an element's body."""
-        self.low = int(begins.min()) if len(begins) else 0
-        """First byte of an element, counted from the element's place."""
-        self.high = int((begins + lengths).max()) if len(begins) else 0
-        """End of an element's last byte."""
+        self._low = int(begins.min()) if len(begins) else 0
+        self._high = int((begins + lengths).max()) if len(begins) else 0
+        self.gapless = len(begins) == 1 and self._low == 0 and self.size == extent
+        """True if a body is a copy of the elements, which have no gaps and are in its order."""
         steps, unit = np.diff(begins), int(np.gcd.reduce(lengths))
-        self._step: int | None = int(steps[0]) if len(steps) else 0
-        """Bytes between the runs, which have one length; None if steps or lengths differ."""
-        if (lengths != unit).any() or (steps != self._step).any():
-            self._step = None
-            unit = gcd(unit, extent, int(np.gcd.reduce(begins - self.low)))
+        step = int(steps[0]) if len(steps) else 0
+        regular = bool((lengths == unit).all() and (steps == step).all())
+        if not regular:
+            unit = gcd(unit, extent, int(np.gcd.reduce(begins - self._low)))
         unit = unit if unit <= MOST_UNIT else gcd(unit, MOST_UNIT)
         self._kind = np.dtype((np.void, max(unit, 1)))
-        small = self._step is None and self.size <= AT_ONCE * unit
-        self._places = spread(begins - self.low, lengths, unit) if small else None
+        self._steps = (extent, step, unit) if regular else None
+        """Bytes between elements, runs and units; None if the runs differ in lengths or steps."""
+        self._last = self._reach(1)
 
-    @property
-    def gapless(self) -> bool:
-        """True if a body is a copy of the elements, which have no gaps and are in its order."""
-        return len(self.begins) == 1 and self.low == 0 and self.size == self.extent
+    def reach(self, count: int) -> Reach:
+        """The memory that so many elements reach; at least one."""
+        if self._last.count != count:
+            self._last = self._reach(count)
+        return self._last
 
-    def reach(self, count: int) -> tuple[int, int]:
-        """The first byte of so many elements, and the end of their last one."""
-        stride = (count - 1) * self.extent
-        return self.low + min(0, stride), self.high + max(0, stride)
+    def _reach(self, count: int) -> Reach:
+        stride, unit = (count - 1) * self.extent, self._kind.itemsize
+        low = self._low + min(0, stride)
+        nbytes = self._high + max(0, stride) - low
+        if self._steps is not None and self.size:
+            shape = count, len(self.begins), int(self.lengths[0]) // unit
+            return Reach(count, low, nbytes, int(self.begins[0]) - low, shape, None)
+        places = None
+        if 0 < count * self.size <= AT_ONCE * unit:
+            begins, lengths = self.pieces(0, count * self.size)
+            places = spread(begins - low, lengths, unit)
+        return Reach(count, low, nbytes, 0, (0, 0, 0), places)
 
     def pieces(self, skipped: int, nbytes: int) -> Runs:
         """The runs of some bytes of a body.
@@ -106,15 +135,12 @@ class Layout:
 
     def read(self, address: int, count: int) -> bytes:
         """The body of elements at an address, all of which is memory that may be read."""
-        low, high = self.reach(count)
-        memory = REAL.buffer.fromaddress(address + low, high - low, True)
-        if self._step is not None:
-            return self._regular(memory, count, self._step).tobytes()
+        reach = self.reach(count)
+        memory = REAL.buffer.fromaddress(address + reach.low, reach.nbytes, True)
+        if self._steps is not None:
+            return np.ndarray(reach.shape, self._kind, memory, reach.first, self._steps).tobytes()
         units = np.frombuffer(memory, self._kind)
-        body = np.empty(count * self.size // self._kind.itemsize, self._kind)
-        for part, places in self._parts(count):
-            body[part] = units[places]
-        return body.tobytes()
+        return b"".join([units[places].tobytes() for places in self._places(reach)])
 
     def write(self, address: int, body: bytes) -> None:
         """Put a body into elements at an address; the last element may be there in part."""
@@ -124,42 +150,26 @@ class Layout:
             Layout(begins, lengths, self.extent).write(address, body[-rest:])
         if not count:
             return
-        low, high = self.reach(count)
-        memory = REAL.buffer.fromaddress(address + low, high - low)
-        found = np.frombuffer(body, self._kind, count * self.size // self._kind.itemsize)
-        if self._step is not None:
-            into = self._regular(memory, count, self._step)
-            into[...] = found.reshape(into.shape)
+        reach = self.reach(count)
+        memory = REAL.buffer.fromaddress(address + reach.low, reach.nbytes)
+        if self._steps is not None:
+            into = np.ndarray(reach.shape, self._kind, memory, reach.first, self._steps)
+            into[...] = np.ndarray(reach.shape, self._kind, body)
             return
-        units = np.frombuffer(memory, self._kind)
-        for part, places in self._parts(count):
-            units[places] = found[part]
+        units, done = np.frombuffer(memory, self._kind), 0
+        for places in self._places(reach):
+            units[places] = np.frombuffer(body, self._kind, len(places), done)
+            done += len(places) * self._kind.itemsize
 
-    def _regular(self, memory: Any, count: int, step: int) -> Any:
-        """The units of elements in memory whose runs have one length and equal steps."""
-        low, _ = self.reach(count)
-        unit = self._kind.itemsize
-        shape = count, len(self.begins), int(self.lengths[0]) // unit
-        steps = self.extent, step, unit
-        return np.ndarray(shape, self._kind, memory, int(self.begins[0]) - low, steps)
+    def _places(self, reach: Reach) -> Iterable[Ints]:
+        """The places of elements' units in the memory that they reach, in parts."""
+        return self._parts(reach) if reach.places is None else (reach.places,)
 
-    def _parts(self, count: int) -> Iterator[tuple[slice, Ints]]:
-        """Parts of a body, and the places of their units in the memory of its elements."""
-        unit, (low, _) = self._kind.itemsize, self.reach(count)
-        if self._places is None:
-            nbytes = count * self.size
-            for first in range(0, nbytes, AT_ONCE * unit):
-                begins, lengths = self.pieces(first, min(AT_ONCE * unit, nbytes - first))
-                places = spread(begins - low, lengths, unit)
-                yield slice(first // unit, first // unit + len(places)), places
-            return
-        each = len(self._places)
-        at_once = max(AT_ONCE // each, 1)
-        for first in range(0, count, at_once):
-            elements = np.arange(first, min(first + at_once, count), dtype=np.int64)
-            begins = (elements * self.extent + self.low - low) // unit
-            places = (begins[:, None] + self._places).ravel()
-            yield slice(first * each, first * each + len(places)), places
+    def _parts(self, reach: Reach) -> Iterator[Ints]:
+        unit, nbytes = self._kind.itemsize, reach.count * self.size
+        for first in range(0, nbytes, AT_ONCE * unit):
+            begins, lengths = self.pieces(first, min(AT_ONCE * unit, nbytes - first))
+            yield spread(begins - reach.low, lengths, unit)
 
 
 # ---- a datatype's layout
@@ -183,10 +193,9 @@ def layout_of(datatype: Any) -> Layout:
     layout: Layout | None = _predefined.get(datatype.handle)
     if layout is not None:
         return layout
-    if datatype.is_predefined:
-        layout = _predefined[datatype.handle] = flattened(datatype)
-        return layout
     layout = datatype.Get_attr(_keyval)
+    if layout is None and datatype.is_predefined:
+        layout = _predefined[datatype.handle] = flattened(datatype)
     if layout is None:
         # The real MPI refuses to send nothing of a datatype that is not committed.
         REAL.COMM_SELF.Send([None, 0, datatype], PROC_NULL)

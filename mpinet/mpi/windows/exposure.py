@@ -63,11 +63,14 @@ class Memory:
         offset = access.displacement * self.unit
         if self.memory is not None:
             return Buffer.at(self.memory, offset, access.count, datatype)
-        low, high = layout_of(datatype).reach(access.count)
+        if not access.count:
+            return Buffer.at(None, 0, 0, datatype)
+        reach = layout_of(datatype).reach(access.count)
         for address, region in self.attached.items():
-            if address <= offset + low and offset + high <= address + region.nbytes:
+            inside = address <= offset + reach.low
+            if inside and offset + reach.high <= address + region.nbytes:
                 return Buffer.at(None, offset, access.count, datatype)
-        return None if access.count else Buffer.at(None, 0, 0, datatype)
+        return None
 
 
 class Exposure:

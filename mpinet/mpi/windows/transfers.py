@@ -252,8 +252,8 @@ class _Place:
             return
         nbytes, unit = member.sizes[self._rank].tolist()
         begin = self._displacement * unit
-        low, high = layout_of(datatype).reach(self._count)
-        if begin + low < 0 or begin + high > nbytes:
+        reach = layout_of(datatype).reach(self._count)
+        if begin + reach.low < 0 or begin + reach.high > nbytes:
             raise REAL.Exception(REAL.ERR_RMA_RANGE)
 
 
