@@ -15,7 +15,7 @@ import numpy as np
 
 from mpinet.base.arrays import Ints
 from mpinet.errors import UsageError
-from mpinet.mpi.real import PROC_NULL, REAL
+from mpinet.mpi.real import REAL
 
 MOST_RUNS = 1 << 25
 """Most runs of one datatype: two integers are kept for each."""
@@ -198,7 +198,7 @@ def layout_of(datatype: Any) -> Layout:
         layout = _predefined[datatype.handle] = flattened(datatype)
     if layout is None:
         # The real MPI refuses to send nothing of a datatype that is not committed.
-        REAL.COMM_SELF.Send([None, 0, datatype], PROC_NULL)
+        REAL.COMM_SELF.Sendrecv([None, 0, datatype], 0, 0, [None, 0, REAL.BYTE], 0, 0)
         layout = flattened(datatype)
         datatype.Set_attr(_keyval, layout)
     return layout
@@ -256,6 +256,7 @@ def _placed(extent: int, combiner: str, given: dict[str, Any]) -> Runs:
     if combiner == "CONTIGUOUS":
         lengths = given["count"]
     elif combiner in ("VECTOR", "HVECTOR"):
+        _require_few(given["count"])
         starts = np.arange(given["count"], dtype=np.int64) * given["stride"]
     if combiner in ("VECTOR", "INDEXED", "INDEXED_BLOCK"):
         starts = _ints(starts) * extent
@@ -304,14 +305,18 @@ def _blocks(runs: Runs, extent: int, starts: Ints, lengths: Ints) -> Runs:
     begins, sizes = runs
     if len(begins) == 1 and sizes[0] == extent:
         return merged(starts + begins[0], lengths * extent)
-    total = int(lengths.sum()) * len(begins)
-    if total > MOST_RUNS:
-        raise UsageError(
-            f"A datatype has {total:,} runs of bytes without gaps, and mpinet takes {MOST_RUNS:,} "
-            "at most. Send it in parts."
-        )
+    _require_few(int(lengths.sum()) * len(begins))
     places = np.repeat(starts, lengths) + spread(np.zeros_like(lengths), lengths) * extent
     return merged((places[:, None] + begins).ravel(), np.tile(sizes, len(places)))
+
+
+def _require_few(runs: int) -> None:
+    """Raise an error if there are too many runs, before they are made."""
+    if runs > MOST_RUNS:
+        raise UsageError(
+            f"A datatype has {runs:,} runs of bytes without gaps, and mpinet takes {MOST_RUNS:,} "
+            "at most. Send it in parts."
+        )
 
 
 def merged(begins: Ints, lengths: Ints) -> Runs:

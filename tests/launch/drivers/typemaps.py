@@ -98,14 +98,14 @@ def struct(draw: Random, inner: Made, plain: list[str]) -> Made:
         end = starts[-1] + length * part.extent + max([0, *part.places]) + 1
     datatypes = [part.datatype for part in parts]
     made = MPI.Datatype.Create_struct(lengths, starts, datatypes)
-    places = sum((blocks(*each) for each in _each(parts, starts, lengths)), [])
+    places = [
+        place
+        for part, start, length in zip(parts, starts, lengths, strict=True)
+        for place in blocks(part, [start], [length])
+    ]
     wide = made.Create_resized(draw.choice([0, -8, 3]), end + draw.randint(0, 9))
     made.Free()
     return Made(wide, places)
-
-
-def _each(parts: list[Made], starts: list[int], lengths: list[int]) -> Any:
-    return zip(parts, ([start] for start in starts), ([length] for length in lengths), strict=True)
 
 
 def resized(draw: Random, inner: Made) -> Made:
@@ -181,7 +181,7 @@ def drawn(draw: Random, plain: list[str] = PLAIN, ascending: bool = False) -> tu
         made, count = nested(draw, draw.randint(1, 3), plain), draw.randint(1, 3)
         places = made.of(count)
         good = 0 < len(places) <= MOST and len(np.unique(places)) == len(places)
-        good = good and 0 < made.extent and (not ascending or (np.diff(places) > 0).all())
+        good = good and made.extent > 0 and (not ascending or (np.diff(places) > 0).all())
         good = good and (not ascending or made.places[0] >= 0)
         if good and np.ptp(places) < 8 * MOST:
             made.datatype.Commit()
