@@ -65,9 +65,10 @@ def work(slot, until, routes, hosting, state, rules, ledger):
 @inlined
 def watch(events, rules, ledger):
     """Count a turn in which no event is added to so many; too many in a row are an error."""
-    ledger.idle = 0 if ledger.events != events else ledger.idle + 1
-    if ledger.idle > rules.idle_most and ledger.wrong == 0:
-        ledger.wrong = STALLED
+    if ledger.wrong == 0:
+        ledger.idle = 0 if ledger.events != events else ledger.idle + 1
+        if ledger.idle > rules.idle_most:
+            ledger.wrong = STALLED
 
 
 @phase

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import shares
 from launch.drivers import typemaps
+from mpi.machine.ranks import everyone
 from mpi.scripts.playing import played
 
 from mpinet.errors import UsageError
@@ -294,7 +295,7 @@ def test_a_function_of_a_scripts_own_sees_elements_as_they_lie_in_memory(tmp_pat
 
 
 def test_a_view_may_span_more_than_any_memory(tmp_path):
-    name = str(tmp_path / "sparse")
+    name = everyone(str(tmp_path / "sparse"))[0]
     said, _ = played(
         tmp_path,
         "ring:3",
