@@ -8,6 +8,7 @@ layout as an attribute of the real MPI, which deletes the attribute when the dat
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cache
 from math import gcd
 from typing import Any, NamedTuple, TypeAlias
 
@@ -177,7 +178,11 @@ class Layout:
 
 _predefined: dict[int, Layout] = {}
 
-_keyval = REAL.Datatype.Create_keyval(copy_fn=True)
+
+@cache
+def _keyval() -> int:
+    """The key of layouts among datatypes' attributes; MPI makes none before it is initialised."""
+    return int(REAL.Datatype.Create_keyval(copy_fn=True))
 
 
 def layout_of(datatype: Any) -> Layout:
@@ -193,14 +198,14 @@ def layout_of(datatype: Any) -> Layout:
     layout: Layout | None = _predefined.get(datatype.handle)
     if layout is not None:
         return layout
-    layout = datatype.Get_attr(_keyval)
+    layout = datatype.Get_attr(_keyval())
     if layout is None and datatype.is_predefined:
         layout = _predefined[datatype.handle] = flattened(datatype)
     if layout is None:
         # The real MPI refuses to send nothing of a datatype that is not committed.
         REAL.COMM_SELF.Sendrecv([None, 0, datatype], 0, 0, [None, 0, REAL.BYTE], 0, 0)
         layout = flattened(datatype)
-        datatype.Set_attr(_keyval, layout)
+        datatype.Set_attr(_keyval(), layout)
     return layout
 
 
