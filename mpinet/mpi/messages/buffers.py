@@ -122,7 +122,7 @@ class Buffer:
 
     @property
     def layout(self) -> Layout:
-        """Where the elements' bytes are, also after the script has freed the datatype."""
+        """The places of the elements' bytes, which outlive the script's datatype."""
         if self._layout is None:
             self._layout = layout_of(self.datatype)
         return self._layout
@@ -321,7 +321,6 @@ class VectorBlocks(Blocks):
     def __init__(self, spec: Any, size: int, writable: bool = False):
         memory, counts, displacements, self.datatype = parse(spec, writable, vector=True)
         self._memory = memory
-        self._layout = layout_of(self.datatype)
         if counts is None:
             length = 0 if memory is None else memory.nbytes
             each, more = divmod(inferred_count(length, self.datatype, 1), size or 1)
@@ -333,6 +332,7 @@ class VectorBlocks(Blocks):
         elif is_integral(displacements):
             displacements = [rank * index(displacements) for rank in range(size)]
         self.displacements = integers(displacements, size)
+        self._layout = layout_of(self.datatype)
         self._require_room(range(size))
 
     def block(self, rank: int) -> Buffer:

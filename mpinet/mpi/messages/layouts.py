@@ -34,7 +34,7 @@ Runs: TypeAlias = tuple[Ints, Ints]
 class Reach(NamedTuple):
     """The memory that some elements of a datatype reach, and the places of their bytes in it."""
 
-    count: int
+    elements: int
     low: int
     """The first byte, counted from the first element's place."""
     nbytes: int
@@ -89,7 +89,7 @@ class Layout:
 
     def reach(self, count: int) -> Reach:
         """The memory that so many elements reach; at least one."""
-        if self._last.count != count:
+        if self._last.elements != count:
             self._last = self._reach(count)
         return self._last
 
@@ -167,7 +167,7 @@ class Layout:
         return self._parts(reach) if reach.places is None else (reach.places,)
 
     def _parts(self, reach: Reach) -> Iterator[Ints]:
-        unit, nbytes = self._kind.itemsize, reach.count * self.size
+        unit, nbytes = self._kind.itemsize, reach.elements * self.size
         for first in range(0, nbytes, AT_ONCE * unit):
             begins, lengths = self.pieces(first, min(AT_ONCE * unit, nbytes - first))
             yield spread(begins - reach.low, lengths, unit)

@@ -123,19 +123,19 @@ types = {
 }
 full = np.full(8, 7, "i4")
 calls = {
-    "Send": lambda spec, kind: alone.Isend(spec, 0),
-    "Recv": lambda spec, kind: alone.Sendrecv(full, 0, 0, spec, 0, 0),
-    "Irecv": lambda spec, kind: alone.Irecv(spec, 0),
-    "Recv_init": lambda spec, kind: alone.Recv_init(spec, 0),
-    "Sendrecv_replace": lambda spec, kind: alone.Sendrecv_replace(spec, 0, 0, 0, 0),
-    "Bcast": lambda spec, kind: comm.Bcast(spec, 1),
-    "Gather": lambda spec, kind: alone.Gather(full, spec),
-    "Scatter": lambda spec, kind: alone.Scatter(full, spec),
-    "Allgather": lambda spec, kind: alone.Allgather(full, spec),
-    "Iallgatherv": lambda spec, kind: alone.Iallgatherv(full, [spec[0], [4], [0], kind]),
-    "Alltoall": lambda spec, kind: alone.Alltoall(full, spec),
-    "Alltoallw": lambda spec, kind: alone.Alltoallw(
-        [full, [8], [0], [MPI.INT]], [spec[0], [4], [0], [kind]]
+    "Send": lambda given, kind: alone.Isend(given, 0),
+    "Recv": lambda given, kind: alone.Sendrecv(full, 0, 0, given, 0, 0),
+    "Irecv": lambda given, kind: alone.Irecv(given, 0),
+    "Recv_init": lambda given, kind: alone.Recv_init(given, 0),
+    "Sendrecv_replace": lambda given, kind: alone.Sendrecv_replace(given, 0, 0, 0, 0),
+    "Bcast": lambda given, kind: comm.Bcast(given, 1),
+    "Gather": lambda given, kind: alone.Gather(full, given),
+    "Scatter": lambda given, kind: alone.Scatter(full, given),
+    "Allgather": lambda given, kind: alone.Allgather(full, given),
+    "Iallgatherv": lambda given, kind: alone.Iallgatherv(full, [given[0], [4], [0], kind]),
+    "Alltoall": lambda given, kind: alone.Alltoall(full, given),
+    "Alltoallw": lambda given, kind: alone.Alltoallw(
+        [full, [8], [0], [MPI.INT]], [given[0], [4], [0], [kind]]
     ),
 }
 for name, kind in types.items():
