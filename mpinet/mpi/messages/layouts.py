@@ -89,9 +89,10 @@ class Layout:
 
     def reach(self, count: int) -> Reach:
         """The memory that so many elements reach; at least one."""
-        if self._last.elements != count:
-            self._last = self._reach(count)
-        return self._last
+        last = self._last  # threads may ask at the same time
+        if last.elements != count:
+            last = self._last = self._reach(count)
+        return last
 
     def _reach(self, count: int) -> Reach:
         stride, unit = (count - 1) * self.extent, self._kind.itemsize
