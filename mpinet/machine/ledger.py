@@ -30,7 +30,11 @@ class Ledger(Record):
 
 def state_of(ledger: Ledger) -> Fields:
     """Return the fields of a ledger for a checkpoint."""
-    return {name: mark(getattr(ledger, name)) for name, mark in Ledger.kept.items()}
+    values = {name: getattr(ledger, name) for name in Ledger.kept}
+    return {
+        name: one if Ledger.kept[name] is Same else Ledger.kept[name](one)
+        for name, one in values.items()
+    }
 
 
 def restore(ledger: Ledger, found: Mapping[str, Any]) -> None:
