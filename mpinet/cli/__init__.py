@@ -9,6 +9,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
+from mpinet.base.hashseed import settle
+from mpinet.base.launched import is_launched
 from mpinet.cli.signals import Signals
 
 
@@ -20,6 +22,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arguments : sequence of str, optional
         Default: what was typed.
     """
+    if arguments is None:
+        settle(sys.argv[1:], is_launched())
     signals = Signals()
     from mpinet.cli.commands import complete
     from mpinet.cli.session import Session, leave

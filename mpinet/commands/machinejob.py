@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from mpinet.base.hashseed import RUN_USERS_CODE, hash_seed
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.opening import mapping_of, port_model
 from mpinet.commands.optionrecords import values_of
@@ -27,6 +28,12 @@ MOST_UNEVEN = 2**12
 
 TO_ALL = ("gossip", "exchange", "reducescatter")
 """Commands in which every processor receives one from every other."""
+
+
+DRAWN = (
+    "Python has drawn a seed for the hashes of strings, so what iterates over sets may differ from "
+    "run to run and from rank to rank: start Python with PYTHONHASHSEED=0."
+)
 
 
 class MachineJob(Job):
@@ -93,6 +100,10 @@ class MachineJob(Job):
         trace = self._recorded.begin(trace, self.least_moves)
         machine = self._made = Machine(self.network, model, transport, mapping, loads, trace, watch)
         self.model = machine.model.as_json()
+        if self._given.command in RUN_USERS_CODE:
+            self.model["hash_seed"] = hash_seed()
+            if hash_seed() is None and transport.rank == 0:
+                self.warn(DRAWN)
         return machine
 
     @property

@@ -20,6 +20,7 @@ from mpinet.mpi.testing.verdict import verdict
 from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.contexts import PAIRS, WORLD
 from mpinet.mpi.world.events import Event
+from mpinet.mpi.world.installed import without_users
 from mpinet.mpi.world.processor import Processor
 from mpinet.mpi.world.settings import Setting, Variables
 from mpinet.mpi.world.streams import descriptors_kept
@@ -99,6 +100,7 @@ class Team:
     def _begun(self, topology: Topology) -> Court:
         """The world, at its beginning."""
         kept = sys.meta_path[:], sys.unraisablehook
+        self._stack.enter_context(without_users())
         out = self._stack.enter_context(descriptors_kept(sys.stdout))
         world = Court(Machine(topology, "one", Local()), out=out)
         world.met = []
