@@ -88,7 +88,8 @@ def test_the_program_starts_again_once_and_imports_numpy_and_mpi_only_then():
 
 
 def test_a_script_that_is_run_from_python_is_told_that_the_seed_was_drawn():
-    code = "import mpinet, sys; print(mpinet.exec(sys.argv[1], 'ring:3', arg=['9']).to_dict()['model'])"
+    call = "mpinet.exec(sys.argv[1], 'ring:3', arg=['9'])"
+    code = f"import mpinet, sys; print({call}.to_dict()['model'])"
     script = str(CHECKOUT / "mpinet/examples/mpi/pi.py")
     drawn = run(sys.executable, "-c", code, script)
     assert "'hash_seed': None" in drawn.stdout and "PYTHONHASHSEED=0" in drawn.stderr

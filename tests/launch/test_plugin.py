@@ -192,6 +192,26 @@ def test_marked_tests_use_the_emulated_mpi_that_their_modules_have_imported(tmp_
     assert f"processor 1, test_suite.py:{line}: waits in recv" in text
 
 
+ROOTS_DIFFER = """
+    from mpi4py import MPI
+
+    world = MPI.COMM_WORLD
+
+    def test_roots():
+        assert world.bcast(world.rank, root=world.rank) == world.rank
+
+    def test_after():
+        assert world.allreduce(1) == 2
+"""
+
+
+def test_a_test_whose_collectives_do_not_match_has_failed_alone(tmp_path):
+    status, text = suite(tmp_path, ROOTS_DIFFER, "--mpinet", "2")
+    assert status == 1 and "1 failed, 1 passed" in text, text
+    for root in (0, 1):
+        assert f"processor {root}, test_suite.py:7: bcast with root {root}" in text
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

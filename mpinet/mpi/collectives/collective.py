@@ -11,7 +11,7 @@ from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.contexts import COLLECTIVES, Scope
 from mpinet.mpi.world.endpoint import Endpoint
 from mpinet.mpi.world.message import BODY
-from mpinet.mpi.world.mismatch import Call
+from mpinet.mpi.world.mismatch import NO_CALLS, Call
 from mpinet.mpi.world.ranks import RankTable
 from mpinet.mpi.world.trees import Pattern
 
@@ -65,6 +65,9 @@ class Terms(NamedTuple):
 
 NOTHING_ALIKE = Terms()
 
+FACTOR, PRIME = 6364136223846793005, 2**61 - 1
+"""Numbers by which a member's calls, in their order, become one number."""
+
 PLACES = 64
 """More than there are operators of MPI's own."""
 
@@ -108,13 +111,16 @@ class Collective:
         running.mail.nothing(scope)
         here, calls = running.turns.current, running.world.collectives
         storage = here.storage()
-        number = storage[scope.context] = storage.get(scope.context, 0) + 1
+        number, said = storage.get(scope.context, NO_CALLS)
+        number += 1
         size = len(scope.others.members)
         tag = number if terms is NOTHING_ALIKE else paired(number, terms.number(size))
         tag = tag * len(KINDS) + KINDS[kind]
+        storage[scope.context] = number, (said * FACTOR + tag) % PRIME
         if (scope.context, tag) not in calls and here.account is not None:
             call = Call(number, here.id, here.account, terms.words)
-            calls.note((scope.context, tag), call)
+            among = size if scope.group is scope.others else size + len(scope.group.members)
+            calls.note((scope.context, tag), call, among)
         return cls(scope, comm.rank, tag)
 
     def again(self, start: int) -> Collective:

@@ -42,7 +42,7 @@ def bcast(comm: Endpoint, buf: Any, root: int) -> Plan:
         if not sends:
             buffer.write(body)
 
-    return Plan(plan, Terms(root))
+    return Plan(plan, Terms(root, nbytes=buffer.nbytes))
 
 
 def gather(comm: Endpoint, sendbuf: Any, recvbuf: Any, root: int, kind: type[Blocks]) -> Plan:

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TextIO
 
-from mpinet.errors import Deadlock
+from mpinet.errors import Deadlock, ProgramError
 from mpinet.machine import Machine
 from mpinet.mpi.world import deadlock
 from mpinet.mpi.world.accounts import Accounts
@@ -25,7 +25,7 @@ from mpinet.mpi.world.foundation import Foundation
 from mpinet.mpi.world.logged_mail import LoggedMail
 from mpinet.mpi.world.mail import Mail
 from mpinet.mpi.world.metering import Waits
-from mpinet.mpi.world.mismatch import Calls
+from mpinet.mpi.world.mismatch import Calls, unequal
 from mpinet.mpi.world.onesided import OneSided
 from mpinet.mpi.world.orders import Orders
 from mpinet.mpi.world.processor import Processor
@@ -218,6 +218,20 @@ class World:
                 pass
         finally:
             sys.modules["__main__"] = main
+
+    def require_matching_collectives(self) -> None:
+        """Refuse collectives that did not match although no processor waits (collective).
+
+        Raises
+        ------
+        ProgramError
+            Members of a communicator have called different collectives, or not all of them one.
+        """
+        living = [one for one in self.turns.processors if one is not None]
+        lines = unequal(self.machine, self.contexts, self.collectives, living)
+        if lines and not self.recovery.faults:
+            text = "No processor waits, but they have called collectives that do not match:"
+            raise ProgramError("\n".join([text, *lines]))
 
     def end(self) -> None:
         """Stop those who have not come to their end, and give back what scripts have hidden."""
