@@ -596,10 +596,10 @@ def test_collectives_that_differ_where_no_processor_waits_are_an_error_at_the_en
     ]
 
 
-@pytest.mark.parametrize("call", ["Bcast(mine, 2)", "Ibcast(mine, 2).Wait()"])
+@pytest.mark.parametrize("call", ["Bcast(room, 2)", "Ibcast(room, 2).Wait()"])
 def test_a_broadcast_of_fewer_bytes_than_a_member_has_is_an_error_at_the_end(tmp_path, call):
     script = f"""
-    mine = np.zeros(4 if rank == 2 else 8)
+    room = np.zeros(4 if rank == 2 else 8)
     comm.{call}
     comm.barrier()
     """
