@@ -97,8 +97,11 @@ def _helpers() -> set[int]:
     found = set()
     for module, name in places.items():
         helper = getattr(sys.modules.get(f"multiprocessing.{module}"), name, None)
-        found |= {getattr(helper, word, None) for word in ("_pid", "_forkserver_pid")}
-    return found - {None}
+        for word in ("_pid", "_forkserver_pid"):
+            process = getattr(helper, word, None)
+            if isinstance(process, int):
+                found.add(process)
+    return found
 
 
 def _children(process: int) -> Iterator[int]:
