@@ -32,6 +32,7 @@ from mpinet.mpi.world.activity import Activity
 from mpinet.mpi.world.exits import Exits
 from mpinet.mpi.world.failure import Left, script_line
 from mpinet.mpi.world.processor import Processor
+from mpinet.mpi.world.timedloops import in_timed_loop
 from mpinet.mpi.world.turns import Turns
 
 start_new_thread = _thread.start_new_thread
@@ -250,7 +251,7 @@ class Threads:
         except Exception as error:
             call.error = error
         self._calls.remove(call)
-        if call.kind.lower().startswith(POLLS):
+        if call.kind.lower().startswith(POLLS) and not in_timed_loop(call.frame):
             self._idle_calls[call.thread] += 1
         call.done.set()
 

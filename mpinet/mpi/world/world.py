@@ -32,6 +32,7 @@ from mpinet.mpi.world.processor import Processor
 from mpinet.mpi.world.recovery import Recovery
 from mpinet.mpi.world.shaken import ShakenMail
 from mpinet.mpi.world.threads import Threads
+from mpinet.mpi.world.timedloops import in_timed_loop
 from mpinet.mpi.world.transit import Transit
 from mpinet.mpi.world.trees import Pattern, Trees
 from mpinet.mpi.world.turns import POLLS_A_ROUND, Turns
@@ -345,7 +346,10 @@ class World:
     def _looks_again(self, total: Totals) -> bool:
         """Return whether something outside of MPI may let a processor go on (collective)."""
         with_children = total.polling + total.outside > 0
-        computing, waiting = self.machine.sum(*self.threads.at_work(with_children))
+        own_computing, own_waiting = self.threads.at_work(with_children)
+        polling = [one for one in self.turns.ready if one.awaited is None]
+        own_waiting += any(in_timed_loop(one.thread.gr_frame) for one in polling)
+        computing, waiting = self.machine.sum(own_computing, own_waiting)
         if total.hoping:
             self._looks = 0
         if waiting and not computing and self._looks == LOOKS:
@@ -366,8 +370,8 @@ class World:
         """Tell that nothing moves, though something may yet help (collective)."""
         text = self._explanation(total)
         self.exits.warn(
-            f"mpinet: nothing has moved for {LOOKS // 1000} s. A thread or a child process may "
-            f"still help, so the run goes on; Ctrl-C ends it.\n{text}\n"
+            f"mpinet: nothing has moved for {LOOKS // 1000} s. A thread, a child or a clock "
+            f"may still help, so the run goes on; Ctrl-C ends it.\n{text}\n"
         )
 
     def tree(self, root: int) -> Any:

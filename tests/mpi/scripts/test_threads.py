@@ -285,6 +285,25 @@ GOES_ON = {
         comm.barrier()
         say("on")
     """,
+    "is none, but the time of a loop ends": """
+        end = time.monotonic() + 0.5
+        while time.monotonic() < end and not comm.iprobe():
+            pass
+        comm.barrier()
+        say("on")
+    """,
+    "asks until a time is over": """
+        from time import time as now
+
+        def work():
+            end = now() + 0.5
+            while not comm.iprobe(tag=1) and now() < end:
+                time.sleep(0.0001)
+            comm.send("on", rank, tag=2)
+
+        begun(work)
+        say(comm.recv(source=rank, tag=2))
+    """,
     "serves all from a pool": """
         from concurrent.futures import ThreadPoolExecutor
 
@@ -316,6 +335,19 @@ def test_a_thread_that_helps_its_processor_is_no_deadlock(tmp_path, monkeypatch,
     """
     said, _ = played(tmp_path, "ring:3", dedent(script) + dedent(GOES_ON[what]))
     assert all(len(words) == 1 for words in said.values()) and set(said) == {0, 1, 2}
+
+
+def test_a_loop_that_asks_without_a_time_ends_the_run_at_once(tmp_path, monkeypatch):
+    monkeypatch.setattr(world, "LOOKS_AT_SLEEPERS", 10**9)
+    script = """
+        import time
+
+        begun = time.monotonic()
+        while not comm.iprobe():
+            time.sleep(0.0001)
+    """
+    with pytest.raises(Deadlock, match="Starvation"):
+        played(tmp_path, "ring:3", script)
 
 
 LOCKED = """
