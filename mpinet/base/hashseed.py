@@ -31,7 +31,7 @@ def hash_seed() -> int | None:
     return int(text) if text.isdecimal() else None
 
 
-def settle(typed: Sequence[str], is_launched: bool) -> None:
+def settle(typed: Sequence[str], is_launched: bool, before: Callable[[], object]) -> None:
     """Start ``mpinet`` again with the hash seed that its words determine, where that is needed.
 
     Parameters
@@ -40,10 +40,12 @@ def settle(typed: Sequence[str], is_launched: bool) -> None:
         The words after ``mpinet``.
     is_launched : bool
         Whether a launcher has started this process.
+    before : callable
+        Called right before the program starts again.
     """
     command = next((word for word in typed if not word.startswith("-")), "")
     if is_launched or command in RUN_USERS_CODE:
-        start_again(typed, PROGRAMS, _seed(typed) % SEEDS)
+        start_again(typed, PROGRAMS, _seed(typed) % SEEDS, before)
 
 
 def start_again(

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from mpinet.base.hashseed import settle
 from mpinet.base.launched import is_launched
-from mpinet.cli.signals import Signals
+from mpinet.cli.signals import Signals, hold, release
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -23,8 +23,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         Default: what was typed.
     """
     if arguments is None:
-        settle(sys.argv[1:], is_launched())
+        settle(sys.argv[1:], is_launched(), hold)
     signals = Signals()
+    release()
     from mpinet.cli.commands import complete
     from mpinet.cli.session import Session, leave
 

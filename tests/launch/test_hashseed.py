@@ -4,6 +4,7 @@ import ast
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -85,6 +86,21 @@ def test_the_program_starts_again_once_and_imports_numpy_and_mpi_only_then():
         1,
         1,
     ]
+
+
+def test_a_signal_that_comes_before_the_program_starts_again_is_heard_after_that():
+    """Both programs ignore nothing: without a checkpoint the signal ends the second one."""
+    code = (
+        "import os, signal, sys; sys.argv = sys.orig_argv[2:]\n"
+        "from mpinet.base import hashseed\n"
+        "from mpinet.cli.signals import hold, release\n"
+        "held = lambda: (hold(), os.kill(os.getpid(), signal.SIGUSR1))\n"
+        "hashseed.start_again(sys.argv[1:], ('',), before=held)\n"
+        "print('again', signal.sigpending()); sys.stdout.flush()\n"
+        "signal.signal(signal.SIGUSR1, lambda *_: print('heard')); release()"
+    )
+    done = run(sys.executable, "-c", code)
+    assert done.stdout.splitlines() == [f"again {{{signal.SIGUSR1!r}}}", "heard"]
 
 
 def test_a_script_that_is_run_from_python_is_told_that_the_seed_was_drawn():
