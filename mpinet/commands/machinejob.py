@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from mpinet.base.hashseed import RUN_USERS_CODE, hash_seed
@@ -102,7 +103,8 @@ class MachineJob(Job):
         self.model = machine.model.as_json()
         if self._given.command in RUN_USERS_CODE:
             self.model["hash_seed"] = hash_seed()
-            if hash_seed() is None and transport.rank == 0:
+            from_python = self.warn is warnings.warn  # what is typed starts again
+            if from_python and hash_seed() is None and transport.rank == 0:
                 self.warn(DRAWN)
         return machine
 
