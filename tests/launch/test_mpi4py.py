@@ -40,7 +40,7 @@ QUICK = [
     "sequential/test_seq.py",
 ]
 
-SLOW = ["mpi-ref-v1/ex-2.32.py", "mandelbrot/mandelbrot.py"]
+SLOW = ["mpi-ref-v1/ex-2.32.py", "mandelbrot/mandelbrot.py", "nxtval/nxtval-threads.py"]
 
 UNIT_TESTS = "test_p2p_obj test_cco_obj test_request test_status test_op test_win test_file".split()
 

@@ -41,6 +41,8 @@ def bcast(comm: Endpoint, buf: Any, root: int) -> Plan:
         body = algorithms.broadcast(collective, root, buffer.read() if sends else None)
         if not sends:
             buffer.write(body)
+            if len(body) < buffer.nbytes:
+                collective.differs(f"with {buffer.nbytes} bytes of room, {len(body)} of them used")
 
     return Plan(plan, Terms(root))
 

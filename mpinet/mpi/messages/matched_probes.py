@@ -32,7 +32,7 @@ class Probes(Endpoint):
     def Probe(self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Any = None) -> bool:
         """Wait until there is a message; it stays there."""
         probe = self._looked_for(source, tag)
-        message = None if probe is None else awaited(probe)
+        message = None if probe is None else running.mail.await_message(probe)
         if status is not None:
             fill(status, message)
         return True
@@ -87,17 +87,6 @@ class Probes(Endpoint):
         if source == PROC_NULL:
             return None
         return Arrival(running.turns.current, self._scope.envelope(source, tag))
-
-
-def awaited(probe: Arrival) -> Body:
-    """Wait for the message that a probe finds."""
-    mail = running.mail
-    found = mail.probe(probe)
-    if found is None:
-        running.turns.wait(probe)
-        found = mail.probe(probe)
-        assert found is not None
-    return found
 
 
 def at_hand(probe: Arrival) -> Body | None:
@@ -173,7 +162,9 @@ class Message(Numbered):
     ) -> Message:
         """Wait until there is a message, and take it away from other receives."""
         probe = comm._looked_for(source, tag)
-        return cls._taken(probe, None if probe is None else awaited(probe), status)
+        return cls._taken(
+            probe, None if probe is None else running.mail.await_message(probe), status
+        )
 
     probe = Probe
 

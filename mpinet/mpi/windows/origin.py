@@ -202,7 +202,6 @@ class Origin:
         for event in list(events):
             if not event.done:
                 waited = True
-                event.owner = running.turns.current
                 running.turns.wait(event)
         return waited
 

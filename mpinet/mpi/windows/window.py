@@ -253,8 +253,8 @@ class Win(Labels, Attributes, ErrorHandling, Synchronization, Numbered, np.ndarr
         running.mail.on_access(context + ONE_SIDED, here.id, None)
         running.world.one_sided.locks.pop((context + ONE_SIDED, here.id), None)
         running.world.contexts.close(context, here.id)
-        for key in (context, context + COLLECTIVES):
-            here.storage().pop(key, None)
+        running.world.collectives.end(here, context + COLLECTIVES)
+        here.storage().pop(context, None)
         self._scope, self._holding = NO_WINDOW, None
 
     def free(self) -> None:

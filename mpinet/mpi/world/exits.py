@@ -63,6 +63,12 @@ class Exits:
         """Print a processor's text when the round is over."""
         self._printed.append((number_of(processor), error, text))
 
+    def warn(self, text: str) -> None:
+        """Write a text to the standard error at once, on rank 0."""
+        if self._machine.transport.rank == 0:
+            self._errors.write(_encodable(text, self._errors))
+            self._errors.flush()
+
     def end(self, processor: Processor) -> None:
         """Count what an ended processor has not received."""
         if processor.unexpected is not None:

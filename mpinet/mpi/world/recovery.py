@@ -104,6 +104,8 @@ class Recovery:
         self.known: dict[int, int] = {}
         """Of the processors whose failure is known, after which step it was."""
         self._turns, self._mail, self._contexts, self._transit = turns, mail, contexts, transit
+        self.faults = bool(faults)
+        """Whether processors fail."""
         self._due = dict(sorted(faults.items()))
         self._fallen: dict[int, int] = {}
         self._revoked: set[tuple[int, int]] = set()

@@ -14,7 +14,7 @@ from mpinet.machine import Machine
 from mpinet.mpi.real import ANY_SOURCE, PROC_NULL
 from mpinet.mpi.world.accounts import Account
 from mpinet.mpi.world.contexts import Contexts, Scope
-from mpinet.mpi.world.events import Arrival, Event, Receive
+from mpinet.mpi.world.events import Event, Receive
 from mpinet.mpi.world.exits import Exits
 from mpinet.mpi.world.mail import Mail
 from mpinet.mpi.world.matching import Unexpected
@@ -185,9 +185,7 @@ class ShakenMail(Mail):
             processor.unexpected = Unexpected()
         processor.unexpected.add(message)
         self._match_exact(processor)
-        awaited = processor.awaited
-        if type(awaited) is Arrival and awaited.matches(message):
-            self._turns.happened(awaited)
+        self._tell_probes(processor, message)
 
     def _match_exact(self, processor: Processor) -> None:
         """Match the receives that name their source, but none before an open one from any rank."""

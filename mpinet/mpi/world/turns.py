@@ -296,13 +296,20 @@ class Turns:
             self.ready.append(owner)
 
     def wait(self, event: Event) -> None:
-        """Block the running processor until an event has happened."""
+        """Block the running processor until an event has happened.
+
+        The event is the caller's from then on. A request that one call of a thread begins is
+        completed by another call, which runs in a fiber of its own.
+        """
         if not event.done:
+            event.owner = self.current
             self.sleep(event)
 
     def wait_any(self, events: tuple[Event, ...]) -> None:
         """Block the running processor until one of several events has happened."""
         if not any(event.done for event in events):
+            for event in events:
+                event.owner = self.current
             self.sleep(events)
 
     def poll(self) -> None:

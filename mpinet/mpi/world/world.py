@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TextIO
 
+from mpinet.errors import Deadlock, ProgramError
 from mpinet.machine import Machine
 from mpinet.mpi.world import deadlock
 from mpinet.mpi.world.accounts import Accounts
@@ -24,13 +25,14 @@ from mpinet.mpi.world.foundation import Foundation
 from mpinet.mpi.world.logged_mail import LoggedMail
 from mpinet.mpi.world.mail import Mail
 from mpinet.mpi.world.metering import Waits
-from mpinet.mpi.world.mismatch import Calls
+from mpinet.mpi.world.mismatch import Calls, unequal
 from mpinet.mpi.world.onesided import OneSided
 from mpinet.mpi.world.orders import Orders
 from mpinet.mpi.world.processor import Processor
 from mpinet.mpi.world.recovery import Recovery
 from mpinet.mpi.world.shaken import ShakenMail
 from mpinet.mpi.world.threads import Threads
+from mpinet.mpi.world.timedloops import in_timed_loop
 from mpinet.mpi.world.transit import Transit
 from mpinet.mpi.world.trees import Pattern, Trees
 from mpinet.mpi.world.turns import POLLS_A_ROUND, Turns
@@ -39,7 +41,13 @@ PATIENCE = 100
 """Rounds in which processors poll in vain before they are starved."""
 
 LOOKS = 10_000
-"""Looks, a millisecond apart, for what a thread calls, or clients, while all processors wait."""
+"""Looks, a millisecond apart, for clients while all processors wait."""
+
+LOOKS_AT_LOCKS = 20
+"""Looks at threads of which each waits for a lock: one may just be about to release another's."""
+
+LOOKS_AT_SLEEPERS = 600_000
+"""Looks at threads and child processes that wait for something outside of MPI."""
 
 POLLS_IN_VAIN = 20_000_000
 """Polls in vain of all processors together before they are starved, however few the rounds."""
@@ -175,7 +183,7 @@ class World:
         self.threads = Threads(self.turns, self.exits, self.accounts)
         self.filing = Filing(machine, self.turns)
         self._foundation = Foundation(self.turns)
-        self._looks = 0
+        self._looks = self._still = 0
         self.trees = Trees(machine, self._foundation, pattern)
 
     def run(self, program: Callable[[Processor], None]) -> None:
@@ -211,6 +219,20 @@ class World:
                 pass
         finally:
             sys.modules["__main__"] = main
+
+    def require_matching_collectives(self) -> None:
+        """Refuse collectives that did not match although no processor waits (collective).
+
+        Raises
+        ------
+        ProgramError
+            Members of a communicator have called different collectives, or not all of them one.
+        """
+        living = [one for one in self.turns.processors if one is not None]
+        lines = unequal(self.machine, self.contexts, self.collectives, living)
+        if lines and not self.recovery.faults:
+            text = "No processor waits, but they have called collectives that do not match:"
+            raise ProgramError("\n".join([text, *lines]))
 
     def end(self) -> None:
         """Stop those who have not come to their end, and give back what scripts have hidden."""
@@ -272,7 +294,8 @@ class World:
             return True
         if not total.under_way:
             return self._nothing_moves(total)
-        self.turns.rounds_in_vain = self._looks = 0
+        self.turns.rounds_in_vain = self._looks = self._still = 0
+        self.threads.moved()
         self.clock.move()
         self.mail.deliver(*self.transit.advance(self.mail.collect(), total.sent, total.under_way))
         return True
@@ -280,6 +303,9 @@ class World:
     def _nothing_moves(self, total: Totals) -> bool:
         """Tell what it is that no message is under way: idle time, polls, a deadlock or the end."""
         turns = self.turns
+        if total.to_self:
+            self._looks = self._still = 0
+            self.threads.moved()
         if total.running and self.recovery.learns:
             return True
         if total.undecided and not total.to_self:
@@ -289,28 +315,64 @@ class World:
             turns.rounds_in_vain = 0
             self.clock.idle()
             return True
-        if total.hoping:
-            self._looks = 0
         others = total.computing or total.outside or total.hoping
-        if total.running and others and self._looks < LOOKS:
-            self._looks += 1
-            time.sleep(0.001)
+        if total.running and others and self._looks_again(total):
             return True
         in_vain = 0 if total.to_self else turns.rounds_in_vain + (total.polling > 0)
         turns.rounds_in_vain = in_vain
         polls = in_vain * total.polling * POLLS_A_ROUND
         starved = in_vain > PATIENCE or polls > POLLS_IN_VAIN
         if total.running and (starved or not total.polling):
+            if self._looks_again(total):
+                return True
             if self.recovery.idle():
                 turns.rounds_in_vain = 0
                 return True
-            here = [processor for processor in turns.processors if processor is not None]
-            now = self.transit.now
-            deadlock.name_holders(self.machine, self.contexts, self.one_sided, here)
-            deadlock.explain(
-                self.machine, self.contexts, self.collectives, here, now, total.polling
-            )
+            text = self._explanation(total)
+            if self._looks >= LOOKS_AT_SLEEPERS:
+                text += f"\nWhat might help has done nothing for {LOOKS_AT_SLEEPERS // 1000} s."
+            raise Deadlock(text)
         return total.running > 0
+
+    def _explanation(self, total: Totals) -> str:
+        """Return why processors wait, the same text on all ranks (collective)."""
+        here = [processor for processor in self.turns.processors if processor is not None]
+        now = self.transit.now
+        deadlock.name_holders(self.machine, self.contexts, self.one_sided, here)
+        return deadlock.explanation(
+            self.machine, self.contexts, self.collectives, here, now, total.polling
+        )
+
+    def _looks_again(self, total: Totals) -> bool:
+        """Return whether something outside of MPI may let a processor go on (collective)."""
+        with_children = total.polling + total.outside > 0
+        own_computing, own_waiting = self.threads.at_work(with_children)
+        polling = [one for one in self.turns.ready if one.awaited is None]
+        own_waiting += any(in_timed_loop(one.thread.gr_frame) for one in polling)
+        computing, waiting = self.machine.sum(own_computing, own_waiting)
+        if total.hoping:
+            self._looks = 0
+        if waiting and not computing and self._looks == LOOKS:
+            self._warn(total)
+        if total.hoping or computing or waiting:
+            self._still = 0
+            is_over = self._looks >= LOOKS_AT_SLEEPERS
+        else:  # a thread that waits for a lock may get it from one that has been looked at before
+            self._still += 1
+            is_over = self._still > (LOOKS_AT_LOCKS if total.computing else 0)
+            is_over = is_over and (not total.outside or self._looks >= LOOKS)
+        self._looks += not computing
+        if not is_over:
+            time.sleep(0.001)
+        return not is_over
+
+    def _warn(self, total: Totals) -> None:
+        """Tell that nothing moves, though something may yet help (collective)."""
+        text = self._explanation(total)
+        self.exits.warn(
+            f"mpinet: nothing has moved for {LOOKS // 1000} s. A thread, a child or a clock "
+            f"may still help, so the run goes on; Ctrl-C ends it.\n{text}\n"
+        )
 
     def tree(self, root: int) -> Any:
         """The machine's broadcast tree from a processor; blocks until it is there."""
