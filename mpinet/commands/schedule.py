@@ -115,7 +115,12 @@ class ScheduleResult(Result):
     races: Annotated[
         str,
         When("of MSCCL-XML, plans of MSCCL++ and Chakra traces that say their chunks"),
-        "none; not searched, as they are too large; or, of MSCCL-XML, the first one",
+        "none; not searched, as they are too large; or the first one",
+    ]
+    output: Annotated[
+        str,
+        When("with a wrong output buffer"),
+        "the first place with wrong data",
     ]
 
 
@@ -287,6 +292,7 @@ class RunSchedule(MachineJob):
         """Run the schedule."""
         from mpinet.programs.perform import perform
         from mpinet.programs.schedules.chunks import UNSTATED
+        from mpinet.programs.schedules.files.schedulefile import RIGHT
 
         machine = self.make_machine(transport, watch)
         read, table = self._read, self._read.timetable
@@ -306,8 +312,9 @@ class RunSchedule(MachineJob):
             "messages": found.messages,
             "lower_bound": found.lower_bound,
             "lower_by": None if found.lower_bound is None else found.lower_bound.by,
-            "correct": found.correct,
+            "correct": read.judged(found.correct),
             **({} if read.races is None else {"races": read.races}),
+            **({"output": read.output} if read.output not in (None, RIGHT) else {}),
         }
 
     def show(self, result: Row) -> str:
@@ -320,6 +327,8 @@ class RunSchedule(MachineJob):
         )
         data = {True: "yes", False: "NO", None: "data not checked"}[result["correct"]]
         races = {"races": result["races"]} if "races" in result else {}
+        if "output" in result:
+            races = {"output": result["output"], **races}
         if self.options.command == "schedule check":
             ports = f"kept, {self.options.ports}-port, in {result['steps']} steps"
             carried = "by the routing" if result["routed"] else "every row has its channel"
@@ -332,7 +341,7 @@ class RunSchedule(MachineJob):
                     "wiring": carried,
                     "ports": ports,
                     "data": held,
-                    "result": {"yes": "right", "NO": "WRONG"}.get(data, data),
+                    "result": {"yes": "right", "NO": "not right"}.get(data, data),
                     **races,
                 }
             )
