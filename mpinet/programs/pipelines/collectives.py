@@ -55,8 +55,6 @@ class PipelineResult(CollectiveResult):
     """Processors that ended with all that is meant for them."""
     value: int | None
     """Of a reduction: what item 0 came to."""
-    skipped: tuple[str, ...] = ()
-    """Algorithms that would have taken too long to find."""
 
 
 def move_items(
@@ -130,7 +128,7 @@ class Plan:
     rate: Fraction | None
     """As of `PipelineResult`."""
     skipped: tuple[str, ...] = ()
-    """As of `PipelineResult`."""
+    """As of `CollectiveResult`."""
 
 
 def plan(
