@@ -76,7 +76,7 @@ class ItemsOptimum(ProvingJob):
     @property
     def _own_takes_long(self) -> bool:
         """True if the router would carry a whole gossip, or more processors have all items."""
-        from mpinet.programs.gossip import MOST_MOVED
+        from mpinet.programs.fewest import MOST_MOVED
 
         most = MOST_MOVED if self._network.links else MOST_ROUTED
         return self._network.hosts > most and self._collective == "gossip"

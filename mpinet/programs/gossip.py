@@ -7,7 +7,7 @@ search of the whole network has found.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -331,7 +331,7 @@ def _take_matched(machine: Machine, own: Ints, take: Take, bound: int) -> Prepar
     return _by_timetable(machine, own, take, matched_timetable(network, bound))
 
 
-_ALGORITHMS = {
+_ALGORITHMS: dict[str, Callable[[Machine, Ints, Take, int], Preparation]] = {
     CYCLE: lambda machine, own, take, bound: _rotate(machine, own, take),
     TREE: lambda machine, own, take, bound: gossip_along_tree(machine, own, take),
     ROUTED: lambda machine, own, take, bound: _route(machine, own, take),
