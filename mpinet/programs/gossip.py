@@ -43,6 +43,7 @@ from mpinet.programs.treegossip import gossip_along_tree
 from mpinet.programs.waves import count_bits
 
 CYCLE, TREE, RAREST, MATCHING = "cycle", "tree", "rarest", "matching"
+
 MOST_PROCESSORS = {
     CYCLE: 2**16,
     TREE: 2**13,
@@ -146,10 +147,10 @@ def _fewest(machine: Machine, own: str) -> tuple[Candidate, tuple[str, ...]]:
     best, skipped = searched(topology, model, bound)
     if best is None:
         return stays, skipped
-    exact = own == CYCLE or topology.hosts > MOST_REHEARSED
-    if best.steps > least and not exact:
-        least = gossip(Machine(topology, model, Local()), own).steps
-    return (best if best.steps <= least - (own == CYCLE) else stays), skipped
+    exact = own == CYCLE
+    if not exact and best.steps > least and topology.hosts <= MOST_REHEARSED:
+        least, exact = gossip(Machine(topology, model, Local()), own).steps, True
+    return (best if best.steps < least + (not exact) else stays), skipped
 
 
 def _by_orbit(machine: Machine, orbit: Orbit) -> TranslatedResult:

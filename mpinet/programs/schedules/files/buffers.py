@@ -290,7 +290,7 @@ def _follow(
 
 
 def real_place(place: Place, name: str, per: int, in_place: bool) -> Place:
-    """Return where a place really is: with one buffer for both, in terms of the output."""
+    """Return where a place really is, for input and output in one buffer or in two."""
     if not in_place or place.buffer not in ("i", "o"):
         return place
     own = place.gpu * per
@@ -367,8 +367,10 @@ def race_in(program: Program, order: list[int], home: Callable[[Place], Place]) 
             for other, wrote in users[place]:
                 if (writes or wrote) and clock[chain[other]] < turn[other]:
                     return _race(program, task, other, place)
-            # Every earlier user is ordered before this write: the write stands for all of them.
-            users[place] = [(task, True)] if writes else [*users[place], (task, False)]
+            if writes:
+                # Every earlier user is ordered before this write: the write stands for all of them.
+                users[place].clear()
+            users[place].append((task, writes))
         if left[task] == 0:
             del clocks[task]
     return NO_RACE

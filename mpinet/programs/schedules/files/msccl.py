@@ -103,6 +103,10 @@ def _read_block(program: Program, gpu: int, block: Element, gpus: int) -> None:
             at = number_of(step.attributes, "s")
         except UsageError as error:
             raise UsageError(f"line {step.line}: {error}") from None
+        if (gpu, number, at) in program.begun:
+            raise UsageError(
+                f"line {step.line}: step {at} of thread block {number} of GPU {gpu} is there twice."
+            )
         if before >= 0:
             program.tasks.after(first, before)
         program.begun[gpu, number, at] = first
