@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mpinet.errors import UsageError
+from mpinet.errors import TooLarge, UsageError
 from mpinet.machine.model import PortModel
 from mpinet.networks.topology import Topology
 from mpinet.programs.pipelines.arcs import Arcs
@@ -83,8 +83,9 @@ def searched(
         return best, skipped
     if pairs * bound > left:
         return best, (*skipped, *offered(topology, model, False))
-    with suppress(UsageError):
+    try:
         found, others = spread_gossip(topology, model, bound)
-        skipped = (*skipped, *others)
-        best = found if best is None or found.steps < best.steps else best
-    return best, skipped
+    except TooLarge:
+        return best, (*skipped, *offered(topology, model, False))
+    best = found if best is None or found.steps < best.steps else best
+    return best, (*skipped, *others)

@@ -37,6 +37,7 @@ from mpinet.programs.fewest import (
 from mpinet.programs.matchedgossip import matched_timetable
 from mpinet.programs.pipelines.spreading import PATHS, TREES
 from mpinet.programs.preparation import NONE, Preparation
+from mpinet.programs.rarest import rarest_timetable
 from mpinet.programs.schedules.timetable import Part, Timetable
 from mpinet.programs.translated import Orbit, Take, TranslatedResult, move_translated
 from mpinet.programs.treegossip import gossip_along_tree
@@ -314,7 +315,9 @@ def _take_rarest(machine: Machine, own: Ints, take: Take, bound: int) -> Prepara
     network = machine.topology
     if not network.links:
         return _by_timetable(machine, own, take, bus_gossip_timetable(network, False, bound))
-    return _spread(machine, own, take, bound, RAREST)
+    if network.hosts < network.size:
+        return _spread(machine, own, take, bound, RAREST)
+    return _by_timetable(machine, own, take, rarest_timetable(network, bound))
 
 
 def _spread(machine: Machine, own: Ints, take: Take, bound: int, algorithm: str) -> Preparation:
