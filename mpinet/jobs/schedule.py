@@ -118,8 +118,9 @@ class RunSchedule(MachineJob):
             "messages": found.messages,
             "lower_bound": found.lower_bound,
             "lower_by": None if found.lower_bound is None else found.lower_bound.by,
-            "correct": found.correct,
+            "correct": read.judged(found.correct),
             **({} if read.races is None else {"races": read.races}),
+            **({"output": read.output} if read.output not in (None, RIGHT) else {}),
         }
 
     def show(self, result: Row) -> str:
@@ -144,7 +145,7 @@ class RunSchedule(MachineJob):
                     "wiring": carried,
                     "ports": ports,
                     "data": held,
-                    "result": {"yes": "right", "NO": "WRONG"}.get(data, data),
+                    "result": {"yes": "right", "NO": "not right"}.get(data, data),
                     **races,
                 }
             )

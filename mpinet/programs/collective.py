@@ -37,6 +37,8 @@ class CollectiveResult:
     """Whether every processor ended with exactly the items that are meant for it."""
     preparation: Preparation = field(default=NONE, kw_only=True)
     """What it took before on a machine beside, for a tree."""
+    skipped: tuple[str, ...] = field(default=(), kw_only=True)
+    """Candidates that were not compared, because they would exceed the budget of work."""
 
     @classmethod
     def of(

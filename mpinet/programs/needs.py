@@ -268,7 +268,8 @@ def exchange(share: Share) -> int:
 def gossip(share: Share, algorithm: str) -> int:
     """A bit a pair, twice when they are counted; all items of a tree's nodes, or of a timetable."""
     from mpinet.programs.exchange import ROUTED
-    from mpinet.programs.gossip import CYCLE, MOST_MOVED, TRANSLATIONS, TREE
+    from mpinet.programs.fewest import MOST_MOVED, TRANSLATIONS
+    from mpinet.programs.gossip import CYCLE, TREE
 
     pairs = share.hosted * share.network.hosts
     if algorithm == TRANSLATIONS:

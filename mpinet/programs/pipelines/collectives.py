@@ -127,6 +127,8 @@ class Plan:
     """Steps that nothing beats."""
     rate: Fraction | None
     """As of `PipelineResult`."""
+    skipped: tuple[str, ...] = ()
+    """As of `CollectiveResult`."""
 
 
 def plan(
@@ -182,7 +184,7 @@ def plan(
     else:
         table = _table(machine, collective, _turned_round(machine, way), items, root)
         table = replace(table, add=_combines(topology, table, way))
-    return Plan(way.algorithm, table, items, bound, rate)
+    return Plan(way.algorithm, table, items, bound, rate, way.skipped)
 
 
 MOST_ROWS = 2**20
@@ -242,7 +244,7 @@ def _everywhere(
         way, back = _there_and_back(machine, arcs, items, bound, algorithm, switches)
         table = _table(machine, "allreduce", way, items)
         add = (np.arange(len(table)) < back) & _combines(topology, table, way)
-        found = Plan(way.algorithm, replace(table, add=add), items, bound, rate)
+        found = Plan(way.algorithm, replace(table, add=add), items, bound, rate, way.skipped)
         if algorithm or way.steps <= max(bound, items * combining_gossip_bound(machine)):
             return found
     along = exchanged(topology, arcs, machine.model, bound)
@@ -257,7 +259,8 @@ def _everywhere(
     ):
         return found
     assert along is not None
-    return Plan(DIMENSIONS, _along(machine, along, items), items, bound, rate)
+    skipped = () if algorithm else found.skipped
+    return Plan(DIMENSIONS, _along(machine, along, items), items, bound, rate, skipped)
 
 
 def _along(machine: Machine, along: Exchanged, items: int) -> Timetable:
@@ -317,25 +320,33 @@ def _there_and_back(
     topology, model, half = machine.topology, machine.model, -(-bound // 2)
     turning, spreading = behavior("allreduce", switches), behavior("broadcast", switches)
     best: tuple[Spread, Spread] | None = None
+    skipped, refused = [], None
     names = [algorithm] if algorithm else offered(topology, model, True, turning)
     for name in names:
         through = topology.links and topology.size > topology.hosts and name in (PATHS, TREES)
         one = name == TREES and not through
         sources = np.zeros(items, np.int64) if one else shares(topology, items)
-        back = forth = spread(topology, arcs, model, sources, half, name, True, turning)
-        if not topology.links or through:
-            way = None if through else name
-            forth = spread(topology, arcs, model, sources, 0, way, switches=spreading)
+        try:
+            back = forth = spread(topology, arcs, model, sources, half, name, True, turning)
+            if not topology.links or through:
+                way = None if through else name
+                forth = spread(topology, arcs, model, sources, 0, way, switches=spreading)
+        except TooLarge as error:
+            skipped.append(name)
+            refused = error
+            continue
         if best is None or back.steps + forth.steps < sum(way.steps for way in best):
             best = back, forth
         if back.steps <= half:
             break
-    assert best is not None
+    if best is None:
+        assert refused is not None
+        raise refused
     back, forth = _turned_round(machine, best[0]), best[1]
     later = forth.rows + np.array([back.steps, 0, 0, 0])
     rows = np.concatenate([back.rows, later])
     channels = np.concatenate([back.channels, forth.channels])
-    return Spread(back.algorithm, rows, channels), len(back.rows)
+    return Spread(back.algorithm, rows, channels, tuple(skipped)), len(back.rows)
 
 
 def _table(
@@ -374,6 +385,7 @@ def _played(
         short == 0,
         items=planned.items,
         rate=planned.rate,
+        skipped=planned.skipped,
         informed=machine.topology.hosts - short,
         value=value,
     )

@@ -28,6 +28,12 @@ MOST_STEPS = 2**24
 MOST_PROCESSORS = 2**24
 """Processors of a schedule from a file."""
 
+NO_RACE, NOT_SEARCHED = "none", "not searched"
+"""Values of `Contents.races` without a race."""
+
+RIGHT = "right"
+"""Value of `Contents.output` without a wrong place."""
+
 
 @dataclass(frozen=True)
 class ReadingOptions:
@@ -70,6 +76,14 @@ class Contents:
     """The lines that they stand in."""
     races: str | None = None
     """``none``, ``not searched``, or the first one; None of formats in which nothing could race."""
+    output: str | None = None
+    """``right``, or the first place of an output buffer with wrong data; None without buffers."""
+
+    def judged(self, correct: bool | None) -> bool | None:
+        """Judge the result by buffers and races, or without buffers by the moved data."""
+        if self.output is None:
+            return correct
+        return self.output == RIGHT and self.races in (NO_RACE, NOT_SEARCHED)
 
 
 @dataclass(frozen=True)
