@@ -50,12 +50,7 @@ class Bisection(Bounded):
 
     A comparison that `lower` and `upper` answer differently raises `OutOfReach`.
 
-    Attributes
-    ----------
-    lower, upper : int
-        No cut into halves is narrower than `lower`; `side` shows one of width `upper`.
-    exact : bool
-        Whether both are the same.
+    No cut into halves is narrower than `lower`; `side` shows one of width `upper`.
     """
 
     side: tuple[int, ...]
@@ -197,10 +192,10 @@ class Flow:
     """A flow between all pairs of processors, and the width that it shows."""
 
     bound: int
-    """No bisection is narrower."""
+    """Lower bound: no bisection has fewer channels."""
     lengths: list[list[int]]
-    """Of all links (ascending by their ends), round by round: the flow goes by the shortest
-    ways."""
+    """Lengths of all links in each round, links ascending by their ends. The flow of a round takes
+    the shortest paths."""
 
 
 def flow_of(network: Topology, rounds: int) -> Flow:

@@ -19,11 +19,11 @@ class Bounded:
     """
 
     lower: int
-    """The bounds."""
+    """Lower bound of the number."""
     upper: int
-    """See `lower`."""
+    """Upper bound of the number."""
     exact: bool
-    """Whether both are the same."""
+    """True if both bounds are equal."""
 
     named: ClassVar[str] = "number"
     effort: ClassVar[str] = ""

@@ -38,12 +38,7 @@ class BroadcastTime(Bounded):
 
     A comparison that `lower` and `upper` answer differently raises `OutOfReach`.
 
-    Attributes
-    ----------
-    lower, upper : int
-        No broadcast takes fewer steps than `lower`; one that the machine has run takes `upper`.
-    exact : bool
-        Whether both are the same.
+    No broadcast takes fewer steps than `lower`; the machine has run one that takes `upper` steps.
     """
 
     root: int
@@ -51,10 +46,10 @@ class BroadcastTime(Bounded):
     ports: str
     """``"one"`` or ``"all"``: ports that a processor uses in a step."""
     lower_by: str
-    """What shows them: ``bounds`` (distances and growth), ``class-lp`` or ``lrat`` (see
-    ``mpinet optimum``); ``passes`` or ``sat``."""
+    """Proof of the lower bound: ``bounds`` (distances and growth), ``class-lp`` or ``lrat`` (see
+    ``mpinet optimum``)."""
     upper_by: str
-    """See `lower_by`."""
+    """Source of the upper bound: ``passes`` or ``sat``."""
 
     named: ClassVar[str] = "broadcast time"
     effort: ClassVar[str] = "limit"

@@ -43,8 +43,8 @@ class FaultDistance:
     pairs: int
     """Pairs that were looked at; all others are images of them under automorphisms."""
     by_paths: int
-    """Of these, pairs that are neighbours, or that faults + 1 disjoint paths of at most `value`
-    hops join: no more is needed for them. The others were branched over."""
+    """Pairs that need no search: neighbours, or pairs that faults + 1 disjoint paths of at most
+    `value` hops join. The search branched over all other pairs."""
     branches: int
     """Sets of failed nodes that this took."""
 

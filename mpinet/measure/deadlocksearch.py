@@ -58,13 +58,13 @@ class DeadlockSearch:
     messages come to one; ``"none found"``: there is a cycle, and no traffic that was tried comes to
     a deadlock."""
     routing: str
-    """How messages find their way, and the classes of channels."""
+    """Name of the routing."""
     classes: str
-    """See `routing`."""
+    """Rule that gives each message its class of channels."""
     vcs: int
-    """Virtual channels of a link, and flits that the buffer of each holds (wormhole)."""
+    """Virtual channels of a link."""
     buffers: int
-    """See `vcs`."""
+    """Flits that the buffer of each virtual channel holds (wormhole)."""
     dependencies: list[tuple[int, ...]] = field(default_factory=list)
     """A shortest cycle of channels that depend on each other. Type: list of (node, port, class)."""
     runs: int = 0

@@ -39,9 +39,9 @@ class FaultDiameter:
     removed: tuple[int, ...]
     """The first removal that does it, in the order of the tuples; nodes ascending."""
     tested: int
-    """How many different removals were tried."""
+    """Number of different removals that were tried."""
     exhaustive: bool
-    """Whether these are all."""
+    """True if all removals were tried."""
 
 
 def fault_diameter(

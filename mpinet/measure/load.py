@@ -25,9 +25,9 @@ class Loads:
     """Load of the nodes and channels when every pair exchanges one message."""
 
     messages: int
-    """Messages, and hops of all of them."""
+    """Number of messages."""
     hops: int
-    """See `messages`."""
+    """Hops of all messages together."""
     processors: Ints
     """Messages that each node passed on for others: their sources and targets do not count. Shape
     (N,)."""

@@ -37,9 +37,9 @@ class Routes:
     """The routes between a number of pairs."""
 
     pairs: int
-    """Pairs, and those whose route ends at its target."""
+    """Number of pairs."""
     delivered: int
-    """See `pairs`."""
+    """Number of pairs whose route ends at its target."""
     longest: int
     """Hops of the longest route (of the delivered ones, as all of the following)."""
     longest_pair: Pair | None
@@ -49,7 +49,7 @@ class Routes:
     undelivered_pair: Pair | None
     """The smallest pair whose route does not end at its target."""
     reason: str | None
-    """What becomes of its message."""
+    """Fate of the message of `undelivered_pair`; None if all routes end at their targets."""
     stretch_max: float | None
     """Largest quotient of a route's length and the distance, over pairs of different nodes."""
     stretch_pair: Pair | None

@@ -37,17 +37,18 @@ class DistanceEstimate:
     """Measures of all distances, in hops, as far as floods from some nodes tell them."""
 
     diameter_lower: int
-    """The largest distance is between these, for certain."""
+    """Lower bound of the diameter, in hops; it is certain."""
     diameter_upper: int
-    """See `diameter_lower`."""
+    """Upper bound of the diameter, in hops; it is certain."""
     average: float
     """Mean over ordered pairs of different nodes: of all, or those from the nodes drawn."""
     average_lower: float
-    """The mean over all pairs is between these, with this confidence."""
+    """Lower end of the confidence interval for the mean over all pairs, in hops."""
     average_upper: float
-    """See `average_lower`."""
+    """Upper end of the confidence interval for the mean over all pairs, in hops."""
     confidence: float
-    """Probability, over the draws, that it is; 1 where all nodes have flooded."""
+    """Probability that the mean lies in the interval, over the draws; 1 if all nodes have
+    flooded."""
     sources: int
     """Nodes drawn; one may be drawn twice."""
     floods: int

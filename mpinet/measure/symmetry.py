@@ -141,11 +141,11 @@ class AutomorphismGroup:
     """All automorphisms of a network."""
 
     order: int
-    """How many there are."""
+    """Number of automorphisms."""
     generators: Ints
-    """Automorphisms of which all are products: where each takes each node. Shape (g, N)."""
+    """Automorphisms that generate the group: the image of each node. Shape (g, N)."""
     bus_generators: Ints
-    """Of a bus network: where each of them takes each bus (otherwise B = 0). Shape (g, B)."""
+    """Image of each bus under each generator; B = 0 for networks of links. Shape (g, B)."""
 
 
 def automorphism_group(topology: NetworkLike) -> AutomorphismGroup:
