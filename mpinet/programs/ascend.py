@@ -33,11 +33,11 @@ class AscendResult:
     """Result of an operator of ASCEND or DESCEND."""
 
     operator: str
-    """Names of the operator, its form and the schedule."""
+    """Name of the operator."""
     kind: str
-    """See `operator`."""
+    """Form of the operator: ``"ascend"`` or ``"descend"``."""
     algorithm: str
-    """See `operator`."""
+    """Name of the schedule."""
     elements: int
     """Number of elements: 2^q, or a multiple of it where the schedule has several instances."""
     steps: int
@@ -45,8 +45,8 @@ class AscendResult:
     phases: list[Phase]
     """Names and steps of the stages of the only pass, or of the passes where there are several."""
     correct: bool
-    """Whether all results agree with the serial computation, and every state that was looked at
-    with what its processor makes of its own and what it received (`PassSchedule.astray`)."""
+    """True if all results agree with the serial computation, and no witnessed state was wrong
+    (`PassSchedule.astray`)."""
     index: Ints = field(repr=False)
     """The elements whose results this rank has: element i of instance s is number s 2^q + i. Shape
     (k,)."""

@@ -26,17 +26,17 @@ class CollectiveResult:
     algorithm: str
     """Its name."""
     steps: int
-    """Steps of the machine until the last item has arrived, and messages sent."""
+    """Steps of the machine until the last item has arrived."""
     messages: int
-    """See `steps`."""
+    """Messages sent."""
     phases: tuple[tuple[str, int], ...]
     """Names and lengths, in steps, of its phases."""
     lower_bound: Bound
     """Steps that nobody can beat under the machine's port model with one item per message."""
     correct: bool
-    """Whether every processor ended with exactly the items that are meant for it."""
+    """True if every processor ended with exactly the items that are meant for it."""
     preparation: Preparation = field(default=NONE, kw_only=True)
-    """What it took before on a machine beside, for a tree."""
+    """Cost of preparing a tree on a separate machine."""
 
     @classmethod
     def of(

@@ -30,9 +30,9 @@ class FloodResult:
     """Result of a flood."""
 
     steps: int
-    """Steps until nobody new is informed, and messages sent in them."""
+    """Steps until no new node is informed."""
     messages: int
-    """See `steps`."""
+    """Messages sent in these steps."""
     informed: int
     """Nodes that the flood reached, the root included."""
     eccentricity: int

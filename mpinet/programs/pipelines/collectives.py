@@ -54,7 +54,7 @@ class PipelineResult(CollectiveResult):
     informed: int
     """Processors that ended with all that is meant for them."""
     value: int | None
-    """Of a reduction: what item 0 came to."""
+    """Combined value of item 0 in a reduction; None for other collectives."""
 
 
 def move_items(
@@ -118,15 +118,16 @@ class Plan:
     """A collective of many items before it runs."""
 
     algorithm: str
-    """What found it."""
+    """Name of the search that found the schedule."""
     table: Timetable
-    """Who sends what."""
+    """Schedule of the collective."""
     items: int
-    """As of `PipelineResult`."""
+    """Items of the root or of each processor, or items to combine; see `PipelineResult`."""
     bound: Bound
     """Steps that nothing beats."""
     rate: Fraction | None
-    """As of `PipelineResult`."""
+    """Upper bound of the items per step in the long run; None on networks that are too large for
+    its search."""
 
 
 def plan(

@@ -25,7 +25,7 @@ class Demand:
     members: Ints
     """Its processors on the fabric, the root first if it has one. Shape (k,)."""
     items: int
-    """As of `move_items`; 1 where there are no items."""
+    """Number of items, as in `move_items`; 1 for a collective without items."""
 
     def entering(self, inside: Ints, root_inside: Flags) -> Ints:
         """Return how many messages have to enter parts, at least.
