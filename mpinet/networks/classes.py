@@ -44,7 +44,7 @@ class ChannelClasses:
     params: Ints
     """The rule's parameters."""
     count: int
-    """How many classes there are; `LONGEST` or `FEWEST` until they are counted."""
+    """Number of classes; `LONGEST` or `FEWEST` until they are counted."""
     beside: int = 0
     """Hops of a longest path that are in no class of their own, those of terminals."""
 

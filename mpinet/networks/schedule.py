@@ -54,9 +54,9 @@ class Schedule:
     """Likewise the ports that a node accepts from in the step; `since` is -1 if it is not informed.
     Default: it accepts from all."""
     send: int | None = 1
-    """Most messages that a processor sends, and that it accepts, in a step; None = one a port."""
+    """Most messages that a processor sends in a step; None for one per port."""
     receive: int | None = 1
-    """See `send`."""
+    """Most messages that a processor accepts in a step; None for one per port."""
 
     @property
     def steps(self) -> int:

@@ -23,7 +23,7 @@ class Wiring:
         import networkx
 
         self.graph: networkx.MultiGraph = networkx.MultiGraph()
-        """What has been read."""
+        """Graph that was read."""
         self._links = 0  # networkx counts them one by one
 
     def add(self, node: str, switch: bool) -> None:
