@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mpinet.base.arrays import Ints
 from mpinet.machine.state import Fields, Largest, Total
 
 (
@@ -37,48 +38,37 @@ def _field(place: int) -> Any:
 
 
 class Ledger(array):  # type: ignore[type-arg]
-    """Counts of a router on this rank.
+    """Counts of a router on this rank."""
 
-    Attributes
-    ----------
-    numbers : ndarray of int64, shape (FIELDS,)
-        All of it, for kernels.
-    live : int
-        Messages in flight here.
-    step : int
-        Steps made.
-    moved, ended : int
-        Hops, and messages that ended, in the last pass.
-    delivered, lost : int
-        Messages delivered here, and those that could not go on.
-    hops_total, hops_max : int
-        Hops of all messages, and the most of one that was delivered.
-    queue_max : int
-        The most messages that waited at one processor in one step.
-    leaving : int
-        Messages that left their place in the last pass.
-    wrong, wrong_message : int
-        A routing error (`hop.UNWIRED_PORT`, `hop.ENDLESS`; 0: none), and the row of its message.
-    unwired : int
-        1 if a message that needs others' consent to hop waits for an unwired port.
-    arrivals_seal : int
-        The sum of the seals (`hop.seal`) of the messages delivered here.
-    """
-
-    live = _field(LIVE)
-    step = _field(STEP)
-    moved = _field(MOVED)
-    ended = _field(ENDED)
-    delivered = _field(DELIVERED)
-    lost = _field(LOST)
-    hops_total = _field(HOPS_TOTAL)
-    hops_max = _field(HOPS_MAX)
-    queue_max = _field(QUEUE_MAX)
-    leaving = _field(LEAVING)
-    wrong = _field(WRONG)
-    wrong_message = _field(WRONG_MESSAGE)
-    unwired = _field(UNWIRED)
-    arrivals_seal = _field(ARRIVALS_SEAL)
+    live: int = _field(LIVE)
+    """Messages in flight on this rank."""
+    step: int = _field(STEP)
+    """Steps so far."""
+    moved: int = _field(MOVED)
+    """Hops in the last pass."""
+    ended: int = _field(ENDED)
+    """Messages that ended in the last pass."""
+    delivered: int = _field(DELIVERED)
+    """Messages delivered on this rank."""
+    lost: int = _field(LOST)
+    """Messages of this rank that could not continue."""
+    hops_total: int = _field(HOPS_TOTAL)
+    """Hops of all messages together."""
+    hops_max: int = _field(HOPS_MAX)
+    """Most hops of a delivered message."""
+    queue_max: int = _field(QUEUE_MAX)
+    """Most messages that waited at one processor in one step."""
+    leaving: int = _field(LEAVING)
+    """Messages that left their place in the last pass."""
+    wrong: int = _field(WRONG)
+    """Routing error: `hop.UNWIRED_PORT`, `hop.ENDLESS`, or 0 for none."""
+    wrong_message: int = _field(WRONG_MESSAGE)
+    """Row of the message with the routing error."""
+    unwired: int = _field(UNWIRED)
+    """1 if a message that needs the consent of other messages to hop waits for an unwired port,
+    else 0."""
+    arrivals_seal: int = _field(ARRIVALS_SEAL)
+    """Sum of the seals (`hop.seal`) of the messages delivered on this rank."""
 
     def __new__(cls) -> Ledger:
         """Make a ledger of zeros."""
@@ -86,7 +76,8 @@ class Ledger(array):  # type: ignore[type-arg]
         return ledger
 
     def __init__(self) -> None:
-        self.numbers = np.frombuffer(self, np.int64)
+        self.numbers: Ints = np.frombuffer(self, np.int64)
+        """All counts, for kernels. Shape (FIELDS,)."""
 
     def state(self) -> Fields:
         """Fields for a checkpoint."""

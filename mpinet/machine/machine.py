@@ -40,9 +40,9 @@ class Spent:
     begun: int
     """Steps that the machine had made before."""
     steps: int = 0
-    """Steps, and transmissions on the whole machine."""
+    """Steps of the part."""
     messages: int = 0
-    """See `steps`."""
+    """Transmissions on the whole machine."""
 
 
 class Machine:

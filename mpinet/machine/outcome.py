@@ -21,6 +21,6 @@ class Outcome:
     unreceived_at: list[tuple[int, int]]
     """The lowest processors with such messages, and how many."""
     values: list[Any]
-    """What the processors' programs returned, by processor; on rank 0 alone, elsewhere empty."""
+    """Return values of the processors' programs, by processor; empty on ranks other than 0."""
     digest: str
     """sha256 over all of this, the same for any number of ranks and any mapping."""

@@ -28,9 +28,9 @@ class Inbox:
     """Messages that this rank's processors received in a step, by processor, then port."""
 
     nodes: Ints
-    """The receiving processors, and the ports that the messages came in by. Shape (k,)."""
+    """Receiver of each message. Shape (k,)."""
     ports: Ints
-    """See `nodes`."""
+    """Port that each message came in by. Shape (k,)."""
     payload: Array
     """The messages. Shape (k, ..)."""
     total: int = 0

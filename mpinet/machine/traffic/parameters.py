@@ -185,9 +185,9 @@ class Generation:
     rate: float = 0.0
     """Messages per processor and step."""
     flits: int = 1
-    """Flits of a message, and of a long message (0: there are no long messages)."""
+    """Flits of a message."""
     long_flits: int = 0
-    """See `flits`."""
+    """Flits of a long message; 0: there are no long messages."""
     long_share: float = 0.0
     """Probability that a message is long."""
     burst: float = 0.0
@@ -293,11 +293,11 @@ class Window:
     """Steps of the warm-up, of the measured window, and of the wait for its last messages."""
 
     warmup: int = 500
-    """Steps before the window, of the window, and that its messages are waited for."""
+    """Steps before the window."""
     steps: int = 1000
-    """See `warmup`."""
+    """Steps of the window."""
     limit: int = 5000
-    """See `warmup`."""
+    """Most steps after the window in which its messages may still arrive."""
     parts: int = TENTHS
     """Parts of the window of which latencies are kept apart: part i begins at the step warmup +
     floor(i * steps / parts). Ten of them give the confidence interval."""
