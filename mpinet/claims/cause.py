@@ -31,4 +31,4 @@ class Cause(NamedTuple):
     grade: str
     """One of `GRADES`."""
     sentence: str
-    """What is wrong, in a sentence."""
+    """Sentence on the error."""

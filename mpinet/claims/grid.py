@@ -26,7 +26,8 @@ class Grid:
     text: str
     """The range as a person reads it."""
     chosen: Callable[..., bool] | None = None
-    """Whether the quick budget takes the point, given as keywords. Default: it takes all."""
+    """Returns True if the quick budget takes the point, given as keywords. Default: it takes
+    all."""
 
     def quick(self, chosen: Callable[..., bool]) -> Grid:
         """Return the grid with the quick budget limited to the points that are `chosen`."""

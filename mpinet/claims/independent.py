@@ -37,7 +37,7 @@ class Beside:
     differing: list[dict[str, Any]] = field(default_factory=list)
     """Points at which these differ: point, measured, independent."""
     agrees: bool = True
-    """Whether the verdicts are the same and no value differs."""
+    """True if the verdicts are equal and no value differs."""
 
 
 def asked(program: Path) -> Answers:

@@ -75,7 +75,7 @@ class Curve:
     """A curve of a plot."""
 
     name: str
-    """What the legend says."""
+    """Label of the curve in the legend."""
     claim: str = ""
     """The id of the claim whose points it goes through; empty where `at` has several claims."""
     value: str = "measured"
@@ -85,8 +85,8 @@ class Curve:
     at: Mapping[str, float] = field(default_factory=dict)
     """Places on the horizontal axis of claims of one point each, by their ids."""
     of: Callable[[str], bool] | None = None
-    """Whether it goes through the point of a network; called with the topology string. Default: it
-    goes through all."""
+    """Returns True if the curve goes through the point of a network; called with the topology
+    string. Default: it goes through all."""
 
     def claims(self) -> tuple[str, ...]:
         """The claims whose points it goes through."""
@@ -100,7 +100,7 @@ class Plot:
     title: str
     """The paper's number of the figure, or a word of ours, and what it shows."""
     y: str
-    """What the vertical axis counts."""
+    """Label of the vertical axis."""
     curves: tuple[Curve, ...]
     """Its curves."""
     against: str = "size"
@@ -120,7 +120,7 @@ class MainFinding:
     text: str
     """The witness."""
     command: str
-    """What prints the witness."""
+    """Command that prints the witness."""
     prints: tuple[str, ...]
     """Pieces of what it prints, in this order."""
     claims: tuple[str, ...]
