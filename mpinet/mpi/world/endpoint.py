@@ -19,15 +19,7 @@ from mpinet.mpi.world.ranks import RankTable
 
 
 class CommState:
-    """State that a processor keeps of a communicator that it has, whichever face it uses.
-
-    Attributes
-    ----------
-    name : str
-        Its name.
-    agreed, neighbored : int
-        How many calls that make communicators, and neighbour collectives, it has made on it.
-    """
+    """State that a processor keeps of a communicator that it has, whichever face it uses."""
 
     __slots__ = (
         "agreed",
@@ -40,7 +32,8 @@ class CommState:
     )
 
     def __init__(self) -> None:
-        self.name = ""
+        self.name: str = ""
+        """Name of the communicator."""
         self.topology: Any = None
         """Its arrangement as a grid or graph, if it has one."""
         self.attributes: dict[int, Any] | None = None
@@ -49,8 +42,10 @@ class CommState:
         """Its hints."""
         self.errhandler: Any = None
         """Its error handler."""
-        self.agreed = 0
-        self.neighbored = 0
+        self.agreed: int = 0
+        """Number of calls on the communicator that make communicators."""
+        self.neighbored: int = 0
+        """Number of calls of neighbour collectives on the communicator."""
 
 
 class Endpoint:
@@ -59,7 +54,7 @@ class Endpoint:
     __slots__ = ()
 
     _scope: Scope
-    """Where its members exchange messages."""
+    """Scope in which the members exchange messages."""
 
     @property
     def _context(self) -> int:
