@@ -114,9 +114,9 @@ class MainFinding:
     """A finding that the field should know, with a command that shows it."""
 
     number: int
-    """Its place among the main findings of all papers."""
+    """Place among the main findings of all papers."""
     title: str
-    """It in a sentence."""
+    """Finding in one sentence."""
     text: str
     """The witness."""
     command: str

@@ -41,11 +41,11 @@ class Timed(NamedTuple):
     """Network that messages go through, and what they take."""
 
     topology: Topology | None
-    """None: there is none, and every two processors are as far apart."""
+    """Network; None if all pairs of processors are equally far apart."""
     routing: Routing | None
-    """How messages find their ways."""
+    """Routing of the messages; None without a network."""
     costs: Costs
-    """What processors and links take."""
+    """Parameters of processors and links."""
     unit: str
     """Unit of their times."""
 

@@ -51,8 +51,8 @@ class Schedule:
     """The phases' names and lengths in steps; together the schedule's length. Empty: it lasts until
     nobody sends."""
     listen: Rule | None = None
-    """Likewise the ports that a node accepts from in the step; `since` is -1 if it is not informed.
-    Default: it accepts from all."""
+    """Rule with the same arguments: the ports that a node accepts from in the step; `since` is -1
+    if the node is not informed. Default: it accepts from all."""
     send: int | None = 1
     """Most messages that a processor sends in a step; None for one per port."""
     receive: int | None = 1

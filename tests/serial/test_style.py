@@ -88,17 +88,10 @@ def test_a_docstring_without_a_subject_is_found() -> None:
 def headless(source: str) -> Iterator[tuple[int, str]]:
     """Yield line and text of each docstring, also of a constant, with such a first word."""
     for node in ast.walk(ast.parse(source)):
-        if not isinstance(node, DOCUMENTED):
-            continue
-        for part in node.body if isinstance(node, ast.Module) else node.body[:1]:
-            if isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant):
-                said = part.value.value
-                if isinstance(said, str) and re.match(r"\w*", said.strip())[0] in HEADLESS:  # type: ignore[index]
-                    yield part.lineno, said.strip()
-
-
-DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-"""What has a docstring of its own; sentences on fields may still begin with such a word."""
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            said = node.value.value
+            if isinstance(said, str) and re.match(r"\w*", said.strip())[0] in HEADLESS:  # type: ignore[index]
+                yield node.lineno, said.strip()
 
 
 def test_a_field_is_described_at_the_field() -> None:
