@@ -11,12 +11,15 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from mpinet.base.fielddocs import described
+
 Point = dict[str, Any]
 """The arguments of a claim's formula and measurement: numbers, texts and tuples of them."""
 
 BUDGETS = ("quick", "full")
 
 
+@described
 @dataclass(frozen=True)
 class Grid:
     """The points of a claim, in the order in which a witness is looked for: smallest first."""

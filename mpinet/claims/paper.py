@@ -6,10 +6,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from mpinet.base.fielddocs import described
 from mpinet.claims.cause import Cause
 from mpinet.claims.statement import Predicate
 
 
+@described
 @dataclass(frozen=True)
 class PaperTable:
     """A table of a paper, made again from the ledger: a row a claim, or several claims."""
@@ -127,6 +129,7 @@ class MainFinding:
     """The claims in which it stands; the first is refuted."""
 
 
+@described
 @dataclass(frozen=True)
 class Paper:
     """A paper as the ledger shows it; each room has one by the name PAPER."""

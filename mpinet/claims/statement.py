@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict, cast, overload
 
+from mpinet.base.fielddocs import described
 from mpinet.claims.grid import Grid, Point, once
 from mpinet.claims.quotation import Quotation
 from mpinet.claims.relation import FACTS, RELATIONS
@@ -37,6 +38,7 @@ Predicate = Callable[..., bool]
 """Property of a point: a function of the point's arguments that returns a bool."""
 
 
+@described
 @dataclass(frozen=True)
 class Measured:
     """A measured value, and the place on the network at which it was found."""
@@ -60,6 +62,7 @@ OURS = (AS_IT_HOLDS, BEYOND, BESIDE)
 """Places of rows that are no statements of the paper."""
 
 
+@described
 @dataclass(frozen=True)
 class Corrected:
     """A refuted statement as it holds; it is measured where and how its row is, by default."""
@@ -113,6 +116,7 @@ class Corrected:
         )
 
 
+@described
 @dataclass(frozen=True)
 class Claim:
     """A checkable statement of a paper, with the way to check it."""

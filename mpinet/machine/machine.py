@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpinet.base.arrays import Array, Flags, Ints
+from mpinet.base.fielddocs import described
 from mpinet.base.memory import require_memory
 from mpinet.base.notebook import shown
 from mpinet.errors import MpinetError, UsageError
@@ -33,6 +34,7 @@ from mpinet.networks.topology import NetworkLike, Topology
 T = TypeVar("T")
 
 
+@described
 @dataclass
 class Spent:
     """Steps, messages and seconds of a part of a run (`Machine.spending`)."""
@@ -45,6 +47,7 @@ class Spent:
     """Transmissions on the whole machine."""
 
 
+@described
 class Machine:
     """N virtual processors, wired by a topology, under a port model, hosted by ranks.
 

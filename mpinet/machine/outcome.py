@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from mpinet.base.fielddocs import described
 
+
+@described
 @dataclass(frozen=True)
 class Outcome:
     """Result of a run that every processor ended."""

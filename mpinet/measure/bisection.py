@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpinet.base.arrays import Flags
+from mpinet.base.fielddocs import described
 from mpinet.errors import UsageError
 from mpinet.measure.bounded import Bounded
 from mpinet.measure.cutsearch import Cuts, best_cut
@@ -44,6 +45,7 @@ FLOW_STEPS_PER_SECOND = 5e6
 """About how many (node, link) pairs a round of flow handles in a second."""
 
 
+@described
 @dataclass(frozen=True, eq=False)
 class Bisection(Bounded):
     """Bounds of a bisection width; it compares with numbers as far as the bounds decide.

@@ -8,9 +8,11 @@ from dataclasses import astuple, dataclass
 from numbers import Real
 from typing import Any, ClassVar
 
+from mpinet.base.fielddocs import described
 from mpinet.errors import OutOfReach
 
 
+@described
 @dataclass(frozen=True, eq=False)
 class Bounded:
     """A number between two bounds; it compares with numbers as far as the bounds decide.

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from mpinet.base.fielddocs import described
 from mpinet.errors import ConservationError, UsageError
 from mpinet.machine import Machine, PortModel
 from mpinet.machine.transport import Local, world
@@ -32,6 +33,7 @@ from mpinet.programs.schedules.timetable import Timetable
 COLUMNS = ("step", "sender", "receiver", "bus")
 
 
+@described
 @dataclass(frozen=True, eq=False)
 class BroadcastTime(Bounded):
     """Bounds of a broadcast time; it compares with numbers as far as the bounds decide.

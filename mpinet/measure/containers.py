@@ -15,6 +15,7 @@ from math import inf
 import numpy as np
 
 from mpinet.base.arrays import Flags, Ints, Shorts, Table
+from mpinet.base.fielddocs import described
 from mpinet.compiled import inlined, kernel
 from mpinet.errors import OutOfReach, UsageError
 from mpinet.measure.cuts import separating_nodes
@@ -30,6 +31,7 @@ MOST_BRANCHES = 10**6
 """Most sets of failed nodes that are looked at for a pair."""
 
 
+@described
 @dataclass(frozen=True)
 class FaultDistance:
     """The largest distance that is left after so many nodes have failed, with its proof."""

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mpinet.base.arrays import Ints, Table, Tables
+from mpinet.base.fielddocs import described
 from mpinet.compiled import inlined
 from mpinet.draws import draw32, scaled
 from mpinet.errors import UsageError
@@ -49,6 +50,7 @@ LENGTHS = (1, 2, 4, 8)
 """Lengths of drawn messages, in buffers."""
 
 
+@described
 @dataclass(frozen=True)
 class DeadlockSearch:
     """State of a search for a deadlock."""

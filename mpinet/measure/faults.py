@@ -12,6 +12,7 @@ from math import comb, inf
 import numpy as np
 
 from mpinet.base.arrays import Ints, Table, WordRows, Words
+from mpinet.base.fielddocs import described
 from mpinet.compiled import kernel
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
@@ -30,6 +31,7 @@ DRAWN_AT_ONCE = 2**22
 """Random numbers that are drawn at a time."""
 
 
+@described
 @dataclass(frozen=True)
 class FaultDiameter:
     """Effect of removing nodes on a network's diameter."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mpinet.base.arrays import Ints
+from mpinet.base.fielddocs import described
 from mpinet.errors import RoutingError
 from mpinet.machine import Machine
 from mpinet.machine.router import Router
@@ -20,6 +21,7 @@ INJECTED_AT_ONCE = 1 << 17
 """Messages that are on the machine together: what it holds of them stays small."""
 
 
+@described
 @dataclass(frozen=True, eq=False)
 class Loads:
     """Load of the nodes and channels when every pair exchanges one message."""

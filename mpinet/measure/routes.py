@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpinet.base.arrays import Array, Ints
+from mpinet.base.fielddocs import described
 from mpinet.compiled import inlined
 from mpinet.errors import RoutingError, UsageError
 from mpinet.machine.transport import Local, world
@@ -32,6 +33,7 @@ LARGEST_MATRIX = 8000
 """Most nodes of a network whose route lengths make a matrix; longer routes need wider numbers."""
 
 
+@described
 @dataclass(frozen=True)
 class Routes:
     """The routes between a number of pairs."""

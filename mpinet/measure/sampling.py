@@ -16,6 +16,7 @@ import numpy as np
 
 from mpinet.base.arrays import Ints
 from mpinet.base.effort import LOOKS, require_walk
+from mpinet.base.fielddocs import described
 from mpinet.draws import philox
 from mpinet.errors import UsageError
 from mpinet.measure.distance import Floods, extent_of
@@ -32,6 +33,7 @@ SAMPLES = 0x73616D70
 """Stream of the draws of nodes."""
 
 
+@described
 @dataclass(frozen=True)
 class DistanceEstimate:
     """Measures of all distances, in hops, as far as floods from some nodes tell them."""

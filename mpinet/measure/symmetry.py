@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mpinet.base.arrays import Ints
+from mpinet.base.fielddocs import described
 from mpinet.errors import UsageError
 from mpinet.measure.distance import distance_profiles
 from mpinet.measure.libraries import library
@@ -136,6 +137,7 @@ def isomorphism(topology: NetworkLike, other: NetworkLike) -> Ints | None:
     return image if is_isomorphism(first, second, image) else None
 
 
+@described
 @dataclass(frozen=True, eq=False)
 class AutomorphismGroup:
     """All automorphisms of a network."""

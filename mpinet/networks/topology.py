@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, runtime_ch
 import numpy as np
 
 from mpinet.base.arrays import Ints
+from mpinet.base.fielddocs import described
 from mpinet.base.notebook import shown
 from mpinet.base.numerals import counted, looks_whole, quoted, whole
 from mpinet.compiled import Rule, open_part, rule
@@ -52,6 +53,7 @@ class NetworkxGraph(Protocol):
         """Number of its nodes."""
 
 
+@described
 class Topology:
     """Wiring and wayfinding of one network, computed from processors' own numbers.
 

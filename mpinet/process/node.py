@@ -6,6 +6,7 @@ from collections.abc import Generator, Iterable, Mapping
 from operator import index
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from mpinet.base.fielddocs import described
 from mpinet.errors import UsageError
 from mpinet.process.actions import (
     COMPUTING,
@@ -34,6 +35,7 @@ NOT_YIELDED = (
 )
 
 
+@described
 class Node:
     """One processor of a machine, as its program receives it.
 
