@@ -10,7 +10,6 @@ import numpy as np
 
 from mpinet.base.arrays import Array, Ints
 from mpinet.machine import hop
-from mpinet.machine.ledger import Ledger
 from mpinet.machine.state import Fields, Located, Total, parts_of
 
 
@@ -43,7 +42,7 @@ class Deliveries:
         Whether `delivered` is wanted after the run.
     """
 
-    def __init__(self, ledger: Ledger, carried: int, payload_words: int, keep: bool):
+    def __init__(self, ledger: Any, carried: int, payload_words: int, keep: bool):
         self.rows: Ints = np.zeros((0, hop.WORDS + carried), np.int64)
         """The rows into which a pass writes the messages that it brings to their end. Shape (room,
         hop.WORDS + carried)."""
@@ -81,7 +80,7 @@ class Deliveries:
             return
         lost = self._ledger.lost
         births = self._births[: self._injections]
-        hop.book_ends(self.rows, births, self.latency, self._ledger.numbers)
+        hop.book_ends(self.rows, births, self.latency, self._ledger.record)
         ended = self.rows[: self._ledger.ended]
         if self._ledger.lost > lost:
             is_lost = hop.low(ended[:, hop.PLACE]) == hop.LOST_HERE

@@ -19,22 +19,7 @@ from mpinet.base.arguments import DecideRule, PortRule, StartRule
 from mpinet.base.arrays import Counts, Flags, Ints, Shorts, Table
 from mpinet.compiled import Kernel, Rule, bind_all, inlined, kernel
 from mpinet.machine.faults import is_cut, is_dead
-from mpinet.machine.ledger import (
-    ARRIVALS_SEAL,
-    DELIVERED,
-    ENDED,
-    HOPS_MAX,
-    HOPS_TOTAL,
-    LEAVING,
-    LIVE,
-    LOST,
-    MOVED,
-    QUEUE_MAX,
-    STEP,
-    UNWIRED,
-    WRONG,
-    WRONG_MESSAGE,
-)
+from mpinet.machine.ledger import Ledger
 from mpinet.machine.placement import TO_POSITION, owner_of, start_of
 from mpinet.machine.step import PORTS_PER_WORD
 from mpinet.networks.routing import ARRIVED, STUCK, hop_limit
@@ -288,7 +273,7 @@ def advance(
     leaving: Leaving,
     counts: Ints,
     moves: Table,
-    ledger: Ints,
+    ledger: Ledger,
 ) -> None:
     """Make one step of the messages of this rank: every granted message hops.
 
@@ -316,7 +301,7 @@ def advance(
         grants, leavers = GRANTS, LEAVERS
         observed, words_per_node = OBSERVED != 0, NODE_WORDS
     header = np.empty(header_words, np.int64)
-    live, left, moved, ended = ledger[LIVE], 0, 0, 0
+    live, left, moved, ended = ledger.live, 0, 0, 0
     # Rows are closed up in place: the message of row m goes to row `kept`, which is never behind m.
     # Some places are unsigned: for a signed one Numba asks whether it counts from the end.
     kept, one = np.uint64(0), np.uint64(1)
@@ -328,13 +313,13 @@ def advance(
     # word, which takes a note of the word that each message touched.
     sparse = live < count // 8
     touched = np.empty(live if sparse else 0, np.int64)
-    ledger[STEP] += 1
+    ledger.step += 1
     for m in range(live):
         where, number = messages[m, PLACE], messages[m, NUMBER]
         u, p = high(where), low(where)
         # Kernels raise nothing: an error is noted in the ledger, and raised by Python on all ranks.
         if p >= ports:
-            ledger[WRONG], ledger[WRONG_MESSAGE] = UNWIRED_PORT, m
+            ledger.wrong, ledger.wrong_message = UNWIRED_PORT, m
             break
         slot = position_of(u, place, contiguous, mapping) - first
         go = True
@@ -353,7 +338,8 @@ def advance(
         if not go:
             seat = np.uint64(slot)
             waiting[seat] += np.uint32(1)
-            ledger[QUEUE_MAX] = max(ledger[QUEUE_MAX], np.int64(waiting[seat]))
+            if waiting[seat] > ledger.queue_max:
+                ledger.queue_max = int(waiting[seat])
             if kept != np.uint64(m):
                 for j in range(WORDS + width):
                     messages[kept, j] = messages[m, j]
@@ -361,8 +347,8 @@ def advance(
             continue
         v = wiring_inlined(u, p, links) if INLINED else neighbor(u, p, links)
         if v < 0 or low(number) >= limit:
-            ledger[WRONG] = UNWIRED_PORT if v < 0 else ENDLESS
-            ledger[WRONG_MESSAGE] = m
+            ledger.wrong = UNWIRED_PORT if v < 0 else ENDLESS
+            ledger.wrong_message = m
             break
         number += 1  # a hop more
         if observed and loads.size > 0:
@@ -395,16 +381,16 @@ def advance(
             continue
         # Where channels are taken without asking others, `advance` finds unwired ports by itself.
         if grants == CHOSEN and not leads(neighbor, v, q, links):
-            ledger[UNWIRED] = 1
+            ledger.unwired = 1
         put(messages, kept, v, q, number, header, m, header_words, width)
         kept += one
     # The loop was broken off, so notes of what was touched are incomplete: wipe all marks.
-    if ledger[WRONG] != 0:
+    if ledger.wrong != 0:
         wipe(used, waiting, touched, False, words_per_node)
         return
     counts[owner] += left - since
-    ledger[LIVE], ledger[MOVED], ledger[LEAVING], ledger[ENDED] = np.int64(kept), moved, left, ended
-    ledger[HOPS_TOTAL] += moved
+    ledger.live, ledger.moved, ledger.leaving, ledger.ended = int(kept), moved, left, ended
+    ledger.hops_total += moved
     if grants != IDEAL:
         wipe(used, waiting, touched, sparse, words_per_node)
 
@@ -429,7 +415,7 @@ def settle(
     granting: Granting,
     faults: Faulty,
     ends: Table,
-    ledger: Ints,
+    ledger: Ledger,
 ) -> int:
     """Let the arrivals in `rows` decide on their next port; return how many go on.
 
@@ -456,18 +442,18 @@ def settle(
             ended += 1
             continue
         if grants == CHOSEN and not leads(neighbor, v, q, links):
-            ledger[UNWIRED] = 1
+            ledger.unwired = 1
         put(rows, kept, v, q, number, header, r, header_words, width)
         kept += one
-    ledger[ENDED] = ended
+    ledger.ended = ended
     return int(kept)
 
 
 @kernel
-def book_ends(ends: Table, births: Table, latency: Ints, ledger: Ints) -> None:
+def book_ends(ends: Table, births: Table, latency: Ints, ledger: Ledger) -> None:
     """Book the messages that have ended in this step; `births` has rows (first number, step)."""
-    total, hops_max, delivered = ledger[ARRIVALS_SEAL], ledger[HOPS_MAX], 0
-    for i in range(ledger[ENDED]):
+    total, hops_max, delivered = ledger.arrivals_seal, ledger.hops_max, 0
+    for i in range(ledger.ended):
         if low(ends[i, PLACE]) == LOST_HERE:
             continue
         number = high(ends[i, NUMBER])
@@ -475,13 +461,13 @@ def book_ends(ends: Table, births: Table, latency: Ints, ledger: Ints) -> None:
         batch = births.shape[0] - 1
         while births[batch, 0] > number:
             batch -= 1
-        latency[ledger[STEP] - births[batch, 1]] += 1
+        latency[ledger.step - births[batch, 1]] += 1
         delivered += 1
         total += seal(number, high(ends[i, PLACE]))
         hops_max = max(hops_max, low(ends[i, NUMBER]))
-    ledger[ARRIVALS_SEAL], ledger[HOPS_MAX] = total & SEAL_MASK, hops_max
-    ledger[DELIVERED] += delivered
-    ledger[LOST] += ledger[ENDED] - delivered
+    ledger.arrivals_seal, ledger.hops_max = total & SEAL_MASK, hops_max
+    ledger.delivered += delivered
+    ledger.lost += ledger.ended - delivered
 
 
 @kernel

@@ -31,7 +31,7 @@ from mpinet.machine.injected import (
     require_different,
     require_numbered,
 )
-from mpinet.machine.ledger import Ledger
+from mpinet.machine.ledger import Ledger, restore, state_of
 from mpinet.machine.machine import Machine
 from mpinet.machine.state import Fields, Frame, Located
 from mpinet.machine.step import PORTS_PER_WORD
@@ -118,7 +118,7 @@ class Router:
         self._marks = hop.Marks(machine.used_ports, waiting, machine.meters.loads)
         self._numbered = 0
         self._recorded_from = machine.trace.numbered if machine.trace else 0
-        self._ledger = Ledger()
+        self._ledger = Ledger.counted()
         self._deliveries = Deliveries(self._ledger, payload_words + self.fifo, payload_words, keep)
         self._messages = np.empty((0, hop.WORDS + self._width), np.int64)
         self._dealt = self._arriving = self._messages
@@ -342,7 +342,7 @@ class Router:
                 order=self._in_order,
             ),
             "recorded_from": self._recorded_from,
-            **self._ledger.state(),
+            **state_of(self._ledger),
             **self._deliveries.state(),
         }
 
@@ -355,7 +355,7 @@ class Router:
     def _restore(self, found: Mapping[str, Any]) -> None:
         """Take over what `_state` gave, on any number of ranks."""
         messages = found["messages"]
-        self._ledger.restore(found)
+        restore(self._ledger, found)
         self._ledger.live = len(messages)
         self._recorded_from = found["recorded_from"]
         self._reserve(len(messages))
@@ -493,7 +493,7 @@ class Router:
             self._leaving,
             counts,
             moves,
-            self._ledger.numbers,
+            self._ledger.record,
         )
         self._raise_wrong()
         self._deliveries.book()
@@ -577,7 +577,7 @@ class Router:
             self._granting,
             self._dead,
             self._deliveries.rows,
-            self._ledger.numbers,
+            self._ledger.record,
         )
         self._deliveries.book()
         if self.fifo:
