@@ -56,7 +56,7 @@ class Controller:
     usage: str
     """Name of the group's file with its memory usage."""
     given_back: str
-    """The line of ``memory.stat`` with what is only kept as long as nobody needs it."""
+    """Line of ``memory.stat`` with the memory that the kernel gives back on demand."""
 
 
 CONTROLLERS = {

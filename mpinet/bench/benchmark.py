@@ -86,7 +86,7 @@ class Setting:
     repeat: int = 5
     """Rounds of every contender."""
     seed: int = 0
-    """For everything random."""
+    """Seed of all random choices."""
     transport: Local = field(default_factory=Local)
     """The ranks."""
     ranks: int = 1

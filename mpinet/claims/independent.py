@@ -31,7 +31,7 @@ class Beside:
     """Answer of another program on a claim, compared with a verdict."""
 
     verdict: str
-    """Its verdict."""
+    """Verdict of the other program."""
     points: int
     """Number of points at which both have a value."""
     differing: list[dict[str, Any]] = field(default_factory=list)

@@ -33,7 +33,7 @@ class Column:
     """A column of a table of measurements: a claim, a row a point."""
 
     name: str
-    """Its heading."""
+    """Heading of the column."""
     claim: str
     """The claim's id."""
     points: Mapping[str, str]
@@ -47,7 +47,7 @@ class MeasuredTable:
     title: str
     """The paper's number and what the table shows."""
     columns: tuple[Column, ...]
-    """Its columns."""
+    """Columns of the table."""
 
     def claims(self) -> Iterator[str]:
         """The claims that make it."""
@@ -104,7 +104,7 @@ class Plot:
     y: str
     """Label of the vertical axis."""
     curves: tuple[Curve, ...]
-    """Its curves."""
+    """Curves of the plot."""
     against: str = "size"
     """The horizontal axis: ``"size"``, the processors of the point's network; ``"claimed"``, the
     claimed value (points above the diagonal exceed it); or the name of one of the point's
@@ -135,7 +135,7 @@ class Paper:
     """A paper as the ledger shows it; each room has one by the name PAPER."""
 
     room: str
-    """Its room, and its name on the command line."""
+    """Room of the paper: its name on the command line."""
     title: str
     """The paper."""
     modules: tuple[str, ...]
@@ -150,11 +150,11 @@ class Paper:
     citation: str = ""
     """Authors, journal, volume, year and pages."""
     doi: str = ""
-    """Its digital object identifier, where it is known."""
+    """Digital object identifier of the paper, if known."""
     plots: tuple[Plot, ...] = ()
-    """Its plots."""
+    """Plots of the paper."""
     findings: tuple[MainFinding, ...] = ()
-    """Its main findings."""
+    """Main findings of the paper."""
     corrections: tuple[str, ...] = ()
     """Ids of corrected statements, or patterns of ids, in the order in which the ledger has them,
     behind the paper's claims; those that are not named come last, in the order of their rows."""

@@ -122,7 +122,7 @@ class Claim:
     """A checkable statement of a paper, with the way to check it."""
 
     id: str
-    """Its name in the ledger."""
+    """Id of the claim in the ledger."""
     place: str
     """Place in the paper: section, theorem, figure, table."""
     statement: str

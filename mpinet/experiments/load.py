@@ -71,7 +71,7 @@ class Setting:
     window: Window
     """Steps of the warm-up, the measured window and the wait after it."""
     seeds: Sequence[int]
-    """For the draws, a curve for each; the first one stands for all where loads are bounded."""
+    """Seeds of the draws, a curve for each. The first one stands for all if loads are bounded."""
     faults: Faults
     """Dead processors and links."""
     vcs_named: bool = True

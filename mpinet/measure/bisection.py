@@ -56,7 +56,7 @@ class Bisection(Bounded):
     """
 
     side: tuple[int, ...]
-    """The nodes on one side of that cut, ascending: not the side of node 0."""
+    """Nodes on one side of a cut of width `upper`, ascending; node 0 is on the other side."""
 
     named: ClassVar[str] = "bisection width"
     effort: ClassVar[str] = "seconds"

@@ -44,9 +44,9 @@ class BroadcastTime(Bounded):
     """
 
     root: int
-    """The processor that it starts from."""
+    """Processor at which the broadcast starts."""
     ports: str
-    """``"one"`` or ``"all"``: ports that a processor uses in a step."""
+    """Ports that a processor uses in a step: ``"one"`` or ``"all"``."""
     lower_by: str
     """Proof of the lower bound: ``bounds`` (distances and growth), ``class-lp`` or ``lrat`` (see
     ``mpinet optimum``)."""

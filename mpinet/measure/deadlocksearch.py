@@ -70,17 +70,17 @@ class DeadlockSearch:
     dependencies: list[tuple[int, ...]] = field(default_factory=list)
     """A shortest cycle of channels that depend on each other. Type: list of (node, port, class)."""
     runs: int = 0
-    """Runs that were made."""
+    """Number of runs."""
     last_move: int | None = None
-    """The last step in which a flit moved."""
+    """Last step in which a flit moved."""
     cycle: list[tuple[int, int, int]] = field(default_factory=list)
-    """Channels, each of which waits for the next when the machine has stopped. Type: list of (node,
-    port, vc)."""
+    """Channels of a stopped machine, each of which waits for the next. Type: list of (node, port,
+    vc)."""
     messages: list[dict[str, int]] = field(default_factory=list)
-    """The traffic: step, source, target and flits of each message, as `load` takes it from a CSV
-    file."""
+    """Traffic of the deadlock: step, source, target and flits of each message, as `load` takes it
+    from a CSV file."""
     replay: str | None = None
-    """The command that runs it."""
+    """Command that runs this traffic."""
 
 
 def find_deadlock(

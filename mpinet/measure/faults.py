@@ -37,9 +37,10 @@ class FaultDiameter:
     """Effect of removing nodes on a network's diameter."""
 
     value: int | float
-    """Largest diameter after a removal, in hops; infinite if one leaves the network in pieces."""
+    """Largest diameter after a removal, in hops; infinite if some removal disconnects the
+    network."""
     removed: tuple[int, ...]
-    """The first removal that does it, in the order of the tuples; nodes ascending."""
+    """First removal with this diameter, in the order of the tuples; nodes ascending."""
     tested: int
     """Number of different removals that were tried."""
     exhaustive: bool

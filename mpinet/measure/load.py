@@ -31,7 +31,7 @@ class Loads:
     hops: int
     """Hops of all messages together."""
     processors: Ints
-    """Messages that each node passed on for others: their sources and targets do not count. Shape
+    """Messages that each node forwarded for other nodes; sources and targets do not count. Shape
     (N,)."""
     channels: Ints
     """Messages over each channel: a direction of a link, or a bus (every traversal counts). Shape

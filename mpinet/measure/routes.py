@@ -43,19 +43,19 @@ class Routes:
     delivered: int
     """Number of pairs whose route ends at its target."""
     longest: int
-    """Hops of the longest route (of the delivered ones, as all of the following)."""
+    """Hops of the longest route that ends at its target."""
     longest_pair: Pair | None
-    """The smallest pair with such a route; None where nothing was delivered."""
+    """Smallest pair with such a route; None if no message was delivered."""
     total: int
-    """Hops of all routes."""
+    """Hops of all routes that end at their targets."""
     undelivered_pair: Pair | None
-    """The smallest pair whose route does not end at its target."""
+    """Smallest pair whose route does not end at its target; None if all do."""
     reason: str | None
     """Fate of the message of `undelivered_pair`; None if all routes end at their targets."""
     stretch_max: float | None
     """Largest quotient of a route's length and the distance, over pairs of different nodes."""
     stretch_pair: Pair | None
-    """The smallest pair with it."""
+    """Smallest pair with this quotient."""
 
     @property
     def average(self) -> float | None:

@@ -43,7 +43,8 @@ class DistanceEstimate:
     diameter_upper: int
     """Upper bound of the diameter, in hops; it is certain."""
     average: float
-    """Mean over ordered pairs of different nodes: of all, or those from the nodes drawn."""
+    """Mean distance over ordered pairs of different nodes, in hops: over all pairs, or over those
+    from the drawn nodes."""
     average_lower: float
     """Lower end of the confidence interval for the mean over all pairs, in hops."""
     average_upper: float
@@ -52,11 +53,11 @@ class DistanceEstimate:
     """Probability that the mean lies in the interval, over the draws; 1 if all nodes have
     flooded."""
     sources: int
-    """Nodes drawn; one may be drawn twice."""
+    """Number of drawn nodes; one node may be drawn twice."""
     floods: int
-    """Floods that were made, from a node each."""
+    """Number of floods, each from one node."""
     exact: list[str]
-    """Names of what is exact: ``diameter``, ``average``."""
+    """Names of the exact measures: ``diameter``, ``average``."""
 
 
 def distance_estimate(

@@ -78,8 +78,8 @@ class Outcome:
     hot: dict[str, Any] | None = None
     """Report on the slow lines, as `hot.hot` returns it; None if that was not metered."""
     failed: Sequence[tuple[int, int, int]] = ()
-    """Processors that have failed: after which step, and after which one that was known to others,
-    -1 if to nobody."""
+    """Failed processors: number, step of the failure, step in which other processors knew of it
+    (-1: never)."""
 
     @property
     def kinds(self) -> list[Account]:

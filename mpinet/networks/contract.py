@@ -45,7 +45,7 @@ class Report:
     """Counts of what `check` has examined and found in order."""
 
     topology: str
-    """The topology's name."""
+    """Name of the topology."""
     nodes: int
     """Number of nodes."""
     ports: int

@@ -18,13 +18,13 @@ class Parameter:
     """Description of a family's parameter."""
 
     name: str
-    """The name before ``=`` in a topology string, and of the class's argument."""
+    """Name of the parameter: before ``=`` in a topology string, and as the class's argument."""
     allowed: str
     """Allowed values, in words: ``">= 3"``."""
     read: Callable[[str], Any]
     """Turns the text into the value; raises `ValueError` with what is wrong."""
     default: Any = REQUIRED
-    """The value where none is given; `REQUIRED` = it has to be given."""
+    """Default value; `REQUIRED` if the parameter must be given."""
     whole: bool = False
     """True if the parameter is the only one and takes all of the text, commas included, such as a
     file name."""

@@ -61,7 +61,7 @@ class Routing:
     """
 
     name: str
-    """The name for ``--routing``."""
+    """Name of the routing for ``--routing``."""
     decide: Rule
     """``decide(node, header, params)``: the port to leave by, `ARRIVED` or `STUCK`; may rewrite the
     header. Asked once when a message comes to a node, not again while it waits there."""
@@ -73,7 +73,7 @@ class Routing:
     start: Rule = target_only
     """``start(source, target, header, params)``: writes the header at the source."""
     words: int = 1
-    """Length of the header in 64-bit words as the emulator stores it."""
+    """Length of the header in 64-bit words, as the emulator stores it."""
     shortest: bool = True
     """True if every path is a shortest one."""
     stateless: bool = True
@@ -82,7 +82,7 @@ class Routing:
     """``repaired(dead, cut)``: this routing with rules that know of dead nodes and links and go
     around them. Default: it goes around nothing. See `around`."""
     dead: tuple[int, ...] = ()
-    """The dead nodes that the rules know of."""
+    """Dead nodes that the rules know."""
     channel_class: Rule | None = None
     """The routing's own classes of channels (see `mpinet.networks.classes`), by its parameters."""
     classes: int = 1

@@ -48,8 +48,8 @@ class Schedule:
     params: Ints
     """The rules' parameters."""
     phases: tuple[tuple[str, int], ...]
-    """The phases' names and lengths in steps; together the schedule's length. Empty: it lasts until
-    nobody sends."""
+    """Names and lengths of the phases, in steps; together the schedule's length. Empty: the
+    schedule lasts until no processor sends."""
     listen: Rule | None = None
     """Rule with the same arguments: the ports that a node accepts from in the step; `since` is -1
     if the node is not informed. Default: it accepts from all."""

@@ -43,15 +43,15 @@ class AscendResult:
     steps: int
     """Steps of the machine."""
     phases: list[Phase]
-    """Names and steps of the stages of the only pass, or of the passes where there are several."""
+    """Names and steps of the stages of a single pass, or of the passes if there are several."""
     correct: bool
     """True if all results agree with the serial computation, and no witnessed state was wrong
     (`PassSchedule.astray`)."""
     index: Ints = field(repr=False)
-    """The elements whose results this rank has: element i of instance s is number s 2^q + i. Shape
+    """Elements whose results are on this rank: element i of instance s is number s 2^q + i. Shape
     (k,)."""
     values: Array = field(repr=False)
-    """Their results. Shape (k, ..)."""
+    """Results of these elements. Shape (k, ..)."""
 
 
 def run(

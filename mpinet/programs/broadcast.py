@@ -46,17 +46,17 @@ class BroadcastResult:
     """Result of a broadcast."""
 
     algorithm: str
-    """Its name."""
+    """Name of the algorithm."""
     steps: int
     """Steps until the last processor is informed, of those that are informed at all."""
     messages: int
     """Messages sent, including those after `steps`: a processor of a schedule does not know that
     all others are informed."""
     informed: int
-    """Processors that have the root's message, the root included; the broadcast is incomplete where
-    they are not all."""
+    """Processors that have the root's message, the root included. The broadcast is incomplete if
+    these are not all processors."""
     phases: tuple[tuple[str, int], ...]
-    """Names and lengths, in steps, of its phases, as far as they belong to `steps`."""
+    """Name and length of each phase, in steps, up to `steps`."""
     lower_bound: Bound
     """Steps that no broadcast from this root can beat under the machine's port model."""
     preparation: Preparation = field(default=NONE, kw_only=True)

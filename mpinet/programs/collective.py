@@ -24,15 +24,15 @@ class CollectiveResult:
     """Result of a collective."""
 
     algorithm: str
-    """Its name."""
+    """Name of the algorithm."""
     steps: int
     """Steps of the machine until the last item has arrived."""
     messages: int
     """Messages sent."""
     phases: tuple[tuple[str, int], ...]
-    """Names and lengths, in steps, of its phases."""
+    """Name and length of each phase, in steps."""
     lower_bound: Bound
-    """Steps that nobody can beat under the machine's port model with one item per message."""
+    """Lower bound of the steps under the machine's port model with one item per message."""
     correct: bool
     """True if every processor ended with exactly the items that are meant for it."""
     preparation: Preparation = field(default=NONE, kw_only=True)

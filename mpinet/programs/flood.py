@@ -36,7 +36,7 @@ class FloodResult:
     informed: int
     """Nodes that the flood reached, the root included."""
     eccentricity: int
-    """Step in which the last node was informed: its distance from the root."""
+    """Step in which the last node was informed: the eccentricity of the root."""
     farthest_host: int
     """Step in which the last processor was informed (switches do not count)."""
 

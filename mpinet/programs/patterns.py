@@ -50,7 +50,7 @@ class Pattern:
     rule: Rule
     """``target(source, seed, sequence, step, params)``."""
     params: Ints
-    """Its parameters; params[0] is the number of processors."""
+    """Parameters of the rule; params[0] is the number of processors."""
     rows: Ints | None = None
     """A trace instead: (step, source, target, flits), ascending by step and source. Shape (k,
     4)."""

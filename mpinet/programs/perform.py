@@ -60,7 +60,7 @@ class Performed:
     messages: int
     """Messages sent."""
     lower_bound: Bound | None
-    """Steps that nobody beats; None where it is not stated what messages carry."""
+    """Lower bound of the steps; None if the schedule does not state what messages carry."""
     correct: bool | None
     """True if every processor ended with the right number for every chunk that it needs; None if
     the schedule does not state what it needs."""

@@ -21,9 +21,13 @@ class Latency:
     """Steps from injection to delivery, over the delivered messages (None where there are none)."""
 
     mean: float | None
+    """Mean latency, in steps."""
     p50: int | None
+    """Median latency, in steps."""
     p99: int | None
+    """99th percentile of the latencies, in steps."""
     max: int | None
+    """Largest latency, in steps."""
 
     @classmethod
     def of(cls, histogram: Ints) -> Latency:

@@ -41,7 +41,7 @@ class Piece:
     of: int
     """Number of partitions of the message."""
     data: bytes
-    """Its elements."""
+    """Bytes of the partition's elements."""
 
     def __len__(self) -> int:
         return len(self.data)

@@ -38,7 +38,7 @@ class Member:
 
     def __init__(self, team: Gathering):
         self.items: dict[str, pytest.Item] = {}
-        """Its tests by their ids, in the order in which they run."""
+        """Tests of the session by their ids, in the order in which they run."""
         self.collected: list[pytest.CollectReport] = []
         """Reports of the collection."""
         self.deselected: list[pytest.Item] = []

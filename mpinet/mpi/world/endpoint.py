@@ -35,13 +35,13 @@ class CommState:
         self.name: str = ""
         """Name of the communicator."""
         self.topology: Any = None
-        """Its arrangement as a grid or graph, if it has one."""
+        """Arrangement of the communicator as a grid or graph; None without one."""
         self.attributes: dict[int, Any] | None = None
         """Values by the numbers of their keys."""
         self.info: Any = None
-        """Its hints."""
+        """Hints of the communicator."""
         self.errhandler: Any = None
-        """Its error handler."""
+        """Error handler of the communicator."""
         self.agreed: int = 0
         """Number of calls on the communicator that make communicators."""
         self.neighbored: int = 0

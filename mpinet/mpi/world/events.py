@@ -61,7 +61,7 @@ class Receive(Event):
     __slots__ = ("envelope", "message", "number")
 
     number: int
-    """Its place among the processor's posted receives, if it is one."""
+    """Place among the processor's posted receives."""
 
     def __init__(self, owner: Waiter, envelope: Envelope):
         self.owner = owner

@@ -85,7 +85,7 @@ class Wanted:
     row: list[Any]
     """Kind and numbers of the wish, for all ranks."""
     event: Event
-    """Its end."""
+    """Event at the end of the wish."""
     act: Callable[[], Any] | None = None
     """Does it, and gives its result."""
     result: Any = None

@@ -33,8 +33,8 @@ class OneSided:
 
     def __init__(self) -> None:
         self.locks: dict[tuple[int, int], Holders] = {}
-        """By a window's context (its part for accesses) and the processor whose memory it is, who
-        holds the lock."""
+        """Holders of each lock, by the window's context (its part for accesses) and the processor
+        of the memory."""
         self._found: dict[tuple[int, int, str], tuple[Conflict, int]] = {}
 
     def note(self, conflict: Conflict) -> None:

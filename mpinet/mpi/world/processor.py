@@ -54,7 +54,7 @@ class Processor:
         """Event that the processor waits for, or events of which it waits for one; None if it does
         not wait."""
         self.posted: Posted | None = None
-        """Its receives that wait, other than the one it waits for itself."""
+        """Posted receives that wait, except the receive that the processor itself waits for."""
         self.unexpected: Unexpected | None = None
         """Messages that no receive has waited for."""
         self.receiving: Receive | None = None

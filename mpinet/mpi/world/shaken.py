@@ -98,8 +98,8 @@ class ShakenMail(Mail):
     ):
         super().__init__(turns, contexts, exits, synchronous)
         self.drawn: dict[int, tuple[int, int]] = {}
-        """By the number of an account how often its calls could have got another message, and among
-        how many messages at most."""
+        """Number of receives that could have got another message, and the most candidates of one,
+        by the account's number."""
         self._orders = orders
         self._numbers: dict[int, int] = {}
         self._open: dict[int, list[Open]] = {}

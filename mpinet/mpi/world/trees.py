@@ -60,8 +60,8 @@ class Tree:
     below: Ints
     """Processors of each child's subtree, itself included."""
     walk: Ints
-    """On the root's rank all processors, each before its subtree, and the subtree of the child that
-    is informed last before all others'. Shape (processors,) or (0,)."""
+    """All processors on the root's rank, each before its subtree. The subtree of the child that is
+    informed last comes first. Shape (processors,) or (0,)."""
 
     def parent(self, slot: int) -> int:
         """Return the slot that informs the processor in a slot; -1 if none does."""

@@ -41,7 +41,7 @@ class Demand(NamedTuple):
     """Promise of a collective."""
 
     collective: str
-    """Its name."""
+    """Name of the collective."""
     size: int
     """Bytes of a vector."""
     places: Ints

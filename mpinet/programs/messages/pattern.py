@@ -107,7 +107,7 @@ class Written(NamedTuple):
     """A program made of a pattern, and what its operations carry."""
 
     program: Program
-    """Its operations; a segment of a stream has a tag of its own."""
+    """Program of the pattern's operations; a segment of a stream has a tag of its own."""
     segments: Ints
     """Segment that each operation carries. Shape (operations,)."""
     streams: Ints

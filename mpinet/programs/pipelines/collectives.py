@@ -47,12 +47,12 @@ class PipelineResult(CollectiveResult):
     """Result of a collective of many items."""
 
     items: int
-    """Items: of the root, of everybody (gossip), or to be combined."""
+    """Items of the root or of each processor (gossip), or items to combine."""
     rate: Fraction | None
-    """Items a step beyond which none can come in the long run; None on networks that are too large
-    for its search."""
+    """Upper bound of the items per step in the long run; None on networks that are too large for
+    its search."""
     informed: int
-    """Processors that ended with all that is meant for them."""
+    """Processors that ended with all items that are meant for them."""
     value: int | None
     """Combined value of item 0 in a reduction; None for other collectives."""
 

@@ -21,9 +21,9 @@ class Demand:
     """A collective of a group."""
 
     collective: str
-    """Its name."""
+    """Name of the collective."""
     members: Ints
-    """Its processors on the fabric, the root first if it has one. Shape (k,)."""
+    """Processors of the group on the fabric, the root first if there is one. Shape (k,)."""
     items: int
     """Number of items, as in `move_items`; 1 for a collective without items."""
 

@@ -27,9 +27,9 @@ class Item:
     name: str
     """Name of the item on the command line: ``table-5``, ``figure-3``."""
     tables: tuple[PaperTable | MeasuredTable, ...]
-    """Its tables: by the paper's formulas, and as measured."""
+    """Tables of the item: by the paper's formulas, and as measured."""
     plots: tuple[Plot, ...]
-    """Its pictures."""
+    """Pictures of the item."""
 
     @property
     def title(self) -> str:

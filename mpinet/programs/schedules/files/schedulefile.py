@@ -66,7 +66,7 @@ class Contents:
     """Contents of a schedule file."""
 
     timetable: Timetable
-    """Its rows."""
+    """Rows of the file."""
     lines: Ints | None = None
     """The lines that they stand in."""
     races: str | None = None
