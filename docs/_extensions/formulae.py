@@ -15,6 +15,9 @@ from mpinet.report.ledger.formulas import typeset
 FORMULAE: dict[str, tuple[str, str, str]] = {
     "ring": ("N", "2", "floor(N/2)"),
     "complete": ("N", "N - 1", "1"),
+    "path": ("N", "min(2, N - 1)", "N - 1"),
+    "star": ("N", "N - 1", "min(2, N - 1)"),
+    "tree": ("(k**(h+1) - 1)/(k - 1)", "k + min(1, h - 1)", "2*h"),
     "mesh": ("prod(S)", "sum(min(2, s - 1) for s in S)", "sum(s - 1 for s in S)"),
     "torus": ("prod(S)", "sum(min(2, s - 1) for s in S)", "sum(s // 2 for s in S)"),
     "hypercube": ("2**n", "n", "n"),
@@ -93,11 +96,32 @@ CONSTANT = (
     *("ring", "ccc", "debruijn", "shuffleexchange", "moebius", "chordalring", "doubleloop"),
     *("butterfly", "benes", "gmn", "gmnany", "lst", "hexcell", "petersen", "multistage", "lens"),
     *("clens", "plens", "snowflake", "busstar", "mesh", "torus", "circulant", "kautz", "fattree"),
-    *("karytree", "randomregular", "bsn", "gbsn", "bh", "gpetersen", "twistedtorus"),
+    *(
+        "path",
+        "tree",
+        "karytree",
+        "randomregular",
+        "bsn",
+        "gbsn",
+        "bh",
+        "gpetersen",
+        "twistedtorus",
+    ),
 )
 """Families with arbitrarily many processors at one degree (of busses: ports of given sizes)."""
 
-ANY_SIZE = ("ring", "complete", "circulant", "gmnany", "mesh", "torus", "hyperx", "rcirculant")
+ANY_SIZE = (
+    "ring",
+    "complete",
+    "path",
+    "star",
+    "circulant",
+    "gmnany",
+    "mesh",
+    "torus",
+    "hyperx",
+    "rcirculant",
+)
 """Families that have a network of every number of processors, from some number on."""
 
 PLAIN = {

@@ -82,9 +82,8 @@ def _card(family: Family) -> str:
     rows = [*_forms(family.name), ("this picture", measured)]
     if family.range:
         rows.append(("parameters", escape(family.range)))
-    if network.routings:
-        names = ", ".join(f"<code>{escape(word)}</code>" for word in network.routings)
-        rows.append(("routings", names))
+    for title, names in network.listed_routings.items():
+        rows.append((title, ", ".join(f"<code>{escape(word)}</code>" for word in names)))
     rows += [("source", _source(family)), ("defined in", _definition(family.specification))]
     table = "".join(f"<tr><th>{head}</th><td>{cell}</td></tr>" for head, cell in rows)
     today = IN_USE.get(family.name, "")

@@ -33,6 +33,12 @@ FORMS = (
 )
 """The arguments of each kind of rule."""
 
+HINTS = {
+    "header": "Routing.words gives its messages a header of {} words",
+    "params": "params has {} numbers: size, ports and what Topology.__init__(.., params=(..)) gets",
+}
+"""Lengths of a rule's arguments, in words."""
+
 OF_PORTS = ("neighbor", "reverse_port", "channel")
 """Names of rules that have the first form."""
 
@@ -100,14 +106,21 @@ def error_of(function: Any, arguments: tuple[Any, ...], error: BaseException) ->
         return RuleError(f"{where}: {error}.")
     asked = ", ".join(str(a) for a in arguments if isinstance(a, int))
     raised = f"{type(error).__name__}: {error}".removesuffix(": ")
-    headers = function.__code__.co_varnames.index("header") if _has_header(function) else None
-    if isinstance(error, IndexError) and headers is not None:
-        raised += f" (Routing.words gives its messages a header of {len(arguments[headers])} words)"
+    if isinstance(error, IndexError):
+        raised += _sizes(function, arguments, str(error))
     return RuleError(f"{where}: {function.__name__}({asked}, ..) raised {raised}.")
 
 
-def _has_header(function: Any) -> bool:
-    return "header" in signature(function).parameters
+def _sizes(function: Any, arguments: tuple[Any, ...], said: str) -> str:
+    """Return the lengths of a rule's header or params, that which an IndexError is about."""
+    names = list(signature(function).parameters)
+    lengths = {
+        name: len(given)
+        for name, given in zip(names, arguments, strict=False)
+        if name in HINTS and hasattr(given, "__len__")
+    }
+    meant = [name for name, length in lengths.items() if said.endswith(f"size {length}")]
+    return "".join(f" ({HINTS[name].format(lengths[name])})" for name in meant or lengths)
 
 
 def raised_at(error: BaseException) -> str:

@@ -46,5 +46,5 @@ def refusal(formats: Iterable[Format]) -> str:
     """Say, behind a subject, that a file is in none of the formats."""
     known = [*formats]
     told = ", ".join(dict.fromkeys(format.name for format in known if format.begins))
-    endings = ", ".join(ending for format in known for ending in format.endings)
+    endings = ", ".join(ending for format in known for ending in format.endings if ending)
     return f"is none of those that contents tell ({told}), and its name does not end in {endings}."

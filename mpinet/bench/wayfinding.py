@@ -118,6 +118,9 @@ def nearest_dimension(size: int) -> int:
 NETWORKS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "ring": ("ring:4096", "ring:16", ("shortest", "parity")),
     "complete": ("complete:4096", "complete:8", ("direct",)),
+    "path": ("path:4096", "path:16", ("dimensions",)),
+    "star": ("star:4096", "star:16", ("shortest",)),
+    "tree": ("tree:2,11", "tree:2,4", ("shortest",)),
     "mesh": ("mesh:128x128", "mesh:8x8", ("dimensions",)),
     "torus": ("torus:32x32x16", "torus:4x4x4", ("dimensions", "parity")),
     "hypercube": ("hypercube:14", "hypercube:6", ("bitfixing",)),

@@ -12,7 +12,7 @@ from mpinet.commands.fields import When
 from mpinet.commands.functions import function_of_several
 from mpinet.commands.loadresult import BetweenSeeds, LoadCurve
 from mpinet.commands.network import Network
-from mpinet.commands.optionrecords import Typed, late
+from mpinet.commands.optionrecords import Seed, Typed, late
 from mpinet.commands.options import (
     Common,
     FaultWords,
@@ -173,6 +173,8 @@ class LoadOptions(HostOptions):
     plot: File | None = None
     """Picture of latency over rate, .pdf, .svg or .png, with the mean's interval over seeds. Beside
     it a plan of the same name, .toml, by which ``mpinet sweep`` makes it again."""
+    seed: Seed = 0
+    """Seed of everything random; with several seeds the first one."""
 
 
 load = function_of_several(LoadOptions, LoadResult, SavedOften, Common)

@@ -255,6 +255,7 @@ class Line(Views, SavedOften, Shown, Ways):
     """Options of the command line alone: how a run is shown, saved and written."""
 
     out: Out = None
+    seed: Seed = 0
 
 
 PYTHON = Line()

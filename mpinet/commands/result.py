@@ -93,7 +93,7 @@ class Result:
             ["mpinet", *words],
             job.topology,
             job.model,
-            values.get("seed", 0),
+            values.get("seed", options.line.seed),
             ranks,
             found,
             {"total": round(perf_counter() - began, 6)},

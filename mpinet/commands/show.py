@@ -48,6 +48,7 @@ class ShowResult(Result):
     ]
     edges_sha256: Hash
     stated: Annotated[dict[str, Any], "values by name"]
+    ignored: Annotated[list[str], "parts of the file", When("where a file says more")]
     hosts: Annotated[Count, When("with switches")]
     busses: Annotated[Count, When("on busses")]
     incidence_sha256: Annotated[Hash, When("on busses")]

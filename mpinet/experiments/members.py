@@ -134,8 +134,8 @@ def _twisted(low: int, high: int) -> Iterator[str]:
 
 def _rails(low: int, high: int) -> Iterator[str]:
     """Yield rails without a spine and with one: more of them, or of NVLinks, are no other size."""
-    for boxes in range(2, high // 2 + 1):
-        for gpus in range(max(2, -(-low // boxes)), high // boxes + 1):
+    for boxes in range(2, high + 1):
+        for gpus in range(max(1, -(-low // boxes)), high // boxes + 1):
             yield from (f"{boxes},{gpus}", f"{boxes},{gpus},1")
 
 
@@ -251,6 +251,8 @@ def _seedless(low: int, high: int) -> Iterator[str]:
 LISTED: dict[str, Callable[[int, int], Iterator[str]]] = {
     "ring": _sizes,
     "complete": _sizes,
+    "path": _sizes,
+    "star": _sizes,
     "gmnany": _sizes,
     "chordalring": _chords,
     "doubleloop": _jumps,

@@ -31,6 +31,8 @@ def prepare(options: AscendOptions | DescendOptions) -> Job:
 class Ascend(MachineJob):
     """An ASCEND or DESCEND program, checked against the serial computation."""
 
+    options: AscendOptions | DescendOptions
+
     def __init__(
         self, options: AscendOptions | DescendOptions, topology: Topology, operator: Operator
     ):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -78,7 +79,7 @@ def resumable(folder: Path) -> dict[str, Any]:
     FileError
         There is none, or it is damaged, or another version of mpinet wrote it.
     """
-    if not folder.exists():
+    if not os.path.exists(folder):  # pathlib raises where a name is too long
         raise FileError(f"There is no folder {folder} to go on from.")
     found = read_manifest(folder)
     if "part" in found:

@@ -49,6 +49,8 @@ def prepare(options: EmbedOptions) -> Job:
 class Embed(MachineJob):
     """An embedding measured, and a program emulated."""
 
+    options: EmbedOptions
+
     def __init__(
         self,
         options: EmbedOptions,

@@ -95,6 +95,8 @@ def prepare(options: ExecOptions) -> Job:
 class Exec(MachineJob):
     """A script on every processor."""
 
+    options: ExecOptions
+
     def __init__(
         self,
         options: ExecOptions,
@@ -128,7 +130,7 @@ class Exec(MachineJob):
             is_random = options.arrivals == "random"
             orders = Drawn(options.seed) if is_random else Followed(order_of(options.arrivals))
         found = self._run(transport, watch, orders, self._out)
-        if found.traced is not None:
+        if found.traced is not None and options.messages is not None:
             with whole_file(Path(options.messages)) as file:
                 write_goal(found.traced.program, file, found.traced.calls)
         return self._row(found)

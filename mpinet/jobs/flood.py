@@ -29,6 +29,8 @@ def prepare(options: FloodOptions) -> Job:
 class Flood(MachineJob):
     """A flood from one root."""
 
+    options: FloodOptions
+
     def __init__(self, options: FloodOptions, topology: Topology, root: int):
         super().__init__(options, topology)
         self._root = root

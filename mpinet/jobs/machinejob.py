@@ -34,7 +34,7 @@ class MachineJob(Job):
     Parameters
     ----------
     options : MachineOptions
-        Options of the command; a job names its own class in the annotation of its `options`.
+        Options of the command; a job names their class in the annotation of its `options`.
     network : Topology
         The machine's network.
 
@@ -44,12 +44,12 @@ class MachineJob(Job):
         The run cannot be recorded as was asked for.
     """
 
-    options: Any
+    options: MachineOptions
 
     def __init__(self, options: MachineOptions, network: Topology):
         super().__init__()
         self.topology = network.name
-        self.options = self._given = options
+        self.options = options
         self.network = network
         self._recorded = Recorded(options, network)
 
@@ -58,16 +58,16 @@ class MachineJob(Job):
         from mpinet.machine.placement import Placement, clustered
         from mpinet.programs.needs import Share
 
-        if self._given.mapping in ("clusters", "measured") and 1 < ranks <= MOST_UNEVEN:
+        if self.options.mapping in ("clusters", "measured") and 1 < ranks <= MOST_UNEVEN:
             most = Placement(clustered(self.network), 0, ranks).most
             return Share(self.network, ranks, most)
-        scattered = self._given.mapping == "random" and ranks > 1
+        scattered = self.options.mapping == "random" and ranks > 1
         return Share(self.network, ranks, -(-self.network.size // ranks), scattered)
 
     @property
     def title(self) -> str:
         """Name of the run in sentences."""
-        return f"{self._given.command} on {self.topology}"
+        return f"{self.options.command} on {self.topology}"
 
     def make_machine(
         self,
@@ -88,8 +88,8 @@ class MachineJob(Job):
         from mpinet.machine import Machine
         from mpinet.machine.choice import open_mapping
 
-        mapping = open_mapping(self._given.mapping, self.network, transport, self._given.seed)
-        model = port_model(self._given.ports, self._given.duplex)
+        mapping = open_mapping(self.options.mapping, self.network, transport, self.options.seed)
+        model = port_model(self.options.ports, self.options.duplex)
         trace = self._recorded.begin(trace, self.least_moves)
         machine = self._made = Machine(self.network, model, transport, mapping, loads, trace, watch)
         self.model = machine.model.as_json()
@@ -99,9 +99,9 @@ class MachineJob(Job):
     def least_moves(self) -> int:
         """Least movements of the run, as far as they are known before it."""
         others = self.network.hosts - 1
-        if self._given.command in TO_ALL:
+        if self.options.command in TO_ALL:
             return self.network.hosts * others
-        return others if self._given.command in TO_ONE else 0
+        return others if self.options.command in TO_ONE else 0
 
     def keep(self, transport: Local) -> None:
         """Write the recording, if one is wanted (collective)."""
@@ -110,11 +110,11 @@ class MachineJob(Job):
     def is_soon_redone(self, result: Any) -> bool:
         """Return whether the network and the messages are few, and nothing of the user's runs."""
         own = {"schedule_out", "paths_out"}.isdisjoint(
-            name for name, value in values_of(self._given).items() if value
+            name for name, value in values_of(self.options).items() if value
         )
         few = result.get("messages", 0) <= MOST_REDONE
         small = self.network.size * self.network.ports <= MOST_REDONE
-        return own and few and small and self._given.command not in ("run", "exec", "embed")
+        return own and few and small and self.options.command not in ("run", "exec", "embed")
 
 
 MOST_REDONE = 4096

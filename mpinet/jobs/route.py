@@ -60,6 +60,8 @@ def _refuse(wrong: bool, option: str, reason: str) -> None:
 class Route(MachineJob):
     """Routing of a traffic pattern over a machine."""
 
+    options: RouteOptions
+
     def __init__(
         self,
         options: RouteOptions,

@@ -38,6 +38,8 @@ def prepare(options: ProgramOptions) -> Job:
 class Run(MachineJob):
     """Run of a program on every processor."""
 
+    options: ProgramOptions
+
     def __init__(
         self,
         options: ProgramOptions,

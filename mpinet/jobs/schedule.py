@@ -89,6 +89,8 @@ def require_same_network(topology: Topology, read: Schedule) -> None:
 class RunSchedule(MachineJob):
     """Run of a schedule from a file on a machine, its data checked."""
 
+    options: FileOptions
+
     def __init__(self, options: FileOptions, network: Topology, read: Schedule):
         super().__init__(options, network)
         self._read = read

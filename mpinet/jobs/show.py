@@ -84,7 +84,7 @@ class Show(Job):
         if self._options.sample is not None:
             result |= self._estimate(transport)
         result["stated"] = network.stated
-        return result
+        return result | ({"ignored": [*network.ignored]} if network.ignored else {})
 
     def needs(self, ranks: int) -> int:
         """Return the bytes that floods from all nodes need, or those from some."""
@@ -180,7 +180,7 @@ class Show(Job):
         measured = {
             name: f"{value}   (stated: {stated[name]})" if name in stated else value
             for name, value in result.items()
-            if name != "stated"
+            if name not in ("stated", "ignored")
         }
         for name in ("degree_histogram", "capacities"):
             if name in result:
@@ -191,4 +191,5 @@ class Show(Job):
         if "exact" in result:
             measured["exact"] = ", ".join(result["exact"]) or "nothing: bounds and an estimate"
         others = {f"stated {name}": stated[name] for name in stated if name not in result}
-        return f"{self.topology}\n{fields(measured | others)}"
+        notes = "".join(f"\nignored: {note}" for note in result.get("ignored", ()))
+        return f"{self.topology}\n{fields(measured | others)}{notes}"

@@ -65,7 +65,7 @@ def _more(example: str) -> Row:
     claims = len(select(rooms)) if rooms else 0
     entries = {
         "about": about(type(network)),
-        "routings": ", ".join(network.routings),
+        **{title: ", ".join(names) for title, names in network.listed_routings.items()},
         "broadcasts": ", ".join(network.schedules(0)),
         "claims": f"{claims} of the paper's: mpinet verify {rooms[0]}" if claims else "",
         "picture": f"mpinet draw {example} -o {network.family}.svg",

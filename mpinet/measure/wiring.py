@@ -61,8 +61,7 @@ def links(topology: NetworkLike) -> int:
 
 def degree_histogram(topology: Topology, transport: Local) -> dict[int, int]:
     """Count as `degrees` does, each rank looking at a share of the nodes (collective)."""
-    looks = topology.size * topology.ports
-    require_walk(looks, f"A walk over {topology.name}", transport.size)
+    require_walk(topology.most_wired, f"A walk over {topology.name}", transport.size)
     counts = np.zeros(topology.ports + 1, np.int64)
     for begin, end in shares_of(topology, transport):
         nodes, _ = links_of(topology, begin, end)
@@ -78,8 +77,7 @@ def capacities(topology: Topology, transport: Local) -> dict[int, int]:
     """
     counts = np.zeros(topology.ports + 1, np.int64)
     for begin, end in shares_of(topology, transport):
-        nodes = np.arange(begin, end)[:, np.newaxis]
-        others = np.sort(topology.neighbor(nodes, np.arange(topology.ports)[np.newaxis, :]), axis=1)
+        nodes, _, others = wired_ports(topology, begin, end)
         up = others > nodes
         pairs = (nodes * topology.size + others)[up]
         counts += np.bincount(np.unique(pairs, return_counts=True)[1], minlength=len(counts))
@@ -101,11 +99,30 @@ def _histogram(counts: Ints, transport: Local) -> dict[int, int]:
 
 def window_of(topology: Topology) -> int:
     """Return how many nodes one rank examines at a time."""
-    return max(1, min(WINDOW, WINDOW_PORTS // max(1, topology.ports)))
+    return max(1, min(WINDOW, WINDOW_PORTS * topology.size // max(1, topology.most_wired)))
+
+
+def wired_ports(topology: Topology, begin: int, end: int) -> tuple[Ints, Ints, Ints]:
+    """Return the wired ports of the nodes begin..end-1: nodes, ports and what is behind them."""
+    counts = topology.port_counts(np.arange(begin, end))
+    nodes = np.repeat(np.arange(begin, end), counts)
+    ports = np.arange(len(nodes)) - np.repeat(np.cumsum(counts) - counts, counts)
+    others = topology.neighbor(nodes, ports)
+    wired = others >= 0
+    return nodes[wired], ports[wired], others[wired]
 
 
 def links_of(topology: Topology, begin: int, end: int) -> tuple[Ints, Ints]:
     """Each neighbour of the nodes begin..end-1 once, as (node, neighbour), sorted."""
+    if topology.most_wired < topology.size * topology.ports:
+        nodes, _, others = wired_ports(topology, begin, end)
+        places = (nodes - begin) * topology.size + others
+        steps = np.diff(places, prepend=-1)
+        if (steps < 0).any():
+            order = np.argsort(places)
+            nodes, others = nodes[order], others[order]
+            steps = np.diff(places[order], prepend=-1)
+        return nodes[steps != 0], others[steps != 0]
     nodes = np.arange(begin, end)
     others = topology.neighbor(nodes[:, np.newaxis], np.arange(topology.ports)[np.newaxis, :])
     others = np.sort(others, axis=1)
@@ -128,8 +145,8 @@ def edges(topology: NetworkLike) -> Ints:
         They do not fit into memory.
     """
     network = open_topology(topology)
-    require_walk(network.size * network.ports, f"A walk over {network.name}", 1)
-    require_memory(BYTES_A_PORT * network.size * network.ports, f"All links of {network.name}")
+    require_walk(network.most_wired, f"A walk over {network.name}", 1)
+    require_memory(BYTES_A_PORT * network.most_wired, f"All links of {network.name}")
     nodes, others = links_of(network, 0, network.size)
     up = others > nodes
     return np.stack([nodes[up], others[up]], axis=1)

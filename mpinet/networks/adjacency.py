@@ -13,7 +13,7 @@ from mpinet.base.memory import require_memory
 from mpinet.compiled import inlined, kernel
 from mpinet.networks.topology import Topology
 
-BYTES_A_PORT, BYTES_A_NODE = 4, 16
+BYTES_A_PORT, BYTES_A_NODE = 4, 24
 """Bytes of the neighbour lists per port, and per node."""
 
 
@@ -47,12 +47,13 @@ class Adjacency:
         needed = size * BYTES_A_NODE + topology.most_wired * BYTES_A_PORT
         require_memory(needed, f"The neighbours of all nodes of {topology.name}")
         native, params = topology.neighbor.native, topology.params
+        counts = topology.port_counts(np.arange(size))
         begin = np.zeros(size + 1, np.int64)
         row = np.empty(max(ports, 1), np.int64)
-        count_neighbors(native, params, parallel, row, begin)
+        count_neighbors(native, params, parallel, counts, row, begin)
         np.cumsum(begin, out=begin)
         others = np.empty(begin[-1], np.int32)
-        list_neighbors(native, params, parallel, row, begin, others)
+        list_neighbors(native, params, parallel, counts, row, begin, others)
         return cls(begin, others)
 
     @property
@@ -92,16 +93,17 @@ def link_counts(topology: Topology) -> dict[tuple[int, int], int]:
 
 @kernel
 def count_neighbors(
-    neighbor_rule: PortRule, params: Ints, parallel: bool, row: Ints, begin: Ints
+    neighbor_rule: PortRule, params: Ints, parallel: bool, counts: Ints, row: Ints, begin: Ints
 ) -> None:
     """Write the number of neighbours of node u, different or by links, to ``begin[u + 1]``."""
     neighbor = neighbor_rule.call
     for node in range(begin.size - 1):
-        for port in range(params[1]):
+        ports = counts[node]
+        for port in range(ports):
             row[port] = neighbor(node, port, params)
-        row[: params[1]].sort()
+        row[:ports].sort()
         count, before = 0, -1
-        for place in range(params[1]):
+        for place in range(ports):
             count += row[place] > before and row[place] != node
             before = max(before, row[place] - parallel)
         begin[node + 1] = count
@@ -112,6 +114,7 @@ def list_neighbors(
     neighbor_rule: PortRule,
     params: Ints,
     parallel: bool,
+    counts: Ints,
     row: Ints,
     begin: Ints,
     others: Shorts,
@@ -119,11 +122,12 @@ def list_neighbors(
     """Write the neighbours of every node, different or by links, ascending."""
     neighbor = neighbor_rule.call
     for node in range(begin.size - 1):
-        for port in range(params[1]):
+        ports = counts[node]
+        for port in range(ports):
             row[port] = neighbor(node, port, params)
-        row[: params[1]].sort()
+        row[:ports].sort()
         at, before = begin[node], -1
-        for place in range(params[1]):
+        for place in range(ports):
             if row[place] > before and row[place] != node:
                 others[at] = row[place]
                 at += 1

@@ -22,6 +22,9 @@ from mpinet.networks.topology import NetworkLike, NetworkxGraph, Topology
 FAMILIES = {
     "ring": "mpinet.networks.classic.ring:Ring",
     "complete": "mpinet.networks.classic.complete:Complete",
+    "path": "mpinet.networks.classic.grid:Path",
+    "star": "mpinet.networks.classic.tree:Star",
+    "tree": "mpinet.networks.classic.tree:Tree",
     "mesh": "mpinet.networks.classic.grid:Mesh",
     "torus": "mpinet.networks.classic.grid:Torus",
     "hypercube": "mpinet.networks.classic.hypercube:Hypercube",

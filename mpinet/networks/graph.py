@@ -102,6 +102,10 @@ class StoredGraph(Topology):
         """The ends of all links."""
         return int(self.params[OFFSETS + self.size])
 
+    def port_counts(self, nodes: Ints) -> Ints:
+        """Count the ports of some nodes, all of which are wired."""
+        return self.params[OFFSETS + nodes + 1] - self.params[OFFSETS + nodes]
+
     def neighbor_lists(self) -> tuple[Ints, Ints]:
         """The offsets of the nodes' neighbours, shape (N + 1,), and these, shape (2L,)."""
         first = OFFSETS + self.size + 1
@@ -166,6 +170,7 @@ class Graph(StoredGraph):
             require_connected(where, count_pieces(*self.neighbor_lists()))
             return
         require_network(where, graph)
+        self.ignored = tuple(graph.graph.get("ignored", ()))
         self._classes = link_classes(where, graph)
         copies = capacities(where, graph)
         pairs = chain.from_iterable(map(repeat, graph.edges(), copies))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,9 @@ from mpinet.networks.graph import OFFSETS, Graph
 from mpinet.networks.graphfiles.bandwidths import split_wish, with_capacities
 from mpinet.networks.graphfiles.reading import read_graph
 from mpinet.networks.linkclasses import ONE_CLASS
+from mpinet.networks.listedroutes import Routes, listed_routing
 from mpinet.networks.parameters import Parameter
+from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology
 
 LARGE = 2**24
@@ -37,6 +40,7 @@ class GraphFile(Graph):
     specification = "contract 1"
 
     def __init__(self, FILE: str):
+        self._routes: Routes = {}  # listed by the file, if each two processors have one
         file, asked, unit = split_wish(FILE)
         words = None if asked else shared_wiring(FILE)
         if words is None:
@@ -44,6 +48,12 @@ class GraphFile(Graph):
             if asked:
                 graph = with_capacities(f"graph:{FILE}", graph, unit)
             super().__init__(graph, "graph", FILE, ordered=ordered)
+            if not isinstance(graph, np.ndarray):
+                number = self.numbers
+                self._routes = {
+                    (number[u], number[v]): [number[node] for node in nodes]
+                    for (u, v), nodes in graph.graph.get("routes", {}).items()
+                }
             return
         Topology.__init__(self, FILE, int(words[0]), int(words[1]))
         end = OFFSETS + self.size + 1
@@ -51,6 +61,14 @@ class GraphFile(Graph):
         self.params, labels = words[:end], words[end:]
         self.nodes = tuple(labels.tolist()) or range(self.size)
         self._classes = ONE_CLASS
+
+    @property
+    def routings(self) -> dict[str, Callable[[], Routing]]:
+        """Shortest ways by a table; the file's own routes, if it has them."""
+        found = super().routings
+        if self._routes:
+            found["routes"] = lambda: listed_routing(self, self._routes)
+        return found
 
 
 def shared_wiring(path: str) -> Ints | None:

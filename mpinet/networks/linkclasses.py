@@ -73,12 +73,15 @@ def link_classes(where: str, graph: networkx.Graph) -> LinkClasses:
 
 def _column(where: str, graph: networkx.Graph, name: str, read: Callable[[str], int]) -> list[str]:
     """Return the texts of an attribute, edge by edge; none where no edge has it."""
-    texts, without = list[str](), None
+    texts, known, without = list[str](), set[str](), None
     for u, v, value in graph.edges(data=name):
         if value is None:
             without = (u, v)
             continue
         texts.append(str(value))
+        if texts[-1] in known:
+            continue
+        known.add(texts[-1])
         try:
             read(texts[-1])
         except (UsageError, ValueError) as error:

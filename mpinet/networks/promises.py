@@ -44,8 +44,8 @@ def check_routings(topology: Topology, random: np.random.Generator) -> int:
     """
     known: dict[str, Callable[[], Routing]] = dict(topology.routings)
     known |= {name: partial(make, 0) for name, make in topology.random_routings.items()}
-    pairs = list(_routed_pairs(topology, random))
-    routed, distances = 0, _Distances(topology)
+    trial = Trial(topology, random)
+    routed = 0
     # Those for open-loop traffic are tried too, and not counted: every network has some of them.
     counted = len(known)
     # Those of any graph rest on what is tried above; Valiant's leads by a family's own waypoints.
@@ -57,21 +57,57 @@ def check_routings(topology: Topology, random: np.random.Generator) -> int:
             routing = make()
         except UsageError:
             continue
+        if trial.hold(routing, arrives=place == 0) and place < counted:
+            routed += len(trial.pairs)
+    return routed
+
+
+class Trial:
+    """Pairs of processors between which routings of a network are tried out.
+
+    Parameters
+    ----------
+    topology : Topology
+        The network.
+    random : numpy.random.Generator
+        Draws the pairs of a large network.
+    """
+
+    def __init__(self, topology: Topology, random: np.random.Generator):
+        self.pairs = list(_routed_pairs(topology, random))
+        self._topology = topology
+        self._distances = _Distances(topology)
+
+    def hold(self, routing: Routing, arrives: bool) -> bool:
+        """Check that a routing keeps its promises; False if it leads too far to be tried.
+
+        Parameters
+        ----------
+        routing : Routing
+            The routing.
+        arrives : bool
+            Whether each message has to arrive; otherwise some may be undeliverable.
+
+        Raises
+        ------
+        RoutingError
+            It takes an unwired port, does not arrive or is not as short as it says.
+        """
+        topology, distances = self._topology, self._distances
         if routing.numbered and not _goes_far(topology):
-            continue  # by a node drawn anywhere
-        for source, target in pairs:
+            return False  # by a node drawn anywhere
+        for source, target in self.pairs:
             try:
                 ports = path(topology, routing, source, target)[1]
             except Stuck:
-                if place == 0:
+                if arrives:
                     raise
                 continue
             if routing.shortest and distances.known:
                 _check_shortest(topology, routing, source, target, len(ports), distances)
         if routing.adaptive and routing.settle is None:
-            _check_adaptive(topology, routing, pairs, distances)
-        routed += len(pairs) if place < counted else 0
-    return routed
+            _check_adaptive(topology, routing, self.pairs, distances)
+        return True
 
 
 def _check_adaptive(
@@ -193,8 +229,9 @@ def _check_shortest(
     least = distances.between(source, target)
     if hops != least:
         raise RoutingError(
-            f"Routing {routing.name} on {topology.name} says that its paths are shortest, but "
-            f"takes {hops} hops from {source} to {target}, where {least} are enough."
+            f"Routing {routing.name} on {topology.name} takes {hops} hops from {source} to "
+            f"{target}, where {least} are enough. If longer paths are meant, make it with "
+            "stateless(.., shortest=False) or Routing(.., shortest=False)."
         )
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, runtime_ch
 import numpy as np
 
 from mpinet.base.arrays import Ints
+from mpinet.base.blame import blaming, is_own
 from mpinet.base.fielddocs import described
 from mpinet.base.notebook import shown
 from mpinet.base.numerals import counted, looks_whole, quoted, whole
@@ -122,6 +123,9 @@ class Topology:
 
     most_classes: int | None = None
 
+    ignored: Sequence[str] = ()
+    """Notes on what the network's file says and the network has not."""
+
     radices: Sequence[int] = ()
     """Numbers of values of the parts of an address ``i,j,..``, of which the last one is counted up
     first. Where there are none, the address is the node's number."""
@@ -189,6 +193,7 @@ class Topology:
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Complete the rules of a family that defines its wiring."""
         super().__init_subclass__(**kwargs)
+        require_parameters(cls)
         if "neighbor" in vars(cls):
             complete_rules(cls, cls.__qualname__)
 
@@ -253,6 +258,19 @@ class Topology:
     def most_wired(self) -> int:
         """Wired ports that all nodes together have at most."""
         return self.size * self.ports
+
+    def port_counts(self, nodes: Ints) -> Ints:
+        """Count the ports of some nodes that can be wired; all further ports lead nowhere.
+
+        By default all ports. A family with nodes of very different degrees overrides it, so that
+        walks over all links pass no unwired ports.
+
+        Parameters
+        ----------
+        nodes : ndarray of int64, shape (k,)
+            Processor numbers.
+        """
+        return np.full(len(nodes), self.ports)
 
     def incidences(self, nodes: Ints) -> Ints:
         """The busses of some processors of a bus network.
@@ -474,6 +492,15 @@ class Topology:
         """The names of all its routings, those of `routings` first."""
         return [*dict.fromkeys([*self.routings, *self.random_routings, *self.load_routings])]
 
+    @property
+    def listed_routings(self) -> dict[str, list[str]]:
+        """The names of all its routings for people: the family's own, and those for ``load``."""
+        own = [*self.routings, *self.random_routings]
+        return {
+            "routings": own,
+            "load routings": [name for name in self.routing_names if name not in own],
+        }
+
     def has_routing(self, name: str) -> bool:
         """Tell if the network has a routing of this name, or if it is a table's file."""
         return name in self.routing_names or name.startswith(PREFIX)
@@ -493,7 +520,23 @@ class Topology:
         ------
         UsageError
             The network has no routing of that name, or it is too large for its table.
+        RoutingError
+            A routing of a user's own class breaks its promises. Each is tried out once.
         """
+        routing = self._made_routing(name, seed)
+        if is_own(type(self)) and routing.name not in self._tried_routings:
+            self._tried_routings.add(routing.name)
+            try:
+                self._try_routing(
+                    routing, arrives=name is None or name == next(iter(self.routings))
+                )
+            except BaseException:
+                self._tried_routings.discard(routing.name)
+                raise
+        return routing
+
+    def _made_routing(self, name: str | None, seed: int) -> Routing:
+        """Return a routing by name, as its class makes it."""
         known, drawing = self.routings, self.load_routings | self.random_routings
         if name is None:
             name = next(iter(known))
@@ -505,6 +548,18 @@ class Topology:
             names = ", ".join(self.routing_names)
             raise UsageError(f"{self.name} has no routing {name!r}; it has: {names}.")
         return drawing[name](seed)
+
+    @cached_property
+    def _tried_routings(self) -> set[str]:
+        """Names of the routings that have been tried out."""
+        return set()
+
+    def _try_routing(self, routing: Routing, arrives: bool) -> None:
+        """Hold a routing of a user's own against its promises."""
+        from mpinet.networks.promises import Trial
+
+        with blaming(type(self), self.name):
+            Trial(self, np.random.default_rng(0)).hold(routing, arrives)
 
     @property
     def coordinates(self) -> tuple[tuple[int, int], ...]:
@@ -559,6 +614,18 @@ class Topology:
 
 NetworkLike: TypeAlias = Topology | str | NetworkxGraph
 """Type of what stands for a network: a topology, its string, or a graph of networkx."""
+
+
+def require_parameters(cls: type[Topology]) -> None:
+    """Raise `TopologyError` unless a family's `parameters` are descriptions of parameters."""
+    declared: Any = cls.parameters
+    for parameter in declared if isinstance(declared, tuple | list) else [declared]:
+        if not isinstance(parameter, Parameter):
+            raise TopologyError(
+                f"{cls.__qualname__}.parameters has {parameter!r}, which describes no parameter: "
+                'write parameters = (whole_number("N", 1),) with whole_number or Parameter of '
+                "mpinet.networks.parameters, or leave parameters out."
+            )
 
 
 def complete_rules(owner: Any, name: str) -> None:
@@ -619,6 +686,6 @@ def link_number(node, port, params):
 
 
 __all__ = [
-    *("MAX_SIZE", "Mapped", "NetworkLike", "NetworkxGraph", "Topology", "complete_rules"),
+    *("MAX_SIZE", "NetworkLike", "NetworkxGraph", "Topology", "complete_rules"),
     "is_searched",
 ]

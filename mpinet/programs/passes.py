@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpinet.base.arrays import Ints
-from mpinet.errors import Disconnected, TooLarge, UsageError
+from mpinet.errors import Disconnected, RoutingError, TooLarge, UsageError
 from mpinet.machine import PortModel
 from mpinet.networks.adjacency import Adjacency, measure_distances
 from mpinet.networks.topology import Topology
@@ -210,8 +210,8 @@ class Passes:
             return None
         try:
             routing = topology.routing()
-        except TooLarge:
-            return None
+        except (TooLarge, RoutingError):
+            return None  # of a user's own, a wrong routing costs one of many trees
         up = np.empty(size, np.int64)
         start, decide = routing.start.native, routing.decide.native
         first_hops(start, decide, routing.params, routing.words, np.arange(size), self._root, up)

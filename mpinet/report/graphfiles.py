@@ -23,8 +23,12 @@ DOT, ANYNET = ".dot", ".anynet"
 HEADING = """<?xml version="1.0" encoding="utf-8"?>
 <graphml xmlns="http://graphml.graphdrawing.org/xmlns">
 <key id="address" for="node" attr.name="address" attr.type="string"/>
+<key id="switch" for="node" attr.name="switch" attr.type="boolean"/>
 <graph id={} edgedefault="undirected">
 """
+
+
+SWITCH = '<data key="switch">true</data>'
 
 
 def require_graph_file(path: Path) -> None:
@@ -69,7 +73,8 @@ def written_edges(
 def node_elements(topology: Topology, begin: int, end: int) -> bytes:
     """GraphML of the nodes begin..end-1."""
     return "".join(
-        f'<node id="{u}"><data key="address">{escape(topology.address(u))}</data></node>\n'
+        f'<node id="{u}"><data key="address">{escape(topology.address(u))}</data>'
+        f"{SWITCH * (u >= topology.hosts)}</node>\n"
         for u in range(begin, end)
     ).encode()
 
@@ -86,10 +91,10 @@ def edge_rows(lines: bytes) -> bytes:
 
 
 def dot_nodes(topology: Topology, begin: int, end: int) -> bytes:
-    """DOT of the nodes begin..end-1: switches are boxes."""
+    """DOT of the nodes begin..end-1: switches are boxes, and have ``switch=true``."""
     lines = []
     for node in range(begin, end):
-        shape = "" if node < topology.hosts else ", shape=box"
+        shape = "" if node < topology.hosts else ", shape=box, switch=true"
         lines.append(f"  {node} [label={_quoted(topology.address(node))}{shape}];\n")
     return "".join(lines).encode()
 

@@ -172,6 +172,17 @@ def _tree(m: int, h: int) -> Points:
     return np.concatenate([row(width), *(np.stack([switches, level], 1) for level in levels)])
 
 
+def in_generations(network: Any) -> Points:
+    """Place a tree with the root above and the leaves in a row; a star with the centre inside."""
+    k, h = int(network.params[2]), network.height
+    if h == 1:
+        return np.concatenate([np.zeros((1, 2)), circle(k)])
+    width, levels = k**h, range(h + 1)
+    across = [(np.arange(k**level) + 0.5) * k ** (h - level) - 0.5 for level in levels]
+    up = np.repeat(0.55 * width / h * (h - np.arange(h + 1)), [k**level for level in levels])
+    return np.stack([np.concatenate(across), up], axis=1)
+
+
 def round_trees(network: Any) -> Points:
     """Place fat trees in a circle, with their tops inside."""
     m, h, c = (int(network.params[at]) for at in (2, 3, 4 + int(network.params[3]) + 1))
@@ -382,6 +393,9 @@ LAYOUTS: dict[str, Callable[[Any], Points]] = {
     "gmn": on_circle,
     "gmnany": on_circle,
     "lst": on_circle,
+    "path": on_grid,
+    "star": in_generations,
+    "tree": in_generations,
     "mesh": on_grid,
     "torus": on_grid,
     "lattice": lattice,

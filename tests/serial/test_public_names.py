@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+FOLDER = Path(import_module("mpinet").__file__).parent
 ROOMS = ("mpinet", "mpinet.measure")
 
 
@@ -36,6 +37,22 @@ def test_checkers_and_users_get_the_same_names_from_the_same_places(room: str) -
     assert sorted(told) == sorted(set(module.__all__) - {"__version__"})
     for name, source in told.items():
         assert getattr(module, name) is getattr(import_module(source), name)
+
+
+MODULES = [
+    name
+    for name in sorted(
+        f"mpinet.{'.'.join(file.relative_to(FOLDER).with_suffix('').parts)}"
+        for file in FOLDER.rglob("*.py")
+        if "\n__all__" in file.read_text()
+    )
+]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_module_has_the_names_that_it_lists(name: str) -> None:
+    module = import_module(name.removesuffix(".__init__"))
+    assert [word for word in module.__all__ if not hasattr(module, word)] == []
 
 
 def test_a_name_that_is_not_there_is_no_attribute() -> None:

@@ -95,6 +95,35 @@ def test_mypy_finds_nothing_wrong_in_the_package_and_in_scripts_what_is(tmp_path
         assert sentence in line
 
 
+OPTION = re.compile(r"(?:options|self\.options|self\._options|self\._line)\.(\w+)")
+"""Use of an option in a job, a helper or the session."""
+
+
+def planted(folder: Path) -> dict[str, str]:
+    """Copies of the jobs and the session with the last option of each misspelt, by their files."""
+    rooms = [CHECKOUT / "mpinet/jobs", CHECKOUT / "mpinet/cli"]
+    found = {}
+    for file in sorted(file for room in rooms for file in room.glob("*.py")):
+        text = file.read_text()
+        used = [use for use in OPTION.finditer(text) if use[1] not in ("items", "path")]
+        if used:
+            copy = folder / f"{file.parent.name}-{file.name}"
+            copy.write_text(f"{text[: used[-1].end()]}q{text[used[-1].end() :]}")
+            found[str(file.relative_to(CHECKOUT))] = str(copy)
+    return found
+
+
+@pytest.mark.first
+def test_mypy_finds_a_misspelt_option_in_every_job_and_helper(tmp_path: Path) -> None:
+    files = planted(tmp_path)
+    shadows = [word for one, copy in files.items() for word in ("--shadow-file", one, copy)]
+    with cache() as kept:
+        lines = said(f"--cache-dir={kept}-planted", "mpinet", *shadows)
+    assert len(files) > 50
+    of = {one: [line for line in lines if line.startswith(f"{one}:")] for one in files}
+    assert [one for one, found in of.items() if "has no attribute" not in "".join(found)] == []
+
+
 @pytest.mark.long
 def test_mypy_finds_the_types_of_the_installed_package(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text("\n".join(SCRIPTS["wrong"]) + "\n")

@@ -182,7 +182,7 @@ class Rail(Fabric):
     family = "rail"
     parameters = (
         whole_number("boxes", 2, 1024),
-        whole_number("gpus", 2, 64),
+        whole_number("gpus", 1, 64),
         whole_number("spines", 0, 1024, default=0),
         whole_number("nvlinks", 1, 64, default=1),
     )

@@ -29,7 +29,7 @@ from mpinet.networks.classic.ring import (
 )
 from mpinet.networks.cycle import Cycle
 from mpinet.networks.lattice import DOWN, RIGHT, UP, turn_in_grid
-from mpinet.networks.parameters import Parameter, require_integer, sizes
+from mpinet.networks.parameters import Parameter, require_integer, sizes, whole_number
 from mpinet.networks.routing import ARRIVED, Routing, stateless
 from mpinet.networks.schedule import Schedule
 from mpinet.networks.topology import Topology
@@ -156,6 +156,21 @@ class Mesh(Grid):
         if not even or (len(self.sides) == 1 and self.size > 2):
             return None
         return Cycle("rows", next_to_and_fro, np.append(self.params, even[0]))
+
+
+class Path(Mesh):
+    """Path of N processors; port 0 leads to u+1, port 1 to u-1.
+
+    The same network as `Mesh` of one side.
+    """
+
+    family = "path"
+    parameters = (whole_number("N", 2),)
+    example = "path:16"
+    specification = "networks 3"
+
+    def __init__(self, N: int):
+        super().__init__([self.checked("N", N)])
 
 
 class Torus(Grid):

@@ -60,6 +60,8 @@ def with_capacities(where: str, graph: networkx.Graph | Table, unit: str | None)
     if isinstance(graph, np.ndarray):
         u, v = graph[0].tolist()
         raise TopologyError(f"{where}: the bandwidth of the link between {u} and {v}: it has none.")
+    if graph.number_of_edges() == 0:
+        return graph  # it is refused as a network
     rates = [_rate_of(where, u, v, said) for u, v, said in graph.edges(data=True)]
     try:
         each = _common(rates) if unit is None else rate(unit)

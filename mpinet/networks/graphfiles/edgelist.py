@@ -1,14 +1,21 @@
-"""Edge lists: an edge a line."""
+"""Edge lists: an edge a line, as words or as columns that a first line names."""
 
 from __future__ import annotations
 
+import csv
+from io import StringIO
 from typing import TYPE_CHECKING
 
 from mpinet.base.arrays import Table
+from mpinet.base.formats import MARK
+from mpinet.base.numerals import quoted
 from mpinet.networks.graphfiles.numbered import read_numbers
 
 if TYPE_CHECKING:
     import networkx
+
+ENDS = ("source", "target")
+"""Names of a CSV file's first columns."""
 
 ATTRIBUTES = ("bandwidth", "capacity", "class", "latency", "time_byte")
 """Names of what an edge list says of a link."""
@@ -39,4 +46,36 @@ def read_edge_list(data: bytes) -> networkx.Graph | Table:
             raise ValueError(f"line {number}: {unknown[0]} is none of {', '.join(ATTRIBUTES)}")
         if words:
             graph.add_edge(*words[:2], **dict(said))
+    return graph
+
+
+def read_csv(data: bytes) -> networkx.Graph | Table:
+    """Read an edge list whose first line names its columns: ``source,target``, then attributes.
+
+    Without such a line it is an edge list as any other. An empty cell says nothing of the link.
+    """
+    head, _, rest = data.removeprefix(MARK).partition(b"\n")
+    columns = [name.strip() for name in next(csv.reader([head.decode().strip()]), [])]
+    if columns[: len(ENDS)] != [*ENDS]:
+        return read_edge_list(data.removeprefix(MARK))
+    if unknown := [name for name in columns[len(ENDS) :] if name not in ATTRIBUTES]:
+        raise ValueError(f"line 1: {quoted(unknown[0])} is none of {', '.join(ATTRIBUTES)}")
+    if columns == [*ENDS]:
+        numbers = read_numbers(rest)
+        if numbers is not None:
+            return numbers
+    import networkx
+
+    graph = networkx.MultiGraph()
+    rows = csv.reader(StringIO(rest.decode(), newline=""))
+    for row in rows:
+        cells = [cell.strip() for cell in row]
+        if any(cells) and (len(cells) != len(columns) or not all(cells[: len(ENDS)])):
+            raise ValueError(
+                f"line {rows.line_num + 1} has {len(cells)} cells, not the two ends of a link and "
+                "one for each column behind them"
+            )
+        if any(cells):
+            said = zip(columns[len(ENDS) :], cells[len(ENDS) :], strict=True)
+            graph.add_edge(*cells[: len(ENDS)], **{name: text for name, text in said if text})
     return graph

@@ -15,7 +15,8 @@ from mpinet.base.formats import Format, format_of, refusal
 from mpinet.base.markup import require_plain
 from mpinet.errors import TopologyError, TopologyFileError
 from mpinet.networks.graphfiles.anynet import read_anynet
-from mpinet.networks.graphfiles.edgelist import read_edge_list
+from mpinet.networks.graphfiles.dot import read_dot
+from mpinet.networks.graphfiles.edgelist import read_csv, read_edge_list
 from mpinet.networks.graphfiles.infragraph import read_infragraph, read_infragraph_yaml
 from mpinet.networks.graphfiles.simgrid import read_simgrid
 
@@ -58,7 +59,9 @@ FORMATS = (
     GraphFormat("graphml", endings=(".graphml",), read=_read_graphml),
     GraphFormat("gml", endings=(".gml",), read=_networkx_reader("read_gml")),
     GraphFormat("g6", endings=(".g6",), read=_networkx_reader("read_graph6")),
-    GraphFormat("edge list", endings=(".txt", ".edges", ".edgelist"), read=read_edge_list),
+    GraphFormat("DOT", endings=(".dot", ".gv"), read=read_dot),
+    GraphFormat("CSV", endings=(".csv",), read=read_csv),
+    GraphFormat("edge list", endings=(".txt", ".edges", ".edgelist", ""), read=read_edge_list),
 )  # fmt: skip
 """All formats; those that contents tell come first."""
 

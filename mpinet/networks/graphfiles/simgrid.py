@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mpinet.base.markup import Element, parse_xml
 from mpinet.base.numerals import quoted
-from mpinet.networks.graphfiles.simgridclusters import add_cluster
+from mpinet.networks.graphfiles.laying import End, Laying
+from mpinet.networks.graphfiles.simgridclusters import BACKBONES, FATPIPES, add_cluster, hosts_of
 from mpinet.networks.graphfiles.wiring import Wiring
 
 if TYPE_CHECKING:
     import networkx
 
-ROUTED = ("full", "floyd", "dijkstra", "dijkstracache")
+ROUTED = ("full", "floyd", "dijkstra", "dijkstracache", "none")
 """Kinds of zones whose routes say where links are."""
 
 ROUTES = {
@@ -25,10 +26,24 @@ ROUTES = {
 }
 """Elements that are routes, and which of their attributes name the ends."""
 
-APART = ("prop", "config", "actor", "process", "disk")
+APART = ("prop", "config", "actor", "process", "disk", "trace", "trace_connect")
 """Elements that say nothing of the wiring."""
 
+PROFILES = ("bandwidth_file", "latency_file", "state_file")
+"""Attributes by which a link changes with time."""
+
+SHARED = ("SHARED", "SPLITDUPLEX", "FULLDUPLEX")
+"""Policies of links that carry a message a step each way, or one in all."""
+
 QUANTITY = re.compile(r"([0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]{1,3})?)\s*([A-Za-z]*)")
+SEVERAL = "sharing of links by several pairs of ends (each pair has a link of its own)"
+ONE_WAY = "direction of links (they lead both ways)"
+LONGER = "routes that are longer than the shortest way, which messages take"
+IF_LISTED = " (--routing routes takes those of the file)"
+
+MOST_FOLLOWED = 1 << 22
+"""Most pairs of a host and a node whose distances are compared with the lengths of routes."""
+
 POWERS = {letter: 1000**at for at, letter in enumerate(["", "k", "M", "G", "T", "P", "E"])}
 BINARY = {f"{letter}i": 1024**at for at, letter in enumerate("KMGTPE", 1)}
 RATES = {
@@ -58,18 +73,51 @@ class Platform:
         self.wiring = Wiring()
         self.links = dict[str, Element]()
         self.ways = defaultdict[tuple[str, str], list[Way]](list)
-        self.used = dict[str, tuple[str, str]]()
+        self.laying = Laying()
+
+    def ignore(self, what: str, name: str) -> None:
+        """Note what of the file the network has not, and of which element."""
+        self.wiring.ignore(what, name)
 
     def zone(self, zone: Element) -> None:
         """Read what is in a zone."""
         kind = zone.attributes.get("routing", "")
+        if kind.lower() == "cluster":
+            self.star(zone)
+            return
         if kind.lower() not in ROUTED:
             raise ValueError(
                 f"line {zone.line}: routing {quoted(kind)} does not say where links are; that of "
-                f"{', '.join(ROUTED)} does"
+                f"{', '.join(ROUTED)}, cluster does"
             )
         for element in zone.inside:
             self.element(element)
+
+    def star(self, zone: Element) -> None:
+        """Read a zone whose hosts all join its router."""
+        routers = [element for element in zone.inside if element.tag == "router"]
+        named = f"{zone.attributes.get('id', '')}_router"
+        hub = routers[0].attributes.get("id", "") if routers else named
+        self.wiring.add(hub, True)
+        for element in zone.inside:
+            if element in routers[:1]:
+                continue
+            given = element.attributes
+            if element.tag == "cabinet":
+                costs = latency_of(given.get("lat", "0")), rate_of(given.get("bw", ""))
+                for host in hosts_of(given):
+                    self.wiring.add(host, False)
+                    self.wiring.link(host, hub, *costs)
+            elif element.tag == "backbone":
+                self.ignore(BACKBONES, given.get("id", ""))
+            elif element.tag != "host_link":
+                self.element(element)
+        for element in (each for each in zone.inside if each.tag == "host_link"):
+            host, up, down = (element.attributes.get(name, "") for name in ("id", "up", "down"))
+            if host not in self.wiring.graph:
+                raise ValueError(f"line {element.line}: no host {quoted(host)} is in the zone")
+            self.wiring.link(host, hub, *self.costs(self.name(up, element.line)))
+            self.name(down, element.line)
 
     def element(self, element: Element) -> None:
         """Read an element of a zone."""
@@ -86,7 +134,9 @@ class Platform:
                 add_cluster(self.wiring, given, *costs)
             elif tag in ROUTES:
                 self.route(element)
-            elif tag not in APART:
+            elif tag in APART:
+                self.ignore("elements", f"<{tag}>")
+            else:
                 raise ValueError(f"<{tag}> is not read")
         except ValueError as error:
             reason = str(error)
@@ -100,8 +150,11 @@ class Platform:
         for end in ends:
             if end not in self.wiring.graph:
                 raise ValueError(f"no host or router {quoted(end)} stands above")
-        links = tuple(self.name(part) for part in element.all("link_ctn"))
+        links = tuple(
+            self.name(part.attributes.get("id", ""), part.line) for part in element.all("link_ctn")
+        )
         if ends[0] == ends[1]:
+            self.ignore("routes from a host to itself", ends[0])
             return
         if not links:
             raise ValueError("the route has no link")
@@ -109,64 +162,90 @@ class Platform:
         if element.attributes.get("symmetrical", "YES").upper() == "YES":
             self.ways[ends[1], ends[0]].append(Way(links[::-1], element.line))
 
-    def name(self, part: Element) -> str:
-        """Return the link that a route's part means; ``_UP`` and ``_DOWN`` are its directions."""
-        name = part.attributes.get("id", "")
+    def name(self, name: str, line: int) -> str:
+        """Return the link that a name means; ``_UP`` and ``_DOWN`` are its directions."""
         for ending in ("", "_UP", "_DOWN"):
             if name.endswith(ending) and name.removesuffix(ending) in self.links:
                 return name.removesuffix(ending)
-        raise ValueError(f"line {part.line}: no link {quoted(name)} stands above")
+        raise ValueError(f"line {line}: no link {quoted(name)} stands above")
 
     def wired(self) -> networkx.Graph:
-        """Lay the links of routes that have one; longer routes have to follow these."""
-        for (u, v), ways in sorted(self.ways.items()):
-            alone = {way.links[0]: way.line for way in ways if len(way.links) == 1}
-            back = {way.links[0] for way in self.ways.get((v, u), ()) if len(way.links) == 1}
-            for link, line in alone.items():
-                if link not in back:
-                    raise ValueError(f"line {line}: no route leads back from {v} to {u} by {link}")
-                if u < v:
-                    self.lay(link, u, v, line)
-        for (u, v), ways in sorted(self.ways.items()):
-            for way in ways:
-                if len(way.links) > 1:
-                    self.follow(u, v, way)
+        """Lay all links along the routes, those of one link first."""
+        ways = [(u, v, way) for (u, v), found in self.ways.items() for way in found]
+        ways.sort(key=lambda each: (len(each[2].links), each[0], each[1], each[2].line))
+        walked = dict[tuple[str, str], list[End]]()
+        for u, v, way in ways:
+            back = Way(way.links[::-1], way.line)
+            if u < v or back not in self.ways.get((v, u), ()):
+                walked[u, v] = self.laying.walk(way.links, u, v)
+                if back in self.ways.get((v, u), ()):
+                    walked[v, u] = walked[u, v][::-1]
+                else:
+                    self.note_one_way(u, v, way)
+        self.lay(walked)
         return self.wiring.finished()
 
-    def lay(self, link: str, u: str, v: str, line: int) -> None:
-        """Add a link between two ends."""
+    def note_one_way(self, u: str, v: str, way: Way) -> None:
+        """Note a link that only one route passes, one way."""
+        for link in way.links:
+            if not any(link in other.links for other in self.ways.get((v, u), ())):
+                self.ignore(ONE_WAY, link)
+
+    def lay(self, walked: dict[tuple[str, str], list[End]]) -> None:
+        """Add the links that are laid, their junctions, and the routes that are walked."""
+        names = dict[End, str]()
+        for link, pairs in self.laying.cables():
+            if len(pairs) > 1:
+                self.ignore(SEVERAL, link)
+            costs = self.costs(link)
+            for pair in pairs:
+                for end in pair:
+                    if isinstance(end, int) and end not in names:
+                        names[end] = f"junction {len(names)}"
+                        self.wiring.add(names[end], True)
+                u, v = (names.get(end, str(end)) for end in pair)
+                self.wiring.link(u, v, *costs)
+        self.keep(
+            {
+                pair: [names.get(end, str(end)) for end in map(self.laying.found, way)]
+                for pair, way in walked.items()
+            }
+        )
+
+    def keep(self, routes: dict[tuple[str, str], list[str]]) -> None:
+        """Keep the routes if each two hosts have one; note those that are no shortest ways."""
+        import networkx
+
+        graph = self.wiring.graph
+        hosts = [node for node, switch in graph.nodes(data="switch") if not switch]
+        listed = all((u, v) in routes for u in hosts for v in hosts if u != v)
+        if listed:
+            graph.graph["routes"] = routes
+        sources = {u for u, _ in routes}
+        if len(sources) * len(graph) > MOST_FOLLOWED:
+            self.ignore(LONGER, "not looked for in so large a network")
+            return
+        hops = {u: networkx.single_source_shortest_path_length(graph, u) for u in sources}
+        for (u, v), way in sorted(routes.items()):
+            if len(way) - 1 > hops[u][v]:
+                said = f"{u} to {v} ({len(way) - 1} links, {hops[u][v]} are enough)"
+                self.ignore(LONGER + (IF_LISTED if listed else ""), said)
+
+    def costs(self, link: str) -> tuple[Fraction, Fraction]:
+        """Return the latency and rate of a link, and note what else it says."""
         element = self.links[link]
         given = element.attributes
         policy = given.get("sharing_policy", "SHARED").upper()
-        if policy not in ("SHARED", "SPLITDUPLEX", "FULLDUPLEX"):
+        if policy == "FATPIPE":
+            self.ignore(FATPIPES, link)
+        elif policy not in SHARED:
             raise ValueError(f"line {element.line}: a {policy} link is none between two ends")
-        for name in ("bandwidth_file", "latency_file", "state_file"):
-            if given.get(name):
-                raise ValueError(f"line {element.line}: {name}: a link here never changes")
-        if self.used.setdefault(link, (u, v)) != (u, v):
-            raise ValueError(
-                f"line {line}: link {link} joins {u} and {v}, and {' and '.join(self.used[link])}: "
-                "what more than two share is no link here"
-            )
+        if any(given.get(name) for name in PROFILES):
+            self.ignore(f"changes of links in time ({', '.join(PROFILES)})", link)
         try:
-            costs = latency_of(given.get("latency", "0")), rate_of(given.get("bandwidth", ""))
+            return latency_of(given.get("latency", "0")), rate_of(given.get("bandwidth", ""))
         except ValueError as error:
             raise ValueError(f"line {element.line}: {error}") from None
-        self.wiring.link(u, v, *costs)
-
-    def follow(self, u: str, v: str, way: Way) -> None:
-        """Walk along a route of several links."""
-        at = u
-        for link in way.links:
-            ends = self.used.get(link)
-            if ends is None or at not in ends:
-                raise ValueError(
-                    f"line {way.line}: the route from {u} to {v} takes link {link}, and no route "
-                    f"of one link says that it begins at {at}"
-                )
-            at = ends[1] if ends[0] == at else ends[0]
-        if at != v:
-            raise ValueError(f"line {way.line}: the links of the route from {u} end at {at}")
 
 
 def read_simgrid(data: bytes) -> networkx.Graph:

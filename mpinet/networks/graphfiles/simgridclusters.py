@@ -11,11 +11,15 @@ from math import prod
 from mpinet.base.numerals import quoted
 from mpinet.networks.graphfiles.wiring import MOST_LINKS, Wiring
 
+BACKBONES = "backbones (all ways of a cluster share their rate)"
+FATPIPES = "FATPIPE (a link here carries one message a step)"
+
 WITHOUT = {
-    "bb_bw": "a backbone that all ways share",
-    "limiter_link": "what a host may send in all",
+    "bb_bw": BACKBONES,
+    "limiter_link": "limiter_link (a bound on what a host sends in all)",
+    "loopback_bw": "routes from a host to itself",
 }
-"""Attributes that are no links, and what they stand for."""
+"""Attributes that are no links, and what is ignored of them."""
 
 
 def add_cluster(
@@ -28,21 +32,20 @@ def add_cluster(
     ValueError
         It is none, or has more than links.
     """
-    for name, said in WITHOUT.items():
-        if given.get(name):
-            raise ValueError(f"{name}: {said} is no link here")
+    name = given.get("id", "")
+    for attribute, what in WITHOUT.items():
+        if given.get(attribute):
+            wiring.ignore(what, name)
     if given.get("sharing_policy", "SPLITDUPLEX").upper() == "FATPIPE":
-        raise ValueError(
-            "a FATPIPE carries any number of messages at once, which no link here does"
-        )
-    prefix, suffix = given.get("prefix", ""), given.get("suffix", "")
-    hosts = [f"{prefix}{number}{suffix}" for number in _radical(given.get("radical", ""))]
+        wiring.ignore(FATPIPES, name)
+    hosts = hosts_of(given)
     kind = given.get("topology", "FLAT").upper()
     if kind not in KINDS:
         raise ValueError(f"a cluster's topology is {', '.join(KINDS)}, not {quoted(kind)}")
     for host in hosts:
         wiring.add(host, False)
-    name = given.get("router_id") or f"{prefix}{given.get('id', '')}_router{suffix}"
+    prefix, suffix = given.get("prefix", ""), given.get("suffix", "")
+    name = given.get("router_id") or f"{prefix}{name}_router{suffix}"
     try:
         shape = [[*map(int, part.split(","))] for part in _shape(given) if kind != "FLAT"]
     except ValueError:
@@ -50,6 +53,12 @@ def add_cluster(
     if kind != "FLAT" and not all(part and min(part) >= 1 for part in shape):
         raise ValueError(f"topo_parameters of a {kind} are numbers from 1")
     KINDS[kind](wiring, hosts, name, shape, (latency, rate))
+
+
+def hosts_of(given: Mapping[str, str]) -> list[str]:
+    """Return the names of a cluster's or cabinet's hosts."""
+    prefix, suffix = given.get("prefix", ""), given.get("suffix", "")
+    return [f"{prefix}{number}{suffix}" for number in _radical(given.get("radical", ""))]
 
 
 def _shape(given: Mapping[str, str]) -> list[str]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from mpinet.base.units import SECONDS
 
@@ -12,6 +14,9 @@ if TYPE_CHECKING:
 
 MOST_LINKS = 1 << 20
 """Most links that a file's few words make, and that edges' capacities make."""
+
+MOST_NAMED = 6
+"""Most names that a note of what is ignored has."""
 
 COSTS = ("latency", "time_byte")
 
@@ -24,6 +29,7 @@ class Wiring:
 
         self.graph: networkx.MultiGraph = networkx.MultiGraph()
         """Graph that was read."""
+        self._ignored = dict[str, dict[str, None]]()
         self._links = 0  # networkx counts them one by one
 
     def add(self, node: str, switch: bool) -> None:
@@ -44,10 +50,11 @@ class Wiring:
         """Add a link of a latency in seconds and a rate in bytes a second, where they are known."""
         self.require_room(1)
         self._links += 1
-        costs = {"latency": latency, "time_byte": None if rate is None else 1 / rate}
-        said = {name: written(cost) for name, cost in costs.items() if cost is not None}
-        exact = {} if rate is None else {"bandwidth": rate}
-        self.graph.add_edge(u, v, **said, **exact)
+        self.graph.add_edge(u, v, **attributes(latency, rate))
+
+    def ignore(self, what: str, name: str) -> None:
+        """Note what of the file the network has not, and the name of one that has it."""
+        self._ignored.setdefault(what, {})[name] = None
 
     def finished(self) -> networkx.MultiGraph:
         """Return the graph, without costs that not every link has."""
@@ -56,7 +63,20 @@ class Wiring:
             if not all(has):
                 for _, _, said in self.graph.edges(data=True):
                     said.pop(name, None)
+        self.graph.graph["ignored"] = [
+            f"{what}: {', '.join([*names][:MOST_NAMED])}"
+            + (f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else "")
+            for what, names in self._ignored.items()
+        ]
         return self.graph
+
+
+@cache
+def attributes(latency: Fraction | None, rate: Fraction | None) -> Mapping[str, Any]:
+    """Return what an edge of a latency and a rate has: texts, and the exact bandwidth."""
+    costs = {"latency": latency, "time_byte": None if rate is None else 1 / rate}
+    said = {name: written(cost) for name, cost in costs.items() if cost is not None}
+    return said if rate is None else said | {"bandwidth": rate}
 
 
 def written(seconds: Fraction) -> str:

@@ -10,7 +10,15 @@ FORMATS = {
     ".graphml": networkx.write_graphml,
     ".g6": networkx.write_graph6,
     ".edges": lambda graph, file: networkx.write_edgelist(graph, file, data=False),
+    ".csv": lambda graph, file: file.write(listed("source,target\n", graph, "{},{}\n", "")),
+    ".dot": lambda graph, file: file.write(listed('graph "g" {\n', graph, "{} -- {};\n", "}\n")),
 }
+
+
+def listed(head, graph, form, end):
+    """A line a link."""
+    return "".join([head, *(form.format(*ends) for ends in graph.edges), end]).encode()
+
 
 LAUGHS = "".join(
     f'<!ENTITY l{i} "{f"&l{i - 1};" * 10}">' if i else '<!ENTITY l0 "laugh">' for i in range(12)
@@ -37,6 +45,18 @@ HOSTILE = {
     ".edges": [
         b"", b"0", b"0 1 2", b"0 0", b"0 1\n0 1", b"\x00 \x01", b"\xff 1", b"# only a comment",
         "² ٣\n3 ²".encode(), b"9" * 5000 + b" 1", b"0 1\n2 3", b"a,b\nb,c", b"0 1\r0 2\r\n",
+    ],
+    ".csv": [
+        b"", b"source,target", b"source,target\n0,0", b"source,target\n0", b'source,target\n"0,1',
+        b"source,target,capacity\n0,1,99999999999", b"\xef\xbb\xbfsource,target\n0,1\n", b",\n,\n",
+        b"source,target\n\x00,1", b"source,target\n" + b'"' * 150_000, b"\xff\xfe",
+    ],
+    ".dot": [
+        b"", b"graph", b"graph {", b"digraph { a -> b }", b"graph " + b"{" * 100_000,
+        b"graph { a -- }", b'graph { "a', b"graph { a [", b"graph { /* }",
+        b"graph { a -- b [capacity=1e9] }", b"\xff",
+        b"graph { " + b"a -- " * 50_000 + b"a }", b'graph { "a" + + "b" }', b"strict",
+        b"graph { a:b:c }",
     ],
 }  # fmt: skip
 

@@ -18,6 +18,8 @@ COMMANDS = (
     "show graph:{}.gml",
     "show graph:{}.graphml",
     "show graph:{}.g6",
+    "show graph:{}.csv",
+    "show graph:{}.dot",
     "route ring:8 --pairs {}.csv",
     "route ring:8 --faults {}.txt",
     "load ring:8 --pattern {}.csv",
@@ -111,3 +113,12 @@ def test_memory_that_has_run_out_is_that_of_the_limit_that_was_met(monkeypatch):
     assert "this process may have 2.0 GiB of address space (ulimit -v)" in said
     monkeypatch.setattr("mpinet.base.memory.process_limit", lambda: 2**34)
     assert "there are 16.0 GiB here" in out_of_memory(MemoryError())
+
+
+@pytest.mark.parametrize("name", ["1" * 300, "a/" * 3000 + "b"])
+def test_a_name_that_no_file_can_have_is_refused_by_every_reader(name, here, capsys):
+    """Linux names have at most 255 bytes, and paths 4,096."""
+    for command in COMMANDS:
+        status, said = said_by(command.format(name).split(), capsys)
+        assert (status, said.count("\n")) == (2, 1), (command, said)
+        assert said.startswith("mpinet: "), command

@@ -1,5 +1,7 @@
 """The list of networks: what a family has, and its members of a size."""
 
+import re
+
 import networkx
 import pytest
 
@@ -35,6 +37,36 @@ def test_list_and_describe_are_words_for_topologies(capsys):
     assert "gmn" not in said(capsys, "list hypercube --size 8..8")
     assert Session(["lits"]).run() == 2
     assert "did you mean list?" in capsys.readouterr().err
+
+
+def listed_routings(family, capsys):
+    """The names behind the lines of routings, which go on in lines that begin with spaces."""
+    told = re.sub(r"\n +", " ", said(capsys, f"topologies {family}"))
+    lines = re.findall(r"^(?:load )?routings +(.*)$", told, re.MULTILINE)
+    return [name for line in lines for name in line.split(", ")]
+
+
+@pytest.mark.parametrize("family", ["dragonfly", "lens", "torus", "hyperx", "tree"])
+def test_all_routings_that_a_family_takes_are_listed(family, capsys):
+    listed = listed_routings(family, capsys)
+    network = mpinet.open(mpinet.topologies(family).value[0]["example"])
+    for name in listed:
+        assert network.routing(name, 1).name
+    with pytest.raises(UsageError) as error:
+        network.routing("no such routing")
+    assert str(error.value).endswith(f"it has: {', '.join(listed)}.")
+
+
+@pytest.mark.parametrize(
+    ("family", "names"),
+    [
+        ("lens", {"fair", "regular"}),
+        ("dragonfly", {"ugal-l", "par", "valiant"}),
+        ("torus", {"adaptive", "adaptive-bubble"}),
+    ],
+)
+def test_routings_of_a_paper_and_of_open_loop_traffic_are_among_them(family, names, capsys):
+    assert names <= {*listed_routings(family, capsys)}
 
 
 @pytest.mark.parametrize(

@@ -35,8 +35,12 @@ def test_the_members_of_a_family_are_all_that_its_definition_allows():
         "twistedtorus:6x3", "twistedtorus:8x4", "twistedtorus:10x5", "twistedtorus:4x4x2",
         "twistedtorus:6x3x3",
     }  # fmt: skip
-    assert listed("rail", 4, 6) == {"rail:2,2", "rail:2,2,1", "rail:2,3", "rail:2,3,1",
-                                    "rail:3,2", "rail:3,2,1"}  # fmt: skip
+    shapes = ("2,2", "2,3", "3,2", "4,1", "5,1", "6,1")
+    assert listed("rail", 4, 6) == {f"rail:{s}" for shape in shapes for s in (shape, f"{shape},1")}
+    assert listed("tree", 1, 15) == {"tree:2,1", "tree:2,2", "tree:2,3", "tree:3,1", "tree:3,2"} | {
+        f"tree:{k},1" for k in range(4, 15)
+    }
+    assert listed("star", 1, 4) == {"star:2", "star:3", "star:4"}
     assert listed("hammingmesh", 1, 7) == {
         f"hammingmesh:{sizes}" for sizes in ("1,1,2,2", "1,1,2,3", "1,1,3,2")
     }

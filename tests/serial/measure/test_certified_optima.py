@@ -89,7 +89,7 @@ def comes_out_again(row):
     return found == row or (row["lower"] != row["upper"] and low <= min(high, int(row["upper"])))
 
 
-@pytest.mark.parametrize("number", [0, 25, 133])
+@pytest.mark.parametrize("number", [0, 46, 154])
 def test_a_few_rows_come_out_again(number):
     row = published()[number]
     assert row["lower"] == row["upper"]

@@ -113,3 +113,37 @@ def test_a_single_node_can_be_measured():
     assert (measure.diameter(alone), measure.average_distance(alone)) == (0, 0.0)
     assert (measure.connectivity(alone), measure.vertex_transitive(alone)) == (0, True)
     assert np.array_equal(measure.automorphism_group(alone).generators, np.empty((0, 1)))
+
+
+class Fan(mpinet.Topology):
+    """A hub whose ports lead to the others in descending order, and a second link to the first."""
+
+    def __init__(self):
+        super().__init__("", size=6, ports=6)
+
+    @mpinet.rule
+    def neighbor(node, port, params):
+        if node == 0:
+            return 5 - port if port < 5 else 1
+        return 0 if port == 0 or (port == 1 and node == 1) else -1
+
+    @mpinet.rule
+    def reverse_port(node, port, params):
+        if node == 0:
+            return 0 if port < 5 else 1
+        return 5 - node if port == 0 else 5
+
+    @property
+    def most_wired(self):
+        return 12
+
+    def port_counts(self, nodes):
+        return np.array([6, 2, 1, 1, 1, 1])[nodes]
+
+
+def test_links_are_sorted_and_counted_once_whatever_the_order_of_ports():
+    fan = Fan()
+    mpinet.check(fan)
+    assert measure.edges(fan).tolist() == [[0, v] for v in range(1, 6)]
+    assert measure.degrees(fan) == {1: 5, 5: 1}
+    assert mpinet.show(fan).capacities == {"1": 4, "2": 1}

@@ -34,6 +34,27 @@ def complete(n: int) -> Wiring:
     return targets(n, lambda u: (u + 1 + i for i in range(n - 1)))
 
 
+def path(n: int) -> Wiring:
+    """Port 0 leads ahead, port 1 back, and neither beyond an end."""
+    return [[u + 1 if u < n - 1 else None, u - 1 if u else None] for u in range(n)]
+
+
+def star(n: int) -> Wiring:
+    graph = networkx.star_graph(n - 1)
+    return [sorted(graph[u]) for u in range(n)]
+
+
+def tree(k: int, h: int) -> Wiring:
+    """Words of up to h letters, short ones first; a word is beside itself less its last letter."""
+    words = [word for length in range(h + 1) for word in product(range(k), repeat=length)]
+    number = {word: u for u, word in enumerate(words)}
+    return [
+        [number[word[:-1]]] * bool(word)
+        + [number[(*word, letter)] for letter in range(k) if len(word) < h]
+        for word in words
+    ]
+
+
 def hypercube(n: int) -> Wiring:
     return targets(2**n, lambda u: (u ^ 2**i for i in range(n)))
 
@@ -478,6 +499,15 @@ CLASSICS: dict[str, Wiring] = {
     "complete:2": complete(2),
     "complete:3": complete(3),
     "complete:9": complete(9),
+    "path:2": path(2),
+    "path:9": path(9),
+    "star:2": star(2),
+    "star:3": star(3),
+    "star:9": star(9),
+    "tree:2,1": tree(2, 1),
+    "tree:2,4": tree(2, 4),
+    "tree:3,2": tree(3, 2),
+    "tree:5,2": tree(5, 2),
     "hypercube:1": hypercube(1),
     "hypercube:5": hypercube(5),
     "mesh:2": mesh(2),
@@ -563,6 +593,8 @@ CLASSICS: dict[str, Wiring] = {
     "hammingmesh:2,2,2,2": hamming_mesh(2, 2, 2, 2),
     "hammingmesh:1,3,3,2": hamming_mesh(1, 3, 3, 2),
     "rail:2,3": rails(2, 3, 0, 1),
+    "rail:8,1": rails(8, 1, 0, 1),
+    "rail:3,1,2": rails(3, 1, 2, 1),
     "rail:4,2,3": rails(4, 2, 3, 1),
     "rail:2,2,0,5": rails(2, 2, 0, 5),
     "dgx1": dgx1(),

@@ -89,3 +89,15 @@ def test_a_file_without_bandwidths_is_refused(tmp_path):
         (tmp_path / "no.edges").write_text(f"{u} {v}\n")
         with pytest.raises(TopologyError, match=f"between {u} and {v}: it has none"):
             mpinet.open(f"graph:{tmp_path}/no.edges,bandwidth")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("one.g6", "@\n"), ("none.edges", "\n\n"), ("two.g6", "A?\n")]
+)
+def test_a_graph_without_links_is_no_network_whatever_is_asked_of_its_bandwidths(
+    name, text, tmp_path
+):
+    (tmp_path / name).write_text(text)
+    for wish in ("", ",bandwidth", ",bandwidth=25GB/s"):
+        with pytest.raises(TopologyError, match=r"a network has two or more|not connected"):
+            mpinet.open(f"graph:{tmp_path}/{name}{wish}")

@@ -162,3 +162,23 @@ def test_a_search_for_ways_back_that_would_not_end_is_refused(tmp_path, capsys):
     capsys.readouterr()
     told = refusal(f"{file}:Bad:2147483647", capsys)
     assert "which has no rule 'reverse_port', takes a look at " in told
+
+
+@pytest.mark.parametrize("said", ['("N",)', '"N"', "None", "{'N': 3}"])
+def test_parameters_that_describe_none_are_refused_with_the_remedy(said, tmp_path, capsys):
+    file = written(tmp_path)
+    line = f"class Bad(Topology):\n    parameters = {said}\n"
+    file.write_text(file.read_text().replace("class Bad(Topology):\n", line))
+    told = refusal(f"{file}:Bad:9", capsys)
+    assert "Bad.parameters has " in told and 'write parameters = (whole_number("N", 1),)' in told
+
+
+def test_parameters_that_are_described_are_read(tmp_path, capsys):
+    file = written(tmp_path)
+    text = file.read_text().replace("n: int", "N: int").replace("n}", "N}").replace("=n", "=N")
+    line = 'class Bad(Topology):\n    parameters = (whole_number("N", 3),)\n'
+    text = text.replace("class Bad(Topology):\n", line)
+    file.write_text(f"from mpinet.networks.parameters import whole_number\n{text}")
+    assert Session(["check", f"{file}:Bad:9"]).run() == 0
+    capsys.readouterr()
+    assert "its parameters are N (>= 3)" in refusal(f"{file}:Bad:M=9", capsys)

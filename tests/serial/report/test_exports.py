@@ -44,6 +44,23 @@ def test_a_file_has_the_links_and_the_processors(name, ending, tmp_path, capsys)
         assert text.count("shape=box") == network.size - network.hosts
 
 
+@pytest.mark.parametrize("name", ["torus:3x4", "fattree:2,3", "star:9", "petersen"])
+@pytest.mark.parametrize("ending", [".graphml", ".dot", ".anynet", ".csv", ".edges", ""])
+def test_a_file_of_links_is_read_as_a_network(name, ending, tmp_path, capsys):
+    file, network = tmp_path / f"net{ending}", mpinet.open(name)
+    assert Session(["show", name, "--edges", str(file)]).run() == 0
+    found = mpinet.open(f"graph:{file}")
+    if ending == ".anynet":  # its routers, which are none of the processors, have the links
+        assert (found.hosts, found.size) == (network.hosts, network.hosts + network.size)
+        first = network.hosts
+        inner = [(u - first, v - first) for u, v in edges(found).tolist() if u >= first]
+        assert sorted(inner) == sorted(map(tuple, edges(name).tolist()))
+        return
+    assert edges(found).tolist() == edges(name).tolist()
+    says_switches = ending in (".graphml", ".dot")
+    assert found.hosts == (network.hosts if says_switches else network.size)
+
+
 BOOKSIM = os.environ.get("MPINET_BOOKSIM")
 """BookSim 2, built from its own source; the test of it is there where its binary is given."""
 

@@ -1,0 +1,151 @@
+"""Complete trees: of any arity and height, and the star, which has one level (docs/networks, 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from mpinet.base.arrays import Ints
+from mpinet.compiled import inlined, rule
+from mpinet.networks.parameters import Parameter, whole_number
+from mpinet.networks.routing import ARRIVED, Routing, stateless
+from mpinet.networks.schedule import Schedule
+from mpinet.networks.topology import Topology
+
+ARITY = 2
+"""Place of the number of children in the rules' parameters."""
+
+
+class Tree(Topology):
+    """Complete k-ary tree of height h, numbered level by level from the root.
+
+    Ports lead to the neighbours in ascending order: to the parent (u-1)//k, which the root lacks,
+    then to the children ku+1..ku+k, which the leaves lack.
+    """
+
+    family = "tree"
+    parameters: ClassVar[tuple[Parameter, ...]] = (whole_number("k", 2), whole_number("h", 1, 62))
+    example = "tree:2,3"
+    paper = "textbook"
+    specification = "networks 3"
+    default_classes = "none"
+
+    def __init__(self, k: int, h: int):
+        self._grow(f"{k},{h}", self.checked("k", k), self.checked("h", h))
+
+    def _grow(self, arguments: str, k: int, h: int) -> None:
+        """Make the tree of h levels below the root."""
+        self.height = h
+        super().__init__(
+            arguments, size=sum(k**level for level in range(h + 1)), ports=k + (h > 1), params=[k]
+        )
+
+    @rule
+    def neighbor(node, port, params):
+        """Return the parent, or a child."""
+        return behind(node, port, params)
+
+    @rule
+    def reverse_port(node, port, params):
+        """Return the first port of a child, and the parent's port to this child."""
+        if port >= (node > 0):
+            return 0
+        return child_port(node, params)
+
+    @property
+    def most_wired(self) -> int:
+        """Both ends of the links to all nodes' parents."""
+        return 2 * (self.size - 1)
+
+    def port_counts(self, nodes: Ints) -> Ints:
+        """Ports of each node, of which there are fewer at the root and at leaves."""
+        k = int(self.params[ARITY])
+        return (nodes > 0) + k * (k * nodes + 1 < self.size)
+
+    @property
+    def stated(self) -> dict[str, int]:
+        """Diameter 2h, or 1 of two processors; degree k+1, or k if there is only one level."""
+        return {"degree": self.ports, "diameter": min(2 * self.height, self.size - 1)}
+
+    @property
+    def routings(self) -> dict[str, Callable[[], Routing]]:
+        """Offer the only way: up to the nearest common ancestor, then down."""
+        return {"shortest": lambda: stateless("shortest", decide, self)}
+
+    def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
+        """Offer the broadcast in the order of ports, which has the fewest steps from any root."""
+        phases = (("tree", broadcast_steps(root, int(self.params[ARITY]), self.height)),)
+        return {"levels": lambda: Schedule("levels", root, send, self.params, phases)}
+
+
+class Star(Tree):
+    """Star of N processors: processor 0 is joined to all others.
+
+    The same network as `Tree` of height 1 with N-1 children.
+    """
+
+    family = "star"
+    parameters = (whole_number("N", 2),)
+    example = "star:8"
+
+    def __init__(self, N: int):
+        self._grow(f"{N}", self.checked("N", N) - 1, 1)
+
+
+@inlined
+def behind(node, port, params):
+    """Return the parent or child behind a port, -1 for none."""
+    child = port - (node > 0)
+    if child < 0:
+        return (node - 1) // params[ARITY]
+    first = params[ARITY] * node + 1
+    return first + child if child < params[ARITY] and first < params[0] else -1
+
+
+@inlined
+def child_port(node, params):
+    """Return the port of a node's parent that leads to the node."""
+    return (node - 1) % params[ARITY] + (node > params[ARITY])
+
+
+@inlined
+def port_towards(node, target, params):
+    """Return the port of a node that leads to another one.
+
+    Ancestors have lower numbers: the target is below the node if one of its ancestors is the node.
+    """
+    below = target
+    while target > node:
+        below = target
+        target = (target - 1) // params[ARITY]
+    return child_port(below, params) if target == node else 0
+
+
+@rule
+def decide(node, header, params):
+    """Go down if the target is below the node, else up."""
+    return ARRIVED if node == header[0] else port_towards(node, header[0], params)
+
+
+@rule
+def send(node, root, since, step, params):
+    """Send in the order of ports, but for the port that leads to the root.
+
+    The parent comes first because more levels lie behind it than behind a child.
+    """
+    port = step - since - 1
+    if node != root and port >= port_towards(node, root, params):
+        port += 1
+    return port if behind(node, port, params) >= 0 else -1
+
+
+def broadcast_steps(root: int, k: int, h: int) -> int:
+    """Steps of the broadcast from a root.
+
+    The message is at processor 0 after `depth` steps. From there it takes k steps a level, of which
+    the first link is saved that the message came by.
+    """
+    depth = 0
+    while root > 0:
+        depth, root = depth + 1, (root - 1) // k
+    return k * h + max(0, depth - 1)
