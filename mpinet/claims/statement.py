@@ -171,8 +171,8 @@ class Claim:
     kept: bool = False
     """True if the ledger's row keeps the values of all points, for a table or a plot."""
     beats: str = ""
-    """Id of the claim whose stated number of steps this row sets beside the fewest that there are:
-    it is no statement of the paper's, and fails where the steps are beaten."""
+    """Id of the claim whose stated steps this row compares with the fewest possible steps. The row
+    is no statement of the paper, and fails if fewer steps are possible."""
     corrected: Claim | None = None
     """The corrected statement that takes the place of this one, where it stands in its row."""
 

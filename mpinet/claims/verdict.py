@@ -50,9 +50,9 @@ class Verdict:
     points: int
     """Number of points measured."""
     verdict: str
-    """``holds`` on that range, ``refuted``, ``beaten`` (fewer steps are enough than are stated),
-    ``open`` (it could not be tested), or ``error``: the measurement failed, which says nothing
-    about the claim."""
+    """``holds`` on that range, ``refuted``, ``beaten`` (fewer steps than stated are enough),
+    ``open`` (it could not be tested) or ``error``. An error of the measurement says nothing about
+    the claim."""
     witness: dict[str, Any] | None
     """The first point that refutes the claim: its arguments, and where on the network."""
     replay: str | None

@@ -38,9 +38,9 @@ class ChannelClasses:
     name: str
     """The name for ``--classes``."""
     rule: Rule
-    """``channel_class(node, port, in_port, in_class, header, params)``: 0..count-1, the class of
-    the channel behind the port for a message that came through `in_port` by a channel of class
-    `in_class` (-1 and -1 at its source)."""
+    """``channel_class(node, port, in_port, in_class, header, params)``: class of the channel behind
+    the port, 0..count-1. The message came through `in_port` by a channel of class `in_class` (-1
+    and -1 at its source)."""
     params: Ints
     """The rule's parameters."""
     count: int

@@ -42,8 +42,8 @@ class Program:
     needs_first: Ints
     """Each row's first requirement in `needs`. Shape (rows + 1,)."""
     needs: Ints
-    """The numbers of the operations, among their processor's, that a row requires: twice, and 1
-    more where it requires that they have begun, not that they are done."""
+    """Required operations of each row, by their numbers at the processor: twice the number, plus 1
+    if a begun operation is enough."""
     lines: Ints
     """The line of the file or script in which each operation stands; 0: unknown. Shape (rows,)."""
     name: str = "program"
