@@ -83,6 +83,10 @@ def numba() -> ModuleType:
         import numba.np.arraymath
     finally:
         linalg.ensure_blas = asks
+    # Numba starts colorama, which resets a terminal's colours at the end: behind the JSON of ranks
+    # that Open MPI gives a terminal, wherever their output goes. No colours are left to reset.
+    if colorama := sys.modules.get("colorama.initialise"):
+        vars(colorama)["atexit_done"] = True
     return module
 
 

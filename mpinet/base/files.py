@@ -48,16 +48,26 @@ def read_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
     Raises
     ------
     OSError
-        It cannot be read, or it has more bytes than `most`; the reason is its ``strerror``.
+        It cannot be read, or it has more bytes than `most`; the reason is its ``strerror``. Of what
+        is no regular file, at most `MOST_BYTES` are read: its size is not known beforehand.
     """
     parts, count = [], 0
     with path.open("rb", buffering=0) as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            most = min(most, MOST_BYTES)
+        elif status.st_size > most:
+            raise _too_large(most)
         while part := file.read(AT_ONCE):
             parts.append(part)
             count += len(part)
             if count > most:
-                raise OSError(errno.EFBIG, f"it has more than {most:,} bytes")
+                raise _too_large(most)
     return b"".join(parts)
+
+
+def _too_large(most: int) -> OSError:
+    return OSError(errno.EFBIG, f"it has more than {most:,} bytes")
 
 
 def hash_of_file(path: Path) -> str:

@@ -8,9 +8,12 @@ Imports Numba: `compiled` loads this module where the first function is compiled
 
 from __future__ import annotations
 
+import errno
 import os
+import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, nullcontext
+from functools import cache
 from hashlib import sha256
 from types import FunctionType
 from typing import Any
@@ -25,8 +28,9 @@ from numba.core.caching import (
 from numba.core.typeinfer import register_dispatcher
 
 from mpinet.base.callees import set_environments, uncollected
+from mpinet.base.launched import launched_rank
 from mpinet.base.locks import alone
-from mpinet.base.ownership import alone_writes, as_safe_as
+from mpinet.base.ownership import as_safe_as, own_folder
 
 Compiling = Callable[[], AbstractContextManager[object]]
 """Returns the context in which a function is compiled."""
@@ -68,6 +72,7 @@ def load_or_compile(
         except RuntimeError as error:
             if "cannot cache" not in str(error):  # no place for this file, as in a notebook's cell
                 raise
+            _tell_refused()
             stack.enter_context(compiling())
         # What numba.njit does itself for a given signature, but with the cache put in before.
         with register_dispatcher(native):
@@ -96,6 +101,19 @@ class SealedFile(IndexDataCacheFile):
         return super()._load_data(name)
 
 
+_refused: dict[str, str] = {}
+"""Folders that cannot hold compiled code, each with the reason."""
+
+
+@cache
+def _tell_refused() -> None:
+    """Print, once and on one rank, why no folder holds compiled code; a notebook has no need."""
+    if _refused and launched_rank() == 0:
+        reasons = "; ".join(f"{folder}: {reason}" for folder, reason in _refused.items())
+        sentence = f"mpinet: Compiled code is not kept, so each start compiles again ({reasons})."
+        print(sentence, "Name a folder that you alone can write: NUMBA_CACHE_DIR.", file=sys.stderr)
+
+
 def _careful(locator: Any) -> Any:
     """Restrict one of Numba's ways to find a folder to folders that only this user can change.
 
@@ -111,15 +129,22 @@ def _careful(locator: Any) -> Any:
         def get_suitable_cache_subpath(cls, py_file: str) -> str:
             return "mpinet"
 
-        @classmethod
-        def from_function(cls, function: Any, file: str) -> Any:
-            found = super().from_function(function, file)
-            if found is None:
-                return None
-            folder, sources = str(found.get_cache_path()), os.path.dirname(os.path.abspath(file))
-            beside = os.path.dirname(folder) == sources
-            safe = as_safe_as(folder, sources) if beside else alone_writes(folder)
-            return found if safe else None
+        def get_cache_path(self) -> str:
+            return self._own_path or str(super().get_cache_path())
+
+        _own_path = ""
+
+        def ensure_cache_path(self) -> None:
+            folder, sources = self.get_cache_path(), os.path.dirname(os.path.abspath(self._py_file))
+            try:
+                if os.path.dirname(os.path.abspath(folder)) != sources:
+                    self._own_path = own_folder(folder)
+                super().ensure_cache_path()
+                if not self._own_path and not as_safe_as(folder, sources):
+                    raise PermissionError(errno.EACCES, "others can write it", folder)
+            except OSError as error:
+                _refused[error.filename or folder] = error.strerror or str(error)
+                raise
 
     return Careful
 

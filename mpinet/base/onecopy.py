@@ -16,9 +16,10 @@ from pathlib import Path
 import numpy as np
 
 from mpinet.base.arrays import Ints
+from mpinet.base.damage import DAMAGED
 from mpinet.base.files import whole_file
 from mpinet.base.locks import alone
-from mpinet.base.ownership import alone_writes
+from mpinet.base.ownership import own_folder
 from mpinet.errors import OutputError
 
 FILES = 8
@@ -66,11 +67,9 @@ def _folder() -> Path | None:
     """Return the folder, made if needed; None if others can write it, or it cannot be made."""
     try:
         above = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-        folder = above / "mpinet" / "networks"
-        folder.mkdir(0o700, parents=True, exist_ok=True)  # as secret as the files may be
+        return Path(own_folder(str(above / "mpinet" / "networks")))
     except (OSError, RuntimeError):  # there is no home
         return None
-    return folder if alone_writes(str(folder)) else None
 
 
 def _mapped(path: Path) -> Ints | None:
@@ -81,7 +80,7 @@ def _mapped(path: Path) -> Ints | None:
             file.seek(-sha256().digest_size, os.SEEK_END)
             seal = file.read()
         os.utime(path)
-    except (OSError, ValueError):
+    except (OSError, *DAMAGED):
         return None
     whole = found.dtype == np.int64 and found.ndim == 1 and sha256(found.data).digest() == seal
     return found if whole else None

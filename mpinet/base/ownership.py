@@ -1,32 +1,88 @@
-"""Check of folders from which code is loaded: nobody else must be able to write them."""
+"""Places that code is loaded from: other users must not be able to write them.
+
+This module has all rules for such places. A folder of the user's own holds compiled code and large
+arrays; child processes do not look for modules in the current folder.
+"""
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
 OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
+SAFE_PATH = "PYTHONSAFEPATH"
+"""Variable that does for a process and its descendants what ``-P`` does for the process."""
 
-@cache
-def alone_writes(folder: str) -> bool:
-    """Tell if only this user (and root) can put files into a folder, or another one in its place.
+
+def own_python(*words: str) -> list[str]:
+    """Words that start this Python, which then loads no module from the current folder.
 
     Parameters
     ----------
-    folder : str
-        A folder that is there.
+    *words : str
+        Arguments of Python. A script's own folder is no place for modules either.
     """
-    path = Path(folder).resolve()
+    return [sys.executable, "-P", *words]
+
+
+@contextmanager
+def own_children() -> Iterator[None]:
+    """Within it, all child processes start as `own_python` says, also those of multiprocessing."""
+    before = os.environ.get(SAFE_PATH)
+    os.environ[SAFE_PATH] = "1"
     try:
-        return _own(path, sticky=False) and all(_own(above, True) for above in path.parents)
-    except OSError:
-        return False
+        yield
+    finally:
+        if before is None:
+            del os.environ[SAFE_PATH]
+        else:
+            os.environ[SAFE_PATH] = before
 
 
-def _own(path: Path, sticky: bool) -> bool:
+@cache
+def own_folder(place: str) -> str:
+    """Return the path, without links, of a folder that only this user (and root) can write.
+
+    The path is found once in a process: a link that is replaced later leads nowhere else.
+
+    Parameters
+    ----------
+    place : str
+        Where the folder is, or is made with mode 0700, with the folders above it.
+
+    Raises
+    ------
+    OSError
+        The folder cannot be made, or others can write it, or can replace it.
+    """
+    try:
+        folder = Path(place).resolve()
+    except RuntimeError as error:  # links in a circle
+        raise OSError(errno.ELOOP, str(error), place) from None
+    _make(folder)
+    for each in (folder, *folder.parents):
+        if not _is_own(each, sticky=each != folder):
+            raise PermissionError(errno.EACCES, "others can write it", str(each))
+    if folder.stat().st_mode & OTHERS:
+        folder.chmod(0o700)  # it is of a group that has no other member, as yet
+    return str(folder)
+
+
+def _make(folder: Path) -> None:
+    """Make a folder, and those above it that are missing, for this user alone."""
+    if not folder.is_dir():
+        _make(folder.parent)
+        folder.mkdir(0o700, exist_ok=True)
+
+
+def _is_own(path: Path, sticky: bool) -> bool:
     """Tell if a folder is this user's or, with `sticky`, protects each user's files from others."""
     status = path.stat()
     others = stat.S_IMODE(status.st_mode) & OTHERS
@@ -37,9 +93,11 @@ def _own(path: Path, sticky: bool) -> bool:
     return status.st_uid in (0, os.getuid())
 
 
-@cache
 def _is_private(group: int) -> bool:
-    """Tell if a group has this user as its only member, as on systems with a group per user."""
+    """Tell if a group is this user's alone, by name and number, where each user has a group.
+
+    The list of members proves nothing: it lacks users for whom the group is the primary one.
+    """
     import grp
     import pwd
 
@@ -47,7 +105,8 @@ def _is_private(group: int) -> bool:
         user, found = pwd.getpwuid(os.getuid()), grp.getgrgid(group)
     except KeyError:
         return False
-    return user.pw_gid == group and not {*found.gr_mem} - {user.pw_name} and group >= 1000
+    alone = not {*found.gr_mem} - {user.pw_name}
+    return group >= 1000 and alone and (user.pw_gid, user.pw_name) == (group, found.gr_name)
 
 
 @cache

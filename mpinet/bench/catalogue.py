@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -11,6 +10,7 @@ from typing import Any
 
 from mpinet.base.launched import launched_ranks
 from mpinet.base.meant import hint
+from mpinet.base.ownership import own_python
 from mpinet.bench import (
     distances,
     idle,
@@ -158,7 +158,7 @@ def run_on(
 
 def job_rows(ranks: int, benchmark: Benchmark, setting: Setting) -> list[dict[str, Any]]:
     """Return the rows of a benchmark's job on several ranks."""
-    words = [sys.executable, "-m", "mpinet", "bench", benchmark.name, "--json"]
+    words = own_python("-m", "mpinet", "bench", benchmark.name, "--json")
     words += ["--no-progress", "--size", setting.size, "--repeat", str(setting.repeat)]
     text = launch(ranks, [*words, "--seed", str(setting.seed)])
     try:

@@ -7,13 +7,13 @@ difference. The baselines are the arrays that the workload cannot do without.
 from __future__ import annotations
 
 import shlex
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
+from mpinet.base.ownership import own_python
 from mpinet.bench.benchmark import (
     MPINET,
     ONE,
@@ -48,7 +48,7 @@ MACHINE_GIB = 24
 
 def peak_of(ranks: int, words: Sequence[str]) -> int:
     """Measure the bytes that all ranks of an mpinet command need: the sum of their peaks."""
-    program = [sys.executable, "-m", "mpinet.bench.footprint", *words]
+    program = own_python("-m", "mpinet.bench.footprint", *words)
     lines = launch(ranks, program).splitlines()
     return sum(int(line.split()[-1]) for line in lines if line.startswith(PEAK))
 

@@ -6,11 +6,11 @@ whole programs that run for two steps, with what mpinet compiles in its cache.
 
 from __future__ import annotations
 
-import sys
 from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import replace
 
+from mpinet.base.ownership import own_python
 from mpinet.bench.benchmark import (
     MPINET,
     Baseline,
@@ -150,7 +150,7 @@ def beginning(setting: Setting, workload: Workload) -> Contenders:
     words += ["--routing", workload.routing] if workload.routing else []
 
     def program() -> float:
-        return timed_programs(setting, lambda: start([sys.executable, "-m", "mpinet", *words]))[1]
+        return timed_programs(setting, lambda: start(own_python("-m", "mpinet", *words)))[1]
 
     def peer(ask: Ask) -> float:
         return timed_programs(setting, lambda: ask(brief))[1]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from tempfile import TemporaryDirectory
 
+from mpinet.base.ownership import own_python
 from mpinet.bench.benchmark import (
     MPINET,
     ONE,
@@ -29,7 +29,7 @@ def help_text(setting: Setting, command: list[str]) -> Contenders:
     """Measure the seconds of ``mpinet --help`` and of an interpreter that does nothing."""
     return {
         MPINET: lambda: setting.seconds_together(lambda: start([*_mpinet(), *command])),
-        PYTHON: lambda: setting.seconds_together(lambda: start([sys.executable, "-c", "pass"])),
+        PYTHON: lambda: setting.seconds_together(lambda: start(own_python("-c", "pass"))),
     }
 
 
@@ -59,11 +59,11 @@ def cold_run(setting: Setting, command: list[str]) -> Contenders:
 
 
 def _mpinet() -> list[str]:
-    return [sys.executable, "-m", "mpinet"]
+    return own_python("-m", "mpinet")
 
 
 def _imports(setting: Setting) -> list[str]:
-    return [sys.executable, "-c", IMPORT_ONE if setting.ranks == 1 else IMPORT_SEVERAL]
+    return own_python("-c", IMPORT_ONE if setting.ranks == 1 else IMPORT_SEVERAL)
 
 
 HELLO = "from mpi4py import MPI; print(MPI.COMM_WORLD.rank)"

@@ -12,16 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol, TypedDict, cast, overload
+from typing import Any, Protocol, TypedDict, Unpack, cast, overload
 
 from mpinet.base.fielddocs import described
 from mpinet.claims.grid import Grid, Point, once
 from mpinet.claims.quotation import Quotation
 from mpinet.claims.relation import FACTS, RELATIONS
 from mpinet.errors import OutOfReach, UsageError
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 __all__ = [
     "Claim",

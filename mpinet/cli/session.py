@@ -176,9 +176,10 @@ class Session:
 
         from mpinet.compiled import watching
         from mpinet.jobs.hosts import require_alike
-        from mpinet.machine.transport import Local, world
+        from mpinet.machine.transport import Local, Unmet, world
 
-        transport, result, status, text = Local(), None, 0, ""
+        transport: Local = Unmet()
+        result, status, text = None, 0, ""
         options = values_of(self._options)
         kept = SavedRun(self._line, options, self._typed, self._found, self._signals)
         try:

@@ -12,11 +12,10 @@ import itertools
 import json
 import math
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -64,24 +63,12 @@ def read_plan(path: Path) -> Options:
         reason = getattr(error, "strerror", None) or "it is no text"
         raise FileError(f"The sweep's file {path} cannot be read: {reason}.") from None
     try:
-        plan = json.loads(text) if path.suffix == ".json" else _toml(text)
+        plan = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise FileError(f"The sweep's file {path} is not as it should be: {error}.") from None
     if not isinstance(plan, dict):
         raise FileError(f"The sweep's file {path} names no command: it holds no table.")
     return plan
-
-
-def _toml(text: str) -> Options:
-    """Parse TOML; Python 3.10 has no parser of its own."""
-    for name in ("tomllib", "tomli"):
-        with suppress(ImportError):
-            plan: Options = import_module(name).loads(text)
-            return plan
-    raise UsageError(
-        "To read TOML, Python 3.10 needs the package tomli (pip install tomli); or write the sweep "
-        "as .json."
-    )
 
 
 def points_of(plan: Mapping[str, Any]) -> list[Point]:

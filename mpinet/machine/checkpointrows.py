@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mpinet.base.arrays import Array
+from mpinet.base.damage import DAMAGED
 from mpinet.errors import FileError
 from mpinet.machine.redistribution import held_again, rows_at_home
 from mpinet.machine.state import Frame, Joined, Kind, Largest, Located, Same, Total
@@ -92,7 +93,7 @@ class SavedFields:
         path = self._folder / self._state / file["file"]
         try:
             array: Array = np.load(path, allow_pickle=False)
-        except (OSError, ValueError) as error:
+        except (OSError, *DAMAGED) as error:
             raise FileError(
                 f"The checkpoint {self._folder} cannot be used: {path.name} is no array."
             ) from error

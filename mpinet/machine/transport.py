@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from mpinet import errors
 from mpinet.base.arrays import Array, Ints
 from mpinet.base.guardian.processes import die_with_parent
-from mpinet.base.launched import guarded, launched_ranks
+from mpinet.base.launched import guarded, launched_rank, launched_ranks
 from mpinet.errors import MpinetError, TransportError, UsageError
 from mpinet.machine.lookout import Lookout
 from mpinet.machine.meeting import FEW, NOTHING, Meeting
@@ -203,6 +203,27 @@ class Local:
 
     def abort(self, status: int) -> None:
         """End the whole job now; a rank alone just returns to its caller."""
+
+
+class Unmet(Local):
+    """A rank that has not met the others of its job yet; there may be none."""
+
+    def __init__(self) -> None:
+        self.rank = launched_rank()
+
+    def conclude(self, status: int, text: str, patience: float | None) -> list[tuple[int, str]]:
+        """End alone, unless other ranks wait within MPI for this one."""
+        return [] if _is_awaited() else super().conclude(status, text, patience)
+
+    def abort(self, status: int) -> None:
+        """End the whole job now if other ranks wait for this one."""
+        if _is_awaited():
+            mpi().COMM_WORLD.Abort(status)
+
+
+def _is_awaited() -> bool:
+    """Return whether MPI runs on several ranks: without an abort they would wait for this one."""
+    return launched_ranks() > 1 and "mpi4py.MPI" in sys.modules and mpi().COMM_WORLD.size > 1
 
 
 class Mpi(Local):

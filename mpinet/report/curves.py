@@ -230,7 +230,7 @@ def curves_of(
     by = [column(rows, name) for name in by]
     points: dict[tuple[str, str], dict[Any, list[Row]]] = {}
     for row in rows:
-        if row.get(y) is not None and row.get(x) is not None:
+        if _has_place(row.get(x)) and _has_place(row.get(y)):
             panel = _text(row.get(panels)) if panels else ""
             label = ", ".join(_text(row.get(name)) for name in by)
             points.setdefault((panel, label), {}).setdefault(row[x], []).append(row)
@@ -241,7 +241,8 @@ def curves_of(
     for (panel, label), places in points.items():
         order = sorted(places) if numbers else list(places)
         dots = [_dot(place, places[place], y, error, bars, hollow) for place in order]
-        marked = [row[tick] for row in places[order[0]] if tick and _is_number(row.get(tick))]
+        ticks: list[Any] = [row.get(tick) for row in places[order[0]]] if tick else []
+        marked = [value for value in ticks if _is_number(value) and _has_place(value)]
         curves.append(Curve(panel, label, dots, fmean(marked) if marked else None, by))
     return curves
 
@@ -310,6 +311,11 @@ def _ambiguous(x: Any, rows: Sequence[Row]) -> str:
 def _is_of_run(name: str) -> bool:
     """Tell if a column identifies the run."""
     return name in RUN or name.startswith(("option.", "model."))
+
+
+def _has_place(value: Any) -> bool:
+    """Tell if a value can stand on an axis: pandas and C programs write nan where there is none."""
+    return value is not None and not (isinstance(value, float) and not math.isfinite(value))
 
 
 def _is_number(value: Any) -> bool:

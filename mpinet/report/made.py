@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from contextlib import suppress
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ PACKAGES = ("numpy", "numba", "networkx", "mpi4py", "greenlet")
 
 def made() -> dict[str, Any]:
     """Return UTC date, host, versions, and the commit of the checkout (None for a package)."""
-    return {"date": datetime.now(timezone.utc).isoformat(timespec="seconds"), **_here()}
+    return {"date": datetime.now(UTC).isoformat(timespec="seconds"), **_here()}
 
 
 @cache

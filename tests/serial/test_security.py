@@ -1,15 +1,20 @@
 """What docs/security.md says, shown: others' files run no code, and nobody lies in wait."""
 
+import grp
 import os
+import pwd
+import stat
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import SimpleNamespace
 
 import pytest
 
 from mpinet.base.files import is_aside, whole_file
 from mpinet.base.markup import require_plain
-from mpinet.base.ownership import alone_writes, as_safe_as
+from mpinet.base.ownership import as_safe_as, own_folder
 from mpinet.cli.session import Session
 from mpinet.errors import OutputError, UsageError
 
@@ -100,27 +105,121 @@ def test_a_link_that_lies_in_wait_is_not_followed(tmp_path, monkeypatch):
     assert foreseen.is_symlink()
 
 
-def test_a_folder_that_others_can_write_is_told(tmp_path):
-    own = tmp_path / "own"
-    own.mkdir(mode=0o755)
-    assert alone_writes(str(own))
-    for mode in (0o777, 0o1777, 0o757):
-        wide = tmp_path / f"{mode:o}"
+@pytest.fixture
+def place():
+    """A folder that all users can reach."""
+    with TemporaryDirectory(dir="/tmp") as folder:
+        os.chmod(folder, 0o755)
+        yield Path(folder)
+
+
+def refused(folder):
+    """Whether a folder is refused as one that others can write."""
+    try:
+        return Path(own_folder(str(folder))) != folder
+    except PermissionError as error:
+        return error.strerror == "others can write it"
+
+
+def test_a_folder_for_code_is_made_for_this_user_alone(place):
+    before = os.umask(0)
+    try:
+        own_folder(str(place / "not/there/yet"))
+    finally:
+        os.umask(before)
+    for made in ("not", "not/there", "not/there/yet"):
+        assert stat.S_IMODE((place / made).stat().st_mode) == 0o700
+
+
+def test_a_folder_that_others_can_write_or_replace_is_refused(place):
+    for mode in (0o755, 0o757, 0o777, 0o1777):
+        wide = place / f"{mode:o}"
         wide.mkdir()
         wide.chmod(mode)
-        assert not alone_writes(str(wide))
-        (wide / "in").mkdir(mode=0o755)
-        assert alone_writes(str(wide / "in")) == (mode == 0o1777)  # sticky, as /tmp is
+        assert refused(wide) == (mode != 0o755)
+        assert refused(wide / "in") == (mode not in (0o755, 0o1777))  # sticky, as /tmp is
+
+
+def test_a_link_that_is_replaced_leads_nowhere_else(place):
+    for name in ("own", "other"):
+        (place / name).mkdir(mode=0o755)
+    (place / "link").symlink_to("own")
+    assert own_folder(str(place / "link")) == str(place / "own")
+    (place / "link").unlink()
+    (place / "link").symlink_to("other")
+    assert own_folder(str(place / "link")) == str(place / "own")
+
+
+def test_links_in_a_circle_are_no_folder(place):
+    (place / "link").symlink_to("link")
+    with pytest.raises(OSError, match="link"):
+        own_folder(str(place / "link"))
+
+
+ALICE, BOB, LAB = 54321, 54322, 54320
+
+
+def as_user(number, group, do):
+    """What a function returns in a process of another user, whose umask lets the group write."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.setgroups([])
+            os.setgid(group)
+            os.setuid(number)
+            os.umask(0o002)
+            os.write(writing, str(do()).encode())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with open(reading) as heard:
+        said = heard.read()
+    os.waitpid(child, 0)
+    return said
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become other users")
+@pytest.mark.parametrize("members", [[], ["alice"]])
+def test_a_group_that_users_share_as_their_primary_one_is_not_private(place, monkeypatch, members):
+    """Such a group lists no members, although each of them can write what the group can write."""
+    user = SimpleNamespace(pw_name="alice", pw_gid=LAB)
+    monkeypatch.setattr(pwd, "getpwuid", lambda number: user)
+    group = SimpleNamespace(gr_name="lab", gr_mem=members)
+    monkeypatch.setattr(grp, "getgrgid", lambda number: group)
+    home = place / "home"
+    home.mkdir()
+    os.chown(home, ALICE, LAB)
+    home.chmod(0o750)
+    kept = home / ".cache/numba/mpinet"
+
+    def write():
+        try:
+            (kept / "code.nbi").write_text("evil")
+        except PermissionError:
+            return "no"
+
+    assert as_user(ALICE, LAB, lambda: own_folder(str(kept))) == str(kept)
+    home.chmod(0o755)
+    assert as_user(BOB, LAB, write) == "no"
+    for wide in (kept, kept.parent):
+        wide.chmod(0o775)
+        assert as_user(ALICE, LAB, lambda: refused(kept)) == "True"
+        wide.chmod(0o700)
+    group.gr_name = "alice"  # hers alone: as systems have it that make a group for each user
+    kept.chmod(0o775)
+    assert as_user(ALICE, LAB, lambda: refused(kept)) == "False"
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o700
+    group.gr_mem = ["alice", "bob"]
+    kept.chmod(0o775)
+    assert as_user(ALICE, LAB, lambda: refused(kept)) == "True"
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give folders away")
-def test_a_folder_of_somebody_elses_is_told(tmp_path):
-    (tmp_path / "theirs/own").mkdir(parents=True)
-    (tmp_path / "group").mkdir()
-    os.chown(tmp_path / "theirs", 12345, 0)
-    os.chown(tmp_path / "group", 0, 12345)
-    (tmp_path / "group").chmod(0o775)
-    assert not any(alone_writes(str(tmp_path / name)) for name in ("theirs", "theirs/own", "group"))
+def test_a_folder_of_another_user_is_refused(place):
+    (place / "theirs/own").mkdir(parents=True)
+    os.chown(place / "theirs", 12345, 0)
+    assert refused(place / "theirs") and refused(place / "theirs/own")
 
 
 def test_a_cache_beside_its_sources_is_as_safe_as_they_are(tmp_path):
@@ -157,6 +256,42 @@ def test_compiled_code_is_not_taken_from_a_folder_that_others_can_write(tmp_path
 
     assert place(0o755)
     assert not place(0o777)
+
+
+KERNELS = """
+import numpy as np
+from mpinet.base.arrays import Ints
+from mpinet.compiled import kernel
+
+@kernel
+def total(numbers: Ints) -> int:
+    return numbers.sum()
+
+@kernel
+def largest(numbers: Ints) -> int:
+    return numbers.max()
+
+print(total(np.arange(5)), largest(np.arange(5)))
+"""
+
+
+def test_where_no_folder_is_safe_code_is_not_kept_and_one_notice_says_so(tmp_path):
+    for name in ("cache", "home", "code"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name).chmod(0o777)
+    (tmp_path / "code/__pycache__").write_text("a file in the way")
+    (tmp_path / "code/kernels.py").write_text(KERNELS)
+    named = {"NUMBA_CACHE_DIR": tmp_path / "cache", "XDG_CACHE_HOME": tmp_path / "home"}
+    settings = os.environ | {name: str(folder) for name, folder in named.items()}
+    settings.pop("NUMBA_DISABLE_JIT", None)
+    done = subprocess.run(
+        [sys.executable, tmp_path / "code/kernels.py"], env=settings, capture_output=True, text=True
+    )
+    assert done.stdout == "10 4\n", done.stderr
+    (notice,) = done.stderr.splitlines()
+    assert notice.startswith("mpinet: Compiled code is not kept, so each start compiles again (")
+    assert all(f"{folder}: others can write it" in notice for folder in named.values())
+    assert [path for name in named.values() for path in name.rglob("*.nb*")] == []
 
 
 ODD = "-a 'b\" $(touch run) c"

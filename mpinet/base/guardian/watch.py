@@ -43,8 +43,12 @@ SILENCE = 8.0
 (--there).
 """
 
-REMOTE_FOLDERS = ("PRTE_MCA_prte_remote_tmpdir_base", "OMPI_MCA_orte_remote_tmpdir_base")
-"""Variables that tell Open MPI's daemons, of version 5 and 4, the folder for a session's files."""
+REMOTE_FOLDER = "PRTE_MCA_prte_remote_tmpdir_base"
+"""Variable that gives the daemons of Open MPI 5 the folder for a session's files."""
+
+FOLDER_OPTION = r"(orte_tmpdir_base[\"'\s]+)"
+"""Option that gives the daemons of Open MPI 4 that folder, up to its value. The ranks of Open MPI 4
+fail if there is a folder for remote daemons."""
 
 
 class Guardian:
@@ -284,8 +288,11 @@ def run_there(mark: str, shared: str, command: str) -> int:
     guardian = Guardian(0, 60, "mpinet", 0, mark)
     own = tempfile.mkdtemp(prefix="mpinet-run-")
     guardian.remains.add(own)
-    if not re.search(r"[po]rte_(remote_)?tmpdir_base", command):  # the user's own
-        os.environ.update(dict.fromkeys(REMOTE_FOLDERS, own))
+    # run.sh names a folder of the launching host, which this host need not have.
+    folder = FOLDER_OPTION + re.escape(os.path.dirname(mark)) + r"(?=[\"'\s])"
+    command = re.sub(folder, lambda found: found[1] + own, command)
+    if not re.search(r"prte_(remote_)?tmpdir_base", command):  # the user's own
+        os.environ[REMOTE_FOLDER] = own
     with suppress(OSError):  # hosts may share it: then who has made it deletes it
         os.mkdir(shared, 0o700)
         guardian.remains.add(shared)

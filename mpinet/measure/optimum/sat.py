@@ -7,6 +7,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 
+from mpinet.base.ownership import own_python
 from mpinet.base.version import PACKAGE
 from mpinet.measure.libraries import library
 from mpinet.measure.optimum.clausebook import ClauseBook
@@ -45,7 +46,7 @@ def solved(formula: ClauseBook, limit: float) -> Answer:
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
     try:
         ended = subprocess.run(
-            [sys.executable, "-m", __name__],
+            own_python("-m", __name__),
             input=asked,
             capture_output=True,
             text=True,

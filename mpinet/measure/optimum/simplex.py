@@ -51,11 +51,13 @@ def duals(program: dict[str, Any], limit: float) -> list[float] | None:
 
 def solution(program: dict[str, Any], limit: float) -> tuple[Any, Any] | None:
     """The duals of the rows, and the values of the variables; else as `duals`."""
+    from mpinet.base.ownership import own_python  # the program of this file needs no mpinet
+
     written = io.BytesIO()
     np.savez(written, limit=max(limit, 0.1), **program)
     try:
         done = subprocess.run(
-            [sys.executable, "-I", __file__],
+            own_python(__file__),
             input=written.getvalue(),
             capture_output=True,
             timeout=limit + GRACE,

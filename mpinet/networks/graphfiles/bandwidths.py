@@ -103,6 +103,6 @@ def _rate_of(where: str, u: object, v: object, said: dict[str, object]) -> Fract
 
 
 def _common(rates: list[Fraction]) -> Fraction:
-    """Return the greatest rate of which all are multiples."""
-    whole = reduce(lcm, (one.denominator for one in rates))
-    return Fraction(reduce(gcd, (int(one * whole) for one in rates)), whole)
+    """Return the greatest rate of which all are multiples; 0 without rates."""
+    whole = reduce(lcm, (one.denominator for one in rates), 1)
+    return Fraction(reduce(gcd, (int(one * whole) for one in rates), 0), whole)

@@ -26,6 +26,11 @@ COMMANDS = (
     "schedule run {}.csv --on ring:8",
     "plot {}.csv --x a --y b -o p.svg",
     "plot {}.json --x a --y b -o p.svg",
+    "replay {}.goal --flat 1",
+    "replay {}.bin --on ring:8",
+    "replay allreduce:ring,1kB,processors=8 --on ring:8 --place {}.txt",
+    "load ring:8 --program {}.goal",
+    "load ring:8 --program allreduce:ring,64 --place {}.txt",
     "play {}.npz -o page.html",
     "play {}.csv -o page.html",
     "trace {}.npz -o trace.json",
@@ -63,6 +68,13 @@ def test_what_has_no_end_is_refused_by_every_reader(here, capsys, monkeypatch):
         known = ("more than", "characters at most", "is a device", "is no checkpoint")
         assert any(reason in said for reason in known), (command, said)
         os.unlink(name)
+
+
+@pytest.mark.parametrize("length", [252, 5000])  # of a name with its ending, and of a path
+def test_a_name_that_is_too_long_is_a_sentence(here, capsys, length):
+    for command in COMMANDS:
+        status, said = said_by(command.format("n" * length).split(), capsys)
+        assert status == 2 and said.startswith("mpinet: ") and said.count("\n") == 1, command
 
 
 def test_pipes_are_read(here, capsys):

@@ -142,6 +142,23 @@ def test_results_of_a_sweep_are_drawn_from_its_folder_its_files_and_its_result(t
     assert found[0]["curves"][0]["points"][0]["y"] == pytest.approx(np.mean(steps))
 
 
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "json"])
+def test_numbers_that_have_no_place_are_left_out_and_counted(tmp_path, capsys, ending):
+    pairs = [(1, "NaN"), (2, "3.5"), (3, "Infinity"), (4, "-Infinity"), ("NaN", "5")]
+    objects = [f'{{"a": {a}, "b": {b}, "c": {b}}}' for a, b in pairs]
+    texts = {
+        "csv": "a,b,c\n" + "".join(f"{a},{b},{b}\n" for a, b in pairs),
+        "jsonl": "".join(f"{line}\n" for line in objects),
+        "json": f'{{"rows": [{", ".join(objects)}]}}',
+    }
+    file = tmp_path / f"rows.{ending}"
+    file.write_text(texts[ending])
+    assert plot(file, "--x", "a", "--y", "b", "--tick", "c", "--json") == 0
+    result = json.loads(capsys.readouterr().out)["result"]
+    assert [(dot["x"], dot["y"]) for dot in result["curves"][0]["points"]] == [(2, 3.5)]
+    assert (result["rows"], result["without_value"]) == (5, 4)
+
+
 def test_results_are_put_together(tmp_path, table):
     more = written([row | {"topology": "ring:64"} for row in ROWS[:15]], tmp_path / "more.csv")
     found = mpinet.plot([table, more], x="rate", y="mean", by="topology", error="seed")

@@ -112,6 +112,21 @@ def test_a_damaged_copy_is_made_again(ring, damage):
     assert kept.read_bytes() == whole
 
 
+def test_no_damaged_header_of_a_copy_is_an_error(tmp_path):
+    """NumPy parses the header as Python's code, which fails in many ways."""
+    right = np.arange(5)
+    path = tmp_path / "kept.npy"
+    assert onecopy._written(path, right)
+    whole = path.read_bytes()
+    drawn = random.Random(3)
+    ways = [bytes([byte]) for byte in b"'\"([{,\\\n\0L9"]
+    for at in range(8, 80):
+        for put in drawn.sample(ways, 4):
+            path.write_bytes(whole[:at] + put + whole[at + 1 :])
+            found = onecopy._mapped(path)
+            assert found is None or np.array_equal(found, right)
+
+
 def test_another_list_under_the_same_name_is_read(ring):
     path, folder = ring
     sizes = range(3, 3 + onecopy.FILES + 2)

@@ -3,6 +3,7 @@
 import io
 import json
 import pickle
+import struct
 import zipfile
 from types import SimpleNamespace
 from typing import get_args, get_type_hints
@@ -326,6 +327,16 @@ def test_a_damaged_byte_of_a_packed_file_is_told_in_a_sentence(tmp_path, capsys)
         found = run(tmp_path, capsys, "s.npz", bytes(damaged), "--on mesh:3")
         assert found.status == 2
         assert found.error.startswith("s.npz, ")
+
+
+@pytest.mark.parametrize("header", ["{'shape': (3,", "{'shape': (3L,)", "  {", "''"])
+def test_a_damaged_header_of_an_array_is_told_in_a_sentence(tmp_path, capsys, header):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as packed:
+        text = header.encode()
+        packed.writestr("header.npy", b"\x93NUMPY\1\0" + struct.pack("<H", len(text)) + text)
+    found = run(tmp_path, capsys, "s.npz", file.getvalue(), "--on mesh:3")
+    assert (found.status, found.error[:7]) == (2, "s.npz, ")
 
 
 def test_a_result_names_the_formats_of_the_table_and_no_others():

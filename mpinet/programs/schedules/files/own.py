@@ -5,13 +5,13 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-import zlib
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from mpinet.base.arrays import Ints
+from mpinet.base.damage import DAMAGED
 from mpinet.base.files import MOST_BYTES
 from mpinet.base.numerals import quoted
 from mpinet.errors import UsageError
@@ -127,7 +127,7 @@ def read_npz(data: bytes, reading: ReadingOptions) -> Contents:
         raise UsageError("it has no header.") from None
     except UsageError:
         raise
-    except (ValueError, OSError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error):
+    except (OSError, *DAMAGED):
         raise UsageError("it is no .npz of plain arrays with a header in JSON.") from None
     if not isinstance(header, dict) or not set(header) <= set(HEADER):
         raise UsageError(f"header: it is an object of the keys {', '.join(HEADER)}.")
