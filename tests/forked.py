@@ -287,8 +287,8 @@ class Kept(MetaPathFinder, Loader):
 def warm() -> None:
     """Import what commands import, and load what is compiled for most of them."""
     from mpinet.cli.session import Session
-    from mpinet.commands import module_of
     from mpinet.commands.catalogue import COMMANDS
+    from mpinet.jobs import module_of
     from mpinet.machine.transport import START, alone, mpi
 
     for command in COMMANDS:

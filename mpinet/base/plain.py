@@ -2,26 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, is_dataclass
+from fractions import Fraction
 from math import inf
 from typing import Any
 
 import numpy as np
 
 
-def plain(value: Any) -> Any:
+def as_given(value: Fraction) -> Fraction:
+    """Return a fraction as it is."""
+    return value
+
+
+def nearest(value: Fraction) -> int | float:
+    """Return a whole number as an integer, any other as the nearest number of 64 bits."""
+    return value.numerator if value.denominator == 1 else float(value)
+
+
+def plain(value: Any, fraction: Callable[[Fraction], Any] = as_given) -> Any:
     """Convert a result for JSON: dataclasses become objects, NumPy's numbers plain ones.
 
     JSON has no infinite numbers: they become the word ``infinite``.
+
+    Parameters
+    ----------
+    value : object
+        The result.
+    fraction : callable
+        Converts each fraction.
     """
     if is_dataclass(value) and not isinstance(value, type):
-        return plain(asdict(value))
+        return plain(asdict(value), fraction)
     if isinstance(value, dict):
-        return {str(key): plain(part) for key, part in value.items()}
+        return {str(key): plain(part, fraction) for key, part in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(part) for part in value]
+        return [plain(part, fraction) for part in value]
     if isinstance(value, np.ndarray):
-        return plain(value.tolist())
+        return plain(value.tolist(), fraction)
     if isinstance(value, np.generic):
-        return plain(value.item())
+        return plain(value.item(), fraction)
+    if isinstance(value, Fraction):
+        return fraction(value)
     return "infinite" if isinstance(value, float) and value == inf else value

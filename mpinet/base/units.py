@@ -1,4 +1,4 @@
-"""Units of time and of rates, as people write them, in whole units of a run."""
+"""Units of time and of rates, as people write them and as people read them; values are exact."""
 
 from __future__ import annotations
 
@@ -28,45 +28,74 @@ RATES = {
 }
 """Bytes a second of each unit of bandwidth."""
 
-QUANTITY = re.compile(r"([0-9]{1,18}(?:\.[0-9]{1,12})?) ?([A-Za-z/]*)")
+QUANTITY = re.compile(r"([0-9]{1,18}(?:\.[0-9]{1,12}|/0*[1-9][0-9]{0,17})?) ?([A-Za-z/]*)")
+"""Number, as a decimal or as a fraction such as ``10/3``, and unit."""
 
 
-def duration(text: str | int, unit: str) -> int:
-    """Read a time, such as ``1500`` or ``1.5us``, as a whole number of units.
+def duration(text: str | int, unit: str) -> Fraction:
+    """Read a time, such as ``1500`` or ``1.5us``, in units.
 
     Raises
     ------
     UsageError
-        It is none, or not whole in this unit.
+        The text is no time.
 
     Examples
     --------
-    >>> duration("1.5us", "ns")
-    1500
+    >>> duration("1.5us", "ns"), duration("10/3ps", "fs")
+    (Fraction(1500, 1), Fraction(10000, 3))
     """
-    number, word = _parts(text, "a time is whole units, or a number with s, ms, us, ns, ps or fs")
+    number, word = _parts(text, "a time is a number, alone or with s, ms, us, ns, ps or fs")
     if word and word not in SECONDS:
         raise UsageError(f"{quoted(str(text))}: {quoted(word)} is no unit of time.")
-    return _whole(number * SECONDS[word] / SECONDS[unit] if word else number, text, unit)
+    return number * SECONDS[word] / SECONDS[unit] if word else number
 
 
-def byte_time(text: str | int, unit: str) -> int:
-    """Read the time that a byte takes, such as ``4``, ``40ps`` or ``25GB/s``, in whole units.
+def byte_time(text: str | int, unit: str) -> Fraction:
+    """Read the time that a byte takes, such as ``4``, ``40ps`` or ``25GB/s``, in units.
 
     Raises
     ------
     UsageError
-        It is none, or not whole in this unit.
+        The text is no time and no rate.
 
     Examples
     --------
-    >>> byte_time("25GB/s", "ps")
-    40
+    >>> byte_time("25GB/s", "ps"), byte_time("300GB/s", "ns")
+    (Fraction(40, 1), Fraction(1, 300))
     """
-    _, word = _parts(text, "a time per byte is whole units, a time, or a rate such as 25GB/s")
+    _, word = _parts(text, "a time per byte is a number, a time, or a rate such as 25GB/s")
     if word not in RATES:
         return duration(text, unit)
-    return _whole(1 / rate(text) / SECONDS[unit], text, unit)
+    return 1 / rate(text) / SECONDS[unit]
+
+
+def fitting(time: float | Fraction, unit: str) -> str:
+    """Return the largest unit of which a time is at least one.
+
+    Examples
+    --------
+    >>> fitting(38820600, "ps"), fitting(0, "ps"), fitting(Fraction(1, 3), "fs")
+    ('us', 'ps', 'fs')
+    """
+    seconds = Fraction(time) * SECONDS[unit]
+    return next((name for name, size in SECONDS.items() if seconds >= size), "fs" if time else unit)
+
+
+def readable(time: float | Fraction, unit: str) -> str:
+    """Write a time in the largest unit of which it is at least one, to six digits.
+
+    Examples
+    --------
+    >>> readable(38820600, "ps"), readable(Fraction(10, 3), "ps"), readable(0, "ns")
+    ('38.8206 us', '3.33333 ps', '0')
+    """
+    if not time:
+        return "0"
+    name = fitting(time, unit)
+    number = float(Fraction(time) * SECONDS[unit] / SECONDS[name])
+    # A number of seconds may be large: it is written without an exponent.
+    return f"{number:.6g} {name}" if number < 1e6 else f"{number:,.0f} {name}"
 
 
 def rate(text: str | int) -> Fraction:
@@ -95,14 +124,3 @@ def _parts(text: str | int, allowed: str) -> tuple[Fraction, str]:
     if found is None:
         raise UsageError(f"{quoted(str(text))}: {allowed}.")
     return Fraction(found[1]), found[2]
-
-
-def _whole(value: Fraction, text: str | int, unit: str) -> int:
-    if value.denominator != 1:
-        smaller = next((name for name in SECONDS if SECONDS[name] < SECONDS[unit]), None)
-        hint = f", such as --unit {smaller}" if smaller else ""
-        raise UsageError(
-            f"{quoted(str(text))} is {float(value):.6g} {unit}, which is not whole: take a smaller "
-            f"unit{hint}."
-        )
-    return int(value)

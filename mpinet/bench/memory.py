@@ -205,8 +205,8 @@ LARGEST = {
         "load hypercube:20 --rate 0.1 --warmup 50 --steps 50",
     ),
     "replay": Large(
-        "replay exchange:halo,1kB,sides=16x16,rounds=2 --on torus:16x16",
-        "replay exchange:halo,1kB,sides=3200x3125,rounds=10 --on torus:3200x3125",
+        "replay exchange:halo,1kB,sides=16x16,rounds=2 --on torus:16x16 --time-byte 0",
+        "replay exchange:halo,1kB,sides=3200x3125,rounds=10 --on torus:3200x3125 --time-byte 0",
         gib=16,
     ),
     "flood": Large("flood gmn:16380", "flood gmn:16777152"),

@@ -33,6 +33,8 @@ class When(str):
 
 
 Count: TypeAlias = Annotated[int, ("minimum", 0)]
+Lasting: TypeAlias = Annotated[float, ("minimum", 0)]
+"""Time in the unit of the run: an integer where the time is whole, else the nearest float."""
 Positive: TypeAlias = Annotated[int, ("minimum", 1)]
 Hash: TypeAlias = Annotated[str, ("pattern", "^[0-9a-f]{64}$")]
 

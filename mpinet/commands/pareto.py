@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from mpinet.base.units import Unit
-from mpinet.commands.fields import Count, Fields, Positive, When
+from mpinet.commands.fields import Count, Fields, Lasting, Positive, When
 from mpinet.commands.functions import function_with
 from mpinet.commands.network import Network
 from mpinet.commands.optionrecords import Typed
@@ -35,7 +35,7 @@ class ParetoRow(Fields):
     steps_ratio: Annotated[float, "steps over the fewest"]
     rounds_ratio: Annotated[float, "rounds per chunk over the fewest of any number of steps"]
     why: str
-    times: Annotated[dict[str, Count], When("with ``--alpha``"), "by bytes"]
+    times: Annotated[dict[str, Lasting], When("with ``--alpha``"), "by bytes"]
     best: Annotated[list[Positive], When("with ``--alpha``"), "bytes at which none is faster"]
 
 

@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from mpinet.commands.fields import Count, Fields, When
+from mpinet.commands.fields import Count, Fields, Lasting, When
 from mpinet.commands.functions import function_with
 from mpinet.commands.optionrecords import Common, File, SavedOften, Typed, Views, late
 from mpinet.commands.options import RecordingOptions
@@ -26,9 +26,9 @@ class ReplaySetting(Fields):
     """Time of a program in one of several settings."""
 
     options: dict[str, str]
-    time: Count
-    waits: Count
-    busiest: Count
+    time: Lasting
+    waits: Lasting
+    busiest: Lasting
     stuck: Count
     best: bool
 
@@ -39,8 +39,8 @@ WHY = When("with ``--why``")
 class PathPiece(Fields):
     """Piece of the critical path: a send stands for its message; line 0 is unknown."""
 
-    begin: Count
-    end: Count
+    begin: Lasting
+    end: Lasting
     kind: Literal["cpu", "nic", "latency", "bandwidth", "waiting"]
     processor: Count
     operation: Count
@@ -54,19 +54,19 @@ class PathLine(Fields):
     """Time on the critical path of a line, or of messages between two processors."""
 
     what: str
-    time: Count
-    cpu: Count
-    nic: Count
-    latency: Count
-    bandwidth: Count
-    waiting: Count
+    time: Lasting
+    cpu: Lasting
+    nic: Lasting
+    latency: Lasting
+    bandwidth: Lasting
+    waiting: Lasting
 
 
 class Gain(Fields):
     """Change of the time by a parameter: ``expected`` from its count in the path, and played."""
 
     parameter: str
-    count: Annotated[Count, "times that it stands in the path; of calc: the time of calcs"]
+    count: Annotated[Lasting, "times that it stands in the path; of calc: the time of calcs"]
     change: Annotated[Literal["9/10", "10/11"], "what it is multiplied by"]
     expected: float
     played: Annotated[float | None, "null where the numbers would be too large"]
@@ -92,7 +92,7 @@ class BusyLink(Fields):
     node: Annotated[Count, When("on links")]
     port: Annotated[Count, When("on links")]
     bus: Annotated[Count, When("on busses")]
-    busy: Count
+    busy: Lasting
     bytes: Count
     loaded_by: Annotated[
         list[Load],
@@ -107,30 +107,30 @@ SEARCHED = When("with ``--place search``")
 class ReplayResult(Result):
     """Result of ``replay``."""
 
-    time: Count
-    ends: list[Count]
+    time: Lasting
+    ends: list[Lasting]
     messages: Count
     hops: Count
-    waits: Count
-    busy: Count
-    busiest: Count
+    waits: Lasting
+    busy: Lasting
+    busiest: Lasting
     most_bytes: Count
     unmatched: Count
     stuck: Count
     first_stuck: Annotated[list[Count], "processor and operation, empty if none is"]
     stuck_operations: list[StuckOperation]
     busiest_links: list[BusyLink]
-    path_shares: Annotated[dict[str, Count], WHY, "by cpu, nic, latency, bandwidth and waiting"]
+    path_shares: Annotated[dict[str, Lasting], WHY, "by cpu, nic, latency, bandwidth and waiting"]
     path_lines: Annotated[list[PathLine], WHY]
     critical_path: Annotated[list[PathPiece], WHY]
     gains: Annotated[list[Gain], WHY]
-    computed: Annotated[list[Count], WHY, "CPU time of each processor's calcs"]
-    sent: Annotated[list[Count], WHY]
-    received: Annotated[list[Count], WHY]
-    waited: Annotated[list[Count], WHY, "the rest of its CPUs' time to its end"]
+    computed: Annotated[list[Lasting], WHY, "CPU time of each processor's calcs"]
+    sent: Annotated[list[Lasting], WHY]
+    received: Annotated[list[Lasting], WHY]
+    waited: Annotated[list[Lasting], WHY, "the rest of its CPUs' time to its end"]
     places: Annotated[list[Count], SEARCHED, "the network's processor for each of the program's"]
-    time_before: Annotated[Count, SEARCHED, "where each is in the place of its number"]
-    lower_bound: Annotated[Count, SEARCHED, "for all places, if all operations end"]
+    time_before: Annotated[Lasting, SEARCHED, "where each is in the place of its number"]
+    lower_bound: Annotated[Lasting, SEARCHED, "for all places, if all operations end"]
     lower_by: Annotated[str, SEARCHED, "ends, cut or growth"]
     settings: Annotated[
         list[ReplaySetting], When("with ``--vary``"), "all else is of the best one, the first"
@@ -145,7 +145,7 @@ class ReplayOptions(RecordingOptions, TimeOptions):
     --------
     ``mpinet replay program.goal --on torus:4x4 --latency 50 --time-byte 25GB/s``
 
-    ``mpinet replay allreduce:ring,1MB,processors=16 --vary on=torus:4x4 --vary on=hypercube:4``
+    ``mpinet replay allreduce:ring,1MB --time-byte 25GB/s --vary on=torus:4x4 --vary on=ring:16``
 
     >>> import mpinet
     >>> from mpinet.machine.timed.program import Builder

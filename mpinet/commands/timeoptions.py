@@ -65,10 +65,11 @@ class TimeOptions(HostOptions):
     """Latency of links, by class (see ``docs/reference/time.md``): the last serves all further
     classes; default: what a graph's edges say, or 1."""
     time_byte: TimeWords = None
-    """Time per byte on links, or a rate, by class; default: what a graph's edges say, or 0."""
+    """Time per byte on links, or a rate, by class; default: what a graph's edges say, or 0 if
+    another option says what a byte costs."""
     unit: Unit | None = None
-    """Unit of time of plain numbers, of the program and of the result; default: ns, or the
-    machine's."""
+    """Unit of time of plain numbers, of the program and of the JSON document; default: ns, or the
+    machine's. Texts have the unit in which each time is easily read."""
     duplex: Literal["full", "half"] = "full"
     """Directions of a link: each by itself (full), or both share the link (half)."""
     place: Placed = "identity"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Annotated, Literal
 
-from mpinet.commands.fields import Count, Fields, Positive
+from mpinet.commands.fields import Fields, Lasting, Positive
 from mpinet.commands.functions import function_with
 from mpinet.commands.optionrecords import Common, File, Typed, Unsaved
 from mpinet.commands.result import ListResult
@@ -20,9 +20,9 @@ class TuneRow(Fields):
 
     bytes: Positive
     algorithm: str
-    time: Count
+    time: Lasting
     best: Annotated[bool, "whether no other algorithm takes less time"]
-    lower_bound: Count
+    lower_bound: Lasting
     lower_by: Annotated[str, "distance, growth, ends or cut"]
 
 
@@ -41,9 +41,9 @@ class TuneOptions(TimeOptions):
 
     Examples
     --------
-    ``mpinet tune allreduce --on torus:4x4 --bytes 1..1MB --overhead 500 --latency 100``
+    ``mpinet tune allreduce --on torus:4x4 --bytes 1..1MB --machine slingshot``
 
-    ``mpinet tune broadcast --flat 1us --processors 64 --gap-byte 10GB/s --unit ps``
+    ``mpinet tune broadcast --flat 1us --processors 64 --gap-byte 300GB/s``
 
     >>> import mpinet
     >>> found = mpinet.tune("allreduce", on="ring:8", bytes="8,8kB", latency=100, time_byte=1)

@@ -124,16 +124,10 @@ def _timed(options: ParetoOptions, topology: Topology) -> Timed | None:
         return None
     network, widths = joined(topology)
     a_byte = byte_time(options.beta, options.unit)
-    for width in widths:
-        if a_byte % width:
-            raise UsageError(
-                f"--beta: {a_byte} {options.unit} a byte are not whole for {width} links together: "
-                "take a smaller --unit."
-            )
     latency = duration(options.alpha, options.unit)
     # Every hop is a step: a chunk goes on when it has come.
-    times = tuple(a_byte // width for width in widths)
-    costs = Costs(latencies=(latency,), byte_times=times, mode="store")
+    times = [a_byte / width for width in widths]
+    costs = Costs.exact(latencies=[latency], byte_times=times, mode="store")
     return Timed(network, routing_of(network, None, 0), costs, options.unit)
 
 
@@ -294,6 +288,7 @@ class Pareto(Job):
     def _times(self, programs: Iterable[Program], transport: Local) -> Row:
         """Play programs of all sizes on the thick links (collective)."""
         from mpinet.jobs.replay import played
+        from mpinet.machine.timed.ticks import units_of
 
         if self._timed is None:
             return {}
@@ -302,7 +297,7 @@ class Pareto(Job):
             found, _ = played(
                 self._timed, program, None, self._options, transport, lambda *done: None
             )
-            times[str(size)] = found["time"]
+            times[str(size)] = units_of(found["time"], self._timed.costs.ticks)
         return {"times": times, "best": []}
 
     has_curves = True
@@ -327,6 +322,10 @@ class Pareto(Job):
             *sizes, "why",
         ]  # fmt: skip
         lines = []
+
+        def shown(time: float | None) -> str:
+            return "-" if time is None or self._timed is None else self._timed.shown(time)
+
         for row in result:
             ratio = Fraction(row["rounds"], row["chunks"])
             least = Fraction(row["least"]).limit_denominator(PLAIN)
@@ -336,12 +335,10 @@ class Pareto(Job):
             lines.append(
                 [row["algorithm"], row["chunks"], row["steps"], row["rounds"], str(ratio)]
                 + [str(least), by, ratios]
-                + [times.get(str(size), "-") for size in self._sizes]
+                + [shown(times.get(str(size))) for size in self._sizes]
                 + [row["why"]]
             )
         heading = f"{self._options.collective} on {self.topology}, all ports"
-        if self._timed is not None:
-            heading += f", times in {self._timed.unit}"
         return f"{heading}\n{table(lines, names)}"
 
 

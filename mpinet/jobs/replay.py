@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,8 +12,8 @@ from mpinet.commands.options import HostOptions
 from mpinet.commands.replay import MOST_TRIES, ReplayOptions, replay
 from mpinet.errors import UsageError
 from mpinet.jobs.recorded import Recorded
-from mpinet.jobs.replaypath import shown
-from mpinet.jobs.replayseveral import Several, varied
+from mpinet.jobs.replaypath import why_shown
+from mpinet.jobs.replayseveral import InTime, Several, varied
 from mpinet.jobs.timing import (
     Timed,
     listed_stuck,
@@ -20,6 +21,7 @@ from mpinet.jobs.timing import (
 )
 from mpinet.machine.timed.program import Program
 from mpinet.machine.timed.scripted import Scripted, stored
+from mpinet.machine.timed.ticks import in_units, slower, with_times
 from mpinet.programs.messages.named import is_name
 from mpinet.report.rows import Row
 from mpinet.report.tables import fields
@@ -53,14 +55,18 @@ def _prepared(options: ReplayOptions) -> Replay:
     if topology is not None:
         how = "identity" if options.is_searched else options.place
         places = places_of(how, topology, program.processors, options.seed, searched=True)
-    if places is not None or options.is_searched or options.why:
-        program = stored(program)
-    answers = timed.costs.eager is not None and program.largest > timed.costs.eager
-    timed.costs.window(topology is None, answers)
     if options.tries is not None and not options.is_searched:
         raise UsageError("--tries does not apply: it counts the swaps of --place search.")
     if not 0 <= options.swaps <= MOST_TRIES:
         raise UsageError(f"--tries is 0..{MOST_TRIES}, not {options.tries}.")
+    if program.largest:
+        built = isinstance(options.program, Program | Scripted)
+        timed.require_byte_cost("replay", "PROGRAM" if built else str(options.program))
+    program = slower(program, timed.costs.ticks)
+    if places is not None or options.is_searched or options.why:
+        program = stored(program)
+    answers = timed.costs.eager is not None and program.largest > timed.costs.eager
+    timed.costs.window(topology is None, answers)
     return Replay(options, timed, program, places)
 
 
@@ -92,7 +98,7 @@ def played(
     Returns
     -------
     result : dict
-        The result, with the network's numbers of processors.
+        The result in ticks, with the network's numbers of processors.
     run : TimedRun
         The run, with notes of all that happened if these were wanted.
     """
@@ -136,7 +142,7 @@ def _renamed(result: Row, places: list[int] | None) -> Row:
     }
 
 
-class Replay(Job):
+class Replay(InTime):
     """A program of messages on a network, or without one."""
 
     unit = "windows"
@@ -150,7 +156,7 @@ class Replay(Job):
     ):
         super().__init__()
         self.topology = timed.topology.name if timed.topology else None
-        self._options, self._timed = options, timed
+        self._options, self.timed = options, timed
         self._program, self._places = program, places
         self._file = options.file
         self._recorded = Recorded(options, timed.hosting(program.processors))
@@ -165,20 +171,21 @@ class Replay(Job):
         told = self._search(transport, watch) if self._options.is_searched else {}
         why, limits = self._options.why, self._recorded.limits
         noted = why or limits is not None
-        found, run = self._played(self._timed, self._program, transport, watch, noted)
+        found, run = self._played(self.timed, self._program, transport, watch, noted)
         self.note_crossing(run.machine)
         self._made, self._ended = run, found["time"]
         if self._options.why:
             found |= self._why(run, found, transport, watch)
         found |= {"busiest_links": self._with_loads(found["busiest_links"], run)}
-        return _renamed(found | told, None if self._places is None else self._places.tolist())
+        places = None if self._places is None else self._places.tolist()
+        return in_units(_renamed(found | told, places), self.timed.costs.ticks)
 
     def _search(self, transport: Local, watch: Watch) -> Row:
         """Find better places; return the fields that tell of them (collective)."""
         from mpinet.machine.transport import Local
         from mpinet.programs.messages.placesearch import bound_of_places, search_places
 
-        timed, program, options = self._timed, stored(self._program), self._options
+        timed, program, options = self.timed, stored(self._program), self._options
         assert timed.topology is not None  # --flat has no places
         one = Local()
 
@@ -203,10 +210,11 @@ class Replay(Job):
             return
         import numpy as np
 
+        from mpinet.machine.timed.layout import NEVER
         from mpinet.machine.timed.recorded import record
         from mpinet.machine.trace import Trace
 
-        run, unit = self._made, self._timed.unit
+        run, unit, ticks = self._made, self.timed.unit, self.timed.costs.ticks
         name, said_at = self._file.name if self._file else "", run.whole.lines
         said, lines = self._said(said_at), said_at.tolist()
 
@@ -215,11 +223,13 @@ class Replay(Job):
                 (said[row], 0) if said and said[row] else (name if lines[row] else "", lines[row])
             )
 
+        first, last = (min(time * ticks, NEVER) for time in (limits.first, limits.last))
+        limits = replace(limits, first=first, last=last)
         trace = run.machine.trace = Trace(limits)
         last = run.machine.checked(lambda: record(trace, run, place_of))
         # NICs may be busy for longer than any CPU.
         steps = max(self._ended, int(transport.max(np.array([last]))[0]))
-        timed = {"steps": steps, "unit": unit}
+        timed = {"steps": steps, "unit": unit} | ({"ticks": ticks} if ticks > 1 else {})
         self._recorded.write(transport, run.machine, {"mode": self._options.mode}, timed)
 
     def _played(
@@ -237,11 +247,11 @@ class Replay(Job):
         from mpinet.jobs.replaypath import followed, gains
 
         def play(costs: Costs, program: Program) -> int:
-            timed = self._timed._replace(costs=costs)
+            timed = self.timed._replace(costs=costs)
             return int(self._played(timed, program, transport, watch)[0]["time"])
 
         told = followed(run, found, self._numbers(run), self._said(run.whole.lines))
-        counts, costs = told.pop("counts"), self._timed.costs
+        counts, costs = told.pop("counts"), self.timed.costs
         return told | {"gains": gains(counts, costs, stored(self._program), found["time"], play)}
 
     def _numbers(self, run: TimedRun) -> Ints:
@@ -264,7 +274,7 @@ class Replay(Job):
         from mpinet.machine.timed.layout import SEND
         from mpinet.programs.messages.loaders import loads_of
 
-        timed, routing = self._timed, self._timed.routing
+        timed, routing = self.timed, self.timed.routing
         if not links or "node" not in links[0] or routing is None or routing.numbered:
             return links
         if run.program.operations > MOST_LOADS:
@@ -292,28 +302,29 @@ class Replay(Job):
 
     def show(self, result: Row) -> str:
         """Format the counts, the last processor, and the busiest links."""
-        where = self._timed.where
+        where = self.timed.where
         hidden = ("first_stuck", "path_shares")
+        shown = self.timed.shown
         plain = {
             name: value
             for name, value in result.items()
             if name not in hidden and not isinstance(value, list)
         }
-        text = f"{self._program.name} on {where}, in {self._timed.unit}\n{fields(plain)}"
+        text = f"{self._program.name} on {where}\n{fields(with_times(plain, shown))}"
         if self._options.is_searched:
-            gain = 1 - result["time"] / max(1, result["time_before"])
+            gain = 1 - result["time"] / (result["time_before"] or 1)
             text += f"\n\n{100 * gain:.1f} % less than in the places of their numbers"
         if result["busiest_links"]:
             from mpinet.report.tables import table
 
             rows = [
                 [_loaded(value) if name == "loaded_by" else value for name, value in row.items()]
-                for row in result["busiest_links"]
+                for row in (with_times(row, shown) for row in result["busiest_links"])
             ]
             heading = [name.replace("_", " ") for name in result["busiest_links"][0]]
             text += f"\n\n{table(rows, heading)}"
         if self._options.why:
-            text += f"\n\n{shown(result)}"
+            text += f"\n\n{why_shown(result, shown)}"
         return text
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from mpinet.machine.timed.costs import MOST_COST, Costs
 from mpinet.machine.timed.layout import CALC, KINDS, LATEST
 from mpinet.machine.timed.program import MOST_AMOUNT, Program
+from mpinet.machine.timed.ticks import slower, units_of, with_times
 from mpinet.report.rows import Row
 from mpinet.report.tables import fields, table
 
@@ -134,7 +135,7 @@ def gains(
     time: int,
     play: Callable[[Costs, Program], int],
 ) -> list[Row]:
-    """Return what 10 % less of each time on the path, or 10 % more of a rate, brings (collective).
+    """Return what 10 % less of each time, or 10 % more of a rate, brings, in units (collective).
 
     Parameters
     ----------
@@ -153,19 +154,20 @@ def gains(
         if not cost or not counts[parameter]:
             continue
         few, many = FASTER if "byte" in parameter else LESS
-        expected = (time * many - counts[parameter] * cost * (many - few)) / many
+        expected = (time * many - counts[parameter] * cost * (many - few)) / (many * costs.ticks)
         played = None
         largest = max(costs.latencies + costs.byte_times + _processor(costs))
         most = int(program.amount.max(initial=0))
         fits = largest * many <= MOST_COST and max(time, program.largest * largest) * many <= LATEST
-        if fits and most * many <= MOST_AMOUNT:
+        if fits and most * many <= MOST_AMOUNT * costs.ticks:
             changed = _scaled(costs, parameter, few, many)
             factor = few if parameter == "calc" else many
-            played = play(changed, _computing(program, factor)) / many
+            played = play(changed, slower(program, factor)) / (many * costs.ticks)
+        count = counts[parameter]
         found.append(
             {
                 "parameter": parameter,
-                "count": counts[parameter],
+                "count": units_of(count, costs.ticks) if parameter == "calc" else count,
                 "change": f"{few}/{many}",
                 "expected": expected,
                 "played": played,
@@ -207,39 +209,45 @@ def _scaled(costs: Costs, parameter: str, few: int, many: int) -> Costs:
         **plain,
         latencies=listed("latency", costs.latencies),
         byte_times=listed("time_byte", costs.byte_times),
+        ticks=costs.ticks * many,
     )
-
-
-def _computing(program: Program, factor: int) -> Program:
-    """Return a program whose calcs take so many times as long."""
-    amount = np.where(program.kind == CALC, program.amount * factor, program.amount)
-    return replace(program, amount=amount)
 
 
 def _better(gain: Row) -> str:
     return "less" if gain["change"] == "9/10" else "more bandwidth by"
 
 
-def shown(result: Row) -> str:
-    """Format the critical path for people: its time by kind and line, gains, and processors."""
-    time = max(result["time"], 1)
-    shares = {kind: f"{n:,} ({100 * n / time:.3g} %)" for kind, n in result["path_shares"].items()}
+def why_shown(result: Row, shown: Callable[[float], str]) -> str:
+    """Format the critical path for people: its time by kind and line, gains, and processors.
+
+    Parameters
+    ----------
+    result : dict
+        The result, in units.
+    shown : callable
+        Formats a time.
+    """
+    time = result["time"] or 1
+    shares = {
+        kind: f"{shown(n)} ({100 * n / time:.3g} %)" for kind, n in result["path_shares"].items()
+    }
     text = f"critical path\n{fields(shares)}"
     lines = result["path_lines"]
     if lines:
         heading = ["line", *list(lines[0])[1:]]
-        text += "\n\n" + table([list(line.values()) for line in lines[:SHOWN_LINES]], heading)
+        rows = [list(with_times(line, shown).values()) for line in lines[:SHOWN_LINES]]
+        text += "\n\n" + table(rows, heading)
     if result["gains"]:
         rows = [
             [
                 f"10 % {_better(gain)} {gain['parameter'].replace('_', '-')}",
-                gain["count"],
-                gain["expected"],
-                gain["played"],
+                shown(gain["count"]) if gain["parameter"] == "calc" else gain["count"],
+                shown(gain["expected"]),
+                None if gain["played"] is None else shown(gain["played"]),
             ]
             for gain in result["gains"]
         ]
         text += "\n\n" + table(rows, ["change", "count", "expected", "played"])
     names = ("computed", "sent", "received", "waited")
-    rows = [[name, sum(result[name]), min(result[name]), max(result[name])] for name in names]
+    rows = [[name, *(shown(of(result[name])) for of in (sum, min, max))] for name in names]
     return text + "\n\n" + table(rows, ["processors", "together", "least", "most"])

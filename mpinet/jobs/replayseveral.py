@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 
 from mpinet.base.files import whole_file
 from mpinet.base.numerals import is_whole, quoted
+from mpinet.base.plain import nearest, plain
+from mpinet.base.units import SECONDS, fitting
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.optionrecords import values_of
 from mpinet.commands.options import RecordingOptions
@@ -16,6 +18,8 @@ from mpinet.commands.signature import given, options_of
 from mpinet.errors import MpinetError, UsageError
 from mpinet.experiments.plan import points_of
 from mpinet.jobs.plot import ENDINGS, WIDTH
+from mpinet.jobs.timing import Timed
+from mpinet.machine.timed.ticks import with_times
 from mpinet.machine.transport import Local
 from mpinet.report.curves import curves_of
 from mpinet.report.drawing.figure import library
@@ -75,6 +79,13 @@ def varied(
     return settings
 
 
+class InTime(Job):
+    """Job that plays a program in time."""
+
+    timed: Timed
+    """Network, costs and unit."""
+
+
 class Several(Job):
     """A program in several settings; its result is that of the best one, and a row for each.
 
@@ -97,7 +108,7 @@ class Several(Job):
         self,
         options: Given,
         settings: Sequence[Row],
-        prepare: Callable[[Given], Job],
+        prepare: Callable[[Given], InTime],
         plot: str | Path | None,
     ):
         super().__init__()
@@ -110,6 +121,12 @@ class Several(Job):
                 words = " ".join(f"{name}={value}" for name, value in setting.items())
                 raise type(error)(f"{words}: {error}") from None
         self._best = self._jobs[0]
+        units = {job.timed.unit: None for job in self._jobs}
+        if len(units) > 1:
+            raise UsageError(
+                f"--vary machine: times of these machines are in {' and '.join(units)}. Give one "
+                "unit for all settings, such as --unit ns."
+            )
 
     @property
     def title(self) -> str:
@@ -131,7 +148,7 @@ class Several(Job):
         for row, job in zip(rows, self._jobs, strict=True):
             row["best"] = job is self._best
         if self._plot is not None and transport.rank == 0:
-            self.plotted(found | {"settings": rows}, Path(self._plot))
+            self.plotted(plain(found | {"settings": rows}, nearest), Path(self._plot))
         return found | {"settings": rows}
 
     def plotted(self, result: Row, file: Path) -> None:
@@ -140,9 +157,14 @@ class Several(Job):
 
         require_file(file, ENDINGS, "a plot's file")
         first, *others = result["settings"][0]["options"]
-        curves = curves_of(self.rows(result), first, "time", others)
+        rows, unit = self.rows(result), self._best.timed.unit
+        shown = fitting(min(row["time"] for row in rows), unit)
+        of_shown = float(SECONDS[unit] / SECONDS[shown])
+        rows = [row | {"time": row["time"] * of_shown} for row in rows]
+        curves = curves_of(rows, first, "time", others)
+        labels = (first, f"time in {shown}")
         with whole_file(file) as opened:
-            opened.write(plotted(curves, file.suffix[1:].lower(), WIDTH, (first, "time")))
+            opened.write(plotted(curves, file.suffix[1:].lower(), WIDTH, labels))
 
     def rows(self, result: Row) -> list[Row]:
         """Return a row for each setting."""
@@ -160,7 +182,7 @@ class Several(Job):
 
     def show(self, result: Row) -> str:
         """Format a line for each setting, then the best one."""
-        rows = self.rows(result)
+        rows = [with_times(row, self._best.timed.shown) for row in self.rows(result)]
         lines = [["best" if value is True else "" if value is False else value
                   for value in row.values()] for row in rows]  # fmt: skip
         headings = [name.replace("_", " ") for name in rows[0]]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mpinet.base.units import Unit, byte_time, duration
+from mpinet.base.units import Unit, byte_time, duration, readable
 from mpinet.commands.timeoptions import (
     Time,
     TimeOptions,
@@ -15,6 +17,7 @@ from mpinet.errors import UsageError
 from mpinet.jobs.machines import machine_named
 from mpinet.jobs.opening import routing_of, topology_named
 from mpinet.networks import open as open_topology
+from mpinet.networks.graph import GivenGraph
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row
 
@@ -48,6 +51,8 @@ class Timed(NamedTuple):
     """Parameters of processors and links."""
     unit: str
     """Unit of their times."""
+    bytes_cost: bool = True
+    """Whether a byte has a cost, which may be 0: an option, a machine or a graph's edges say it."""
 
     def hosting(self, processors: int) -> Topology:
         """Return the network whose processors are hosted; without one, a complete graph's."""
@@ -56,11 +61,46 @@ class Timed(NamedTuple):
     @property
     def where(self) -> str:
         """Words for it."""
-        return self.topology.name if self.topology else f"processors {self.costs.flat} apart"
+        from mpinet.machine.timed.ticks import units_of
+
+        if self.topology:
+            return self.topology.name
+        return f"processors {self.shown(units_of(self.costs.flat, self.costs.ticks))} apart"
+
+    def shown(self, time: float | Fraction) -> str:
+        """Return a time in units as a person reads it."""
+        return readable(time, self.unit)
+
+    def require_byte_cost(self, command: str, first: str) -> None:
+        """Refuse messages whose bytes would cost nothing because no option says a cost.
+
+        Parameters
+        ----------
+        command, first : str
+            The command, and its first word, of which the sentence makes an example.
+
+        Raises
+        ------
+        UsageError
+            Nothing says what a byte costs.
+        """
+        if self.bytes_cost:
+            return
+        options, machine = "--time-byte, --gap-byte", "slingshot"
+        if self.topology is None:
+            options, machine = "--gap-byte", "loggopsim"
+            here = ["--flat", "1us", *(["--processors", "64"] if command == "tune" else [])]
+        else:  # a graph that was built in Python has no name by which it is opened
+            here = ["--on", "TOPO" if isinstance(self.topology, GivenGraph) else self.topology.name]
+        words = shlex.join(["mpinet", command, first, *here, "--machine", machine])
+        raise UsageError(
+            f"Messages have bytes, and a byte has no cost yet: give {options} (0 is allowed) or "
+            f"--machine, as in {words}"
+        )
 
 
 def timed_of(options: TimeOptions) -> Timed:
-    """Open the network, and read what processors and links take, in whole units.
+    """Open the network, and read what processors and links take.
 
     Raises
     ------
@@ -77,16 +117,25 @@ def timed_of(options: TimeOptions) -> Timed:
     if (on is None) == (flat is None):
         raise UsageError("Give either --on TOPO, a network, or --flat TIME, a latency without one.")
     unit = options.unit or preset.get("unit", "ns")
+    of_bytes = {"overhead_byte": options.overhead_byte, "gap_byte": options.gap_byte}
     if on is not None:
         topology = topology_named(on)
-        costs = _costs(options, preset, preset | dict(topology.link_costs), unit, 0)
+        known = preset | dict(topology.link_costs)
+        costs = _costs(options, preset, known, unit, 0)
         routing = routing_of(topology, options.routing, options.seed)
-        return Timed(topology, routing, costs, unit)
+        said = _is_said({**of_bytes, "time_byte": options.time_byte}, known)
+        return Timed(topology, routing, costs, unit, said)
     of_links = {"routing": options.routing, "duplex": options.duplex, "place": options.place}
     for name, value in of_links.items():
         if value not in (None, "full", "identity"):
             raise UsageError(f"--{name} does not apply: with --flat there are no links.")
-    return Timed(None, None, _costs(options, preset, preset, unit, flat or 0), unit)
+    costs = _costs(options, preset, preset, unit, flat or 0)
+    return Timed(None, None, costs, unit, _is_said(of_bytes, preset))
+
+
+def _is_said(given: Mapping[str, Times | None], known: Mapping[str, Any]) -> bool:
+    """Return whether any of some costs is given, or known from elsewhere."""
+    return any(value is not None or name in known for name, value in given.items())
 
 
 def _preset(name: str, needs_no_latency: bool) -> dict[str, Any]:
@@ -122,17 +171,17 @@ def _costs(
 
     latency = _by_class(options.latency, of_links.get("latency", 1))
     time_byte = _by_class(options.time_byte, of_links.get("time_byte", 0))
-    return Costs(
-        duration(given(options.overhead, "overhead"), unit),
-        byte_time(given(options.overhead_byte, "overhead_byte"), unit),
-        duration(given(options.gap, "gap"), unit),
-        byte_time(given(options.gap_byte, "gap_byte"), unit),
-        preset.get("eager") if options.eager is None else options.eager,
-        tuple(duration(text, unit) for text in latency),
-        tuple(byte_time(text, unit) for text in time_byte),
-        duration(flat, unit),
-        options.mode,
-        options.duplex == "half",
+    return Costs.exact(
+        overhead=duration(given(options.overhead, "overhead"), unit),
+        overhead_byte=byte_time(given(options.overhead_byte, "overhead_byte"), unit),
+        gap=duration(given(options.gap, "gap"), unit),
+        gap_byte=byte_time(given(options.gap_byte, "gap_byte"), unit),
+        eager=preset.get("eager") if options.eager is None else options.eager,
+        latencies=[duration(text, unit) for text in latency],
+        byte_times=[byte_time(text, unit) for text in time_byte],
+        flat=duration(flat, unit),
+        mode=options.mode,
+        half_duplex=options.duplex == "half",
     )
 
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mpinet.base.files import whole_file
 from mpinet.base.memory import bytes_of
 from mpinet.base.numerals import quoted
+from mpinet.base.units import SECONDS, fitting
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.tune import TuneOptions
 from mpinet.errors import UsageError
 from mpinet.jobs.plot import ENDINGS
 from mpinet.jobs.timing import Timed, timed_of
+from mpinet.machine.timed.ticks import in_units
 from mpinet.report.curves import Curve, Dot
 from mpinet.report.drawing.figure import library
 from mpinet.report.files import require_file
@@ -63,6 +66,7 @@ def prepare(options: TuneOptions) -> Job:
     timed.costs.window(timed.topology is None, timed.costs.eager is not None)
     where = np.arange(count) if places is None else places
     demands = [Demand(options.collective, size, where) for size in sizes_of(options.bytes)]
+    timed.require_byte_cost("tune", options.collective)
     return Tune(options, timed, names, demands, segment)
 
 
@@ -98,18 +102,27 @@ def sizes_of(text: str | int) -> list[int]:
     return sizes
 
 
-def draw_times(points: Mapping[str, Mapping[int, int]], title: str, unit: str, file: Path) -> None:
+def draw_times(
+    points: Mapping[str, Mapping[int, float]], title: str, unit: str, file: Path
+) -> None:
     """Draw times over bytes, both by powers of ten; the file's ending says how."""
     from mpinet.report.drawing.axes import plotted
 
     require_file(file, ENDINGS, "a plot's file")
+    times = [time for each in points.values() for time in each.values()]
+    shown = fitting(min(filter(None, times), default=0), unit)
+    of_shown = SECONDS[unit] / SECONDS[shown]
+
+    def dot(size: int, time: float) -> Dot:
+        value = float(Fraction(time) * of_shown)
+        return Dot(size, value, value, value, 1)
+
     curves = [
-        Curve(title, name, [Dot(size, time, time, time, 1) for size, time in each.items()])
-        for name, each in points.items()
+        Curve(title, name, [dot(*point) for point in each.items()]) for name, each in points.items()
     ]
     kind = file.suffix[1:].lower()
     with whole_file(file) as opened:
-        opened.write(plotted(curves, kind, WIDTH, ("bytes", f"time in {unit}"), log="xy"))
+        opened.write(plotted(curves, kind, WIDTH, ("bytes", f"time in {shown}"), log="xy"))
 
 
 def _names(given: str | Sequence[str] | None, known: Iterable[str]) -> list[str] | None:
@@ -166,6 +179,7 @@ class Tune(Job):
                 }
                 for name, time in times.items()
             ]
+        rows = [in_units(row, self._timed.costs.ticks) for row in rows]
         if self._options.plot is not None and transport.rank == 0:
             self.plotted(rows, Path(self._options.plot))
         return rows
@@ -174,7 +188,7 @@ class Tune(Job):
 
     def plotted(self, result: list[Row], file: Path) -> None:
         """Draw time over bytes, both by powers of ten, and the bound."""
-        points: dict[str, dict[int, int]] = {}
+        points: dict[str, dict[int, float]] = {}
         for row in result:
             points.setdefault(row["algorithm"], {})[row["bytes"]] = row["time"]
         points["lower bound"] = {row["bytes"]: row["lower_bound"] for row in result}
@@ -207,7 +221,7 @@ class Tune(Job):
         """Format a line per size: the times of all algorithms, the best one, the bound."""
         names = [*dict.fromkeys(row["algorithm"] for row in result)]
         sizes = [*dict.fromkeys(row["bytes"] for row in result)]
-        lines = []
+        lines, shown = [], self._timed.shown
         for size in sizes:
             here = {row["algorithm"]: row for row in result if row["bytes"] == size}
             best = ", ".join(name for name, row in here.items() if row["best"])
@@ -215,11 +229,11 @@ class Tune(Job):
             lines.append(
                 [
                     size,
-                    *(here[name]["time"] for name in names),
-                    bound["lower_bound"],
+                    *(shown(here[name]["time"]) for name in names),
+                    shown(bound["lower_bound"]),
                     bound["lower_by"],
                     best,
                 ]
             )
-        heading = f"{self._options.collective} on {self._timed.where}, in {self._timed.unit}"
+        heading = f"{self._options.collective} on {self._timed.where}"
         return f"{heading}\n{table(lines, ['bytes', *names, 'bound', 'by', 'best'])}"

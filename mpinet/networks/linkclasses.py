@@ -7,6 +7,7 @@ the same names are (``500``, ``1.5us``, ``25GB/s``), and each combination of the
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,7 +18,7 @@ from mpinet.errors import TopologyError, UsageError
 if TYPE_CHECKING:
     import networkx
 
-READERS: dict[str, Callable[..., int]] = {"latency": duration, "time_byte": byte_time}
+READERS: dict[str, Callable[..., Fraction]] = {"latency": duration, "time_byte": byte_time}
 """Attribute -> function that reads it."""
 
 MOST_CLASSES = 1 << 16
@@ -71,7 +72,9 @@ def link_classes(where: str, graph: networkx.Graph) -> LinkClasses:
     return LinkClasses([places[row] for row in rows], names, by_class)
 
 
-def _column(where: str, graph: networkx.Graph, name: str, read: Callable[[str], int]) -> list[str]:
+def _column(
+    where: str, graph: networkx.Graph, name: str, read: Callable[[str], object]
+) -> list[str]:
     """Return the texts of an attribute, edge by edge; none where no edge has it."""
     texts, known, without = list[str](), set[str](), None
     for u, v, value in graph.edges(data=name):

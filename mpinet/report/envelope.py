@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from hashlib import sha256
 from typing import Any
 
-from mpinet.base.plain import plain
+from mpinet.base.plain import nearest, plain
 from mpinet.base.version import __version__
 from mpinet.report.made import made
 
 
+def exact(value: Fraction) -> list[int]:
+    """Return the exact value of a time that is not whole: ticks, and ticks in a unit."""
+    return [value.numerator, value.denominator]
+
+
 def digest(result: Any) -> str:
-    """sha256 of the canonical JSON of a result: keys sorted, no blanks."""
-    text = json.dumps(plain(result), sort_keys=True, separators=(",", ":"), allow_nan=False)
+    """sha256 of the canonical JSON of a result: keys sorted, no blanks, fractions exact."""
+    text = json.dumps(plain(result, exact), sort_keys=True, separators=(",", ":"), allow_nan=False)
     return sha256(text.encode()).hexdigest()
 
 
@@ -63,7 +69,7 @@ def envelope(
         "seed": seed,
         "ranks": ranks,
         "digest": digest(result if lasting is None else lasting),
-        "result": plain(result),
+        "result": plain(result, nearest),
         "seconds": seconds,
         "made": made(),
     }

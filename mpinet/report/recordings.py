@@ -7,6 +7,7 @@ import json
 import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any, BinaryIO, NoReturn, get_args
@@ -17,7 +18,7 @@ from mpinet.base.arrays import Ints
 from mpinet.base.damage import DAMAGED
 from mpinet.base.files import seekable, whole_file
 from mpinet.base.memory import require_memory
-from mpinet.base.units import Unit
+from mpinet.base.units import Unit, readable
 from mpinet.errors import FileError, MpinetError, OutputError
 from mpinet.machine.trace import CALL, Records, Trace, merged
 from mpinet.machine.transport import Local
@@ -292,6 +293,8 @@ def _check(path: Path, recording: Recording) -> None:
     if is_timed(header):
         if header["unit"] not in UNITS:
             _refuse(path, "its header has no unit of time")
+        if type(ticks := header.get("ticks", 1)) is not int or ticks < 1:
+            _refuse(path, "its header has no number of ticks")
         ranges += [(moves["begin"], 0, steps), (moves["step"] - moves["begin"], 0, steps)]
         ranges += [(moves["free"] - moves["begin"], 0, steps)]
     for numbers, least, most in ranges:
@@ -320,6 +323,7 @@ def in_steps(recording: Recording) -> Recording:
     columns = moves | {"step": step, "message": message}
     order = np.lexsort((message, moves["port"], moves["sender"], step))
     steps = -(-header["steps"] // width)
-    told = header | {"steps": steps, "step": f"{width:,} {header['unit']}"}
+    step_time = Fraction(width, header.get("ticks", 1))
+    told = header | {"steps": steps, "step": readable(step_time, header["unit"])}
     slots = {name: calls[name] // width for name in ("call_begin", "call_end")}
     return Recording(told, {name: columns[name][order] for name in MOVES}, calls | slots)

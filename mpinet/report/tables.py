@@ -29,6 +29,9 @@ class Table:
 
 _kept: ContextVar[list[Table] | None] = ContextVar("tables", default=None)
 
+TIME_UNIT = re.compile(" (s|ms|us|ns|ps|fs)$")
+"""Pattern of a time's unit behind its number."""
+
 MARK = re.compile("\x02([0-9]+)\x03")
 """Pattern of the mark that stands for a table in a text that is laid out by others."""
 
@@ -123,6 +126,8 @@ def cell_text(value: Any) -> str:
 
 
 def _is_number(cell: str) -> bool:
+    """Return whether a cell is a number, a time, or a missing one."""
+    cell = TIME_UNIT.sub("", cell)
     return cell == "-" or cell.replace(",", "").replace(".", "", 1).removeprefix("-").isdigit()
 
 

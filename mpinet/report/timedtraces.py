@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
+from mpinet.base.units import SECONDS
 from mpinet.report.recordings import UNITS, Recording
 
 PROCESSORS, LINKS = 1, 2
@@ -26,6 +29,17 @@ def clock(unit: str, time: int) -> str:
         return str(time * 10**power)
     whole, rest = divmod(time, 10**-power)
     return f"{whole}.{rest:0{-power}}" if rest else str(whole)
+
+
+def moment(header: Mapping[str, Any], time: int) -> tuple[str, int]:
+    """Return a time of a recording as a whole number of a unit, and the unit.
+
+    Times that are counted in shorter ticks are rounded to the femtosecond.
+    """
+    unit, ticks = header["unit"], header.get("ticks", 1)
+    if ticks == 1:
+        return unit, time
+    return "fs", round(Fraction(time, ticks) * (SECONDS[unit] / SECONDS["fs"]))
 
 
 def track_of(call: str) -> str:
@@ -62,12 +76,11 @@ def timed_events(recording: Recording) -> Iterator[str]:
         yield _meta(LINKS, int(link[at]) + 1, "thread_name", "name", ends)
         yield _meta(LINKS, int(link[at]) + 1, "thread_sort_index", "sort_index", int(link[at]))
     yield from _calls(recording, track)
-    unit = header["unit"]
     for place, begin, free, message in zip(
         *(array.tolist() for array in (link, moves["begin"], moves["free"], moves["message"])),
         strict=True,
     ):
-        yield _slice(LINKS, place, unit, begin, free, f"message {message}", "link", "")
+        yield _slice(LINKS, place, header, begin, free, f"message {message}", "link", "")
 
 
 def _calls(recording: Recording, track: np.ndarray) -> Iterator[str]:
@@ -78,12 +91,20 @@ def _calls(recording: Recording, track: np.ndarray) -> Iterator[str]:
     ):
         name, file, line = header["sites"][number]
         at = f"{file}:{line}" if file and line else file
-        yield _slice(PROCESSORS, place, header["unit"], begin, end, name, "call", at)
+        yield _slice(PROCESSORS, place, header, begin, end, name, "call", at)
 
 
 def _slice(
-    group: int, track: int, unit: str, begin: int, end: int, name: str, kind: str, at: str
+    group: int,
+    track: int,
+    header: Mapping[str, Any],
+    begin: int,
+    end: int,
+    name: str,
+    kind: str,
+    at: str,
 ) -> str:
+    (unit, begin), (_, end) = moment(header, begin), moment(header, end)
     where = f',"args":{{"at":{json.dumps(at)}}}' if at else ""
     return (
         f',\n{{"ph":"X","pid":{group},"tid":{track + 1},"ts":{clock(unit, begin)},'
@@ -98,10 +119,10 @@ def _meta(group: int, track: int, what: str, field: str, value: object) -> str:
     )
 
 
-def arrow(link: int, unit: str, begin: int, phase: str, number: int) -> str:
+def arrow(link: int, header: Mapping[str, Any], begin: int, phase: str, number: int) -> str:
     """Return one end of an arrow between two links of a message's way."""
     binding = ',"bp":"e"' if phase == "f" else ""
     return (
         f',\n{{"ph":"{phase}","id":{number},"cat":"message","name":"hop","pid":{LINKS},'
-        f'"tid":{link + 1},"ts":{clock(unit, begin)}{binding}}}'
+        f'"tid":{link + 1},"ts":{clock(*moment(header, begin))}{binding}}}'
     )

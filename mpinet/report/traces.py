@@ -60,7 +60,7 @@ def perfetto(recording: Recording) -> Iterator[str]:
         for place, ends in enumerate(_arrows(moves)):
             for phase, at in zip("sf", ends, strict=True):
                 link = int(moves["sender"][at]) * header["ports"] + int(moves["port"][at])
-                yield arrow(link, header["unit"], int(moves["begin"][at]), phase, place + 1)
+                yield arrow(link, header, int(moves["begin"][at]), phase, place + 1)
         yield "\n]}\n"
         return
     for node in _nodes(recording):

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
 
 from mpinet.errors import UsageError
 
 MOST_COST = 1 << 40
-"""Largest parameter: units of time, and bytes of the largest eager message."""
+"""Largest parameter: ticks of time, and bytes of the largest eager message."""
 
 
 @dataclass(frozen=True)
 class Costs:
-    """Parameters of processors and links, in units of time.
+    """Parameters of processors and links, in ticks of time.
 
     Raises
     ------
@@ -40,6 +43,39 @@ class Costs:
     """Way in which messages cross several links: ``"cut"``, ``"store"`` or ``"ideal"``."""
     half_duplex: bool = False
     """True if the two directions of a link share it."""
+    ticks: int = 1
+    """Ticks of a unit of time."""
+
+    @classmethod
+    def exact(
+        cls,
+        *,
+        latencies: Sequence[Fraction],
+        byte_times: Sequence[Fraction],
+        eager: int | None = None,
+        mode: str = "cut",
+        half_duplex: bool = False,
+        **times: Fraction,
+    ) -> Costs:
+        """Return costs that are given in units, in the longest tick that divides all of them.
+
+        Examples
+        --------
+        >>> costs = Costs.exact(latencies=[Fraction(5, 2)], byte_times=[Fraction(1, 300)])
+        >>> costs.latencies, costs.byte_times, costs.ticks
+        ((750,), (1,), 300)
+        """
+        given = [*times.values(), *latencies, *byte_times]
+        ticks = lcm(*(time.denominator for time in given))
+        return cls(
+            **{name: int(time * ticks) for name, time in times.items()},
+            eager=eager,
+            latencies=tuple(int(time * ticks) for time in latencies),
+            byte_times=tuple(int(time * ticks) for time in byte_times),
+            mode=mode,
+            half_duplex=half_duplex,
+            ticks=ticks,
+        )
 
     def __post_init__(self) -> None:
         named = {
@@ -57,10 +93,25 @@ class Costs:
             f"The time per byte of class {i}": (time, 0) for i, time in enumerate(self.byte_times)
         }
         for name, (value, least) in named.items():
+            if value > MOST_COST and self.ticks > 1 and name != "eager":
+                raise UsageError(
+                    f"{name} ({value / self.ticks:.6g}) is more than 2^40 ticks of "
+                    f"{1 / self.ticks:.6g} unit. A tick divides all costs: round the costs."
+                )
             if not least <= value <= MOST_COST:
-                raise UsageError(f"{name} is {least}..2^40 units, not {value}.")
+                above = "more than 0" if least else "0 or more"
+                raise UsageError(f"{name} is {above}, and at most 2^40 units, not {value}.")
         if not self.latencies or not self.byte_times:
             raise UsageError("Links have a latency and a time per byte, of one class at least.")
+
+    def too_long(self, what: str) -> str:
+        """Return the sentence on what takes longer than any run may."""
+        if self.ticks == 1:
+            return f"{what} takes longer than 2^60 units of time: take a larger unit."
+        return (
+            f"{what} takes longer than 2^60 ticks of 1/{self.ticks} unit. A tick divides all "
+            "costs: round the costs, or take a larger unit."
+        )
 
     def window(self, flat: bool, answers: bool) -> int:
         """Return the least time in which what happens at one place reaches another.

@@ -19,6 +19,7 @@ from mpinet.machine.timed.layout import (
     LATEST,
     MARK_BITS,
     MARKS,
+    NEVER,
     NONE,
     NOTE_BITS,
     REQUEST_BITS,
@@ -98,7 +99,7 @@ def let_pass(m, server, routes, hosting, state, rules, ledger):
     server.free = through
     server.busy += busy
     server.carried += message.length
-    if through > LATEST or server.busy > LATEST:
+    if through > LATEST or server.busy > LATEST or ledger.waits > NEVER:
         ledger.wrong = TOO_LATE
         return
     if rules.noted:

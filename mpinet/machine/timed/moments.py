@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from mpinet.base.arrays import Ints
+from mpinet.errors import TooLarge
 from mpinet.machine.timed import layout
 from mpinet.machine.timed.costs import Costs
 from mpinet.machine.timed.layout import BEGIN, END, INDEX, NODE, NOTE_BITS, PLACE, SOURCE, WHAT
@@ -166,7 +167,16 @@ def accounts(transport: Local, notes: Ints, program: Program, ends: Ints) -> dic
         The program, its processors those of the network.
     ends : ndarray of int64, shape (processors,)
         When each is done; its CPUs waited when they did nothing else before.
+
+    Raises
+    ------
+    TooLarge
+        On every rank: the times of a processor's CPUs together do not fit into 64 bits.
     """
+    if (program.cpus + 1) * int(ends.max(initial=0)) > layout.NEVER:
+        raise TooLarge(
+            f"{program.name}: the times of {program.cpus} CPUs together are longer than 2^62 ticks."
+        )
     kinds, spent = notes[:, WHAT] & layout.NOTE_KINDS, notes[:, END] - notes[:, BEGIN]
     sums = np.zeros((3, program.processors), np.int64)
     began, taken = kinds == layout.BEGAN, kinds == layout.TAKEN

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mpinet.base.arrays import Ints
+from mpinet.errors import TooLarge
 from mpinet.machine.machine import Machine
 from mpinet.machine.timed import layout
 from mpinet.machine.timed.program import Program
@@ -23,6 +24,9 @@ SHOWN_STUCK = 10
 SHOWN_LINKS = 10
 """Busiest links that are listed."""
 
+HALF = 32
+"""Bits of the lower half of a time; sums of halves fit into 64 bits on all ranks together."""
+
 Row = dict[str, Any]
 
 
@@ -34,10 +38,9 @@ def result_of(run: TimedRun) -> Row:
     """
     transport, ledger, state = run.machine.transport, run.ledger, run.state
     busy, carried = state.servers["busy"], state.servers["carried"]
-    counts = np.array(
-        [ledger.messages, ledger.hops, ledger.waits, ledger.unmatched, int(busy.sum())], np.int64
-    )
-    messages, hops, waits, unmatched, total = (int(n) for n in transport.sum(counts))
+    counts = np.array([ledger.messages, ledger.hops, ledger.unmatched], np.int64)
+    messages, hops, unmatched = (int(n) for n in transport.sum(counts))
+    waits, total = (_total(run, np.asarray(times)) for times in ([ledger.waits], busy))
     largest = np.array([busy.max(initial=0), carried.max(initial=0)], np.int64)
     busiest, most_bytes = (int(n) for n in transport.max(largest))
     ends = _ends(run)
@@ -57,6 +60,23 @@ def result_of(run: TimedRun) -> Row:
         "stuck_operations": first,
         "busiest_links": _busiest(run, busy, carried),
     }
+
+
+def _total(run: TimedRun, times: Ints) -> int:
+    """Return the sum of all ranks' times (collective).
+
+    Raises
+    ------
+    TooLarge
+        On every rank: the sum is longer than 2^62 ticks, which a rank's part of it may not be.
+    """
+    halves = np.array([(times >> HALF).sum(), (times & (1 << HALF) - 1).sum()], np.int64)
+    high, low = (int(half) for half in run.machine.transport.sum(halves))
+    if (high << HALF) + low > layout.NEVER:
+        raise TooLarge(
+            run.costs.too_long("All that waits for links, or keeps links busy, together")
+        )
+    return (high << HALF) + low
 
 
 def _ends(run: TimedRun) -> Ints:

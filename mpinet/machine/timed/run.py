@@ -155,10 +155,7 @@ class TimedRun:
         kinds = np.unique(2 * open_source + open_tag)
         most_byte = max(costs.gap_byte, costs.overhead_byte, *costs.byte_times)
         if program.largest * most_byte > layout.LATEST:
-            raise TooLarge(
-                f"{program.name}: a message of {program.largest} bytes takes longer than 2^60 "
-                "units: take a larger unit."
-            )
+            raise TooLarge(costs.too_long(f"{program.name}: a message of {program.largest} bytes"))
         serving = layout.FULL
         if not flat and not topology.links:
             serving = layout.BUS
@@ -438,7 +435,7 @@ class TimedRun:
     def _error(self) -> RoutingError | TooLarge:
         ledger = self.ledger
         if ledger.wrong == layout.TOO_LATE or self.routing is None:
-            return TooLarge("The run takes longer than 2^60 units of time: take a larger unit.")
+            return TooLarge(self.costs.too_long("The run"))
         who = f"Routing {self.routing.name} on {self.machine.topology.name}"
         whose = f"a message from {ledger.wrong_source} to {ledger.wrong_target}"
         node = ledger.wrong_node

@@ -93,7 +93,7 @@ def _rate_of(where: str, u: object, v: object, said: dict[str, object]) -> Fract
         if given is not None:
             return rate(str(given))
         if "time_byte" in said:
-            return Fraction(10**15, byte_time(str(said["time_byte"]), "fs"))
+            return 10**15 / byte_time(str(said["time_byte"]), "fs")
         raise UsageError("it has none.")
     except (UsageError, ZeroDivisionError) as error:
         reason = "it is infinite." if isinstance(error, ZeroDivisionError) else error

@@ -73,20 +73,28 @@ class Wiring:
 
 @cache
 def attributes(latency: Fraction | None, rate: Fraction | None) -> Mapping[str, Any]:
-    """Return what an edge of a latency and a rate has: texts, and the exact bandwidth."""
+    """Return what an edge of a latency and a rate has: texts, and the exact bandwidth.
+
+    Files of other programs have costs of many digits. Texts are rounded to the femtosecond, because
+    a run's tick would be too short.
+    """
     costs = {"latency": latency, "time_byte": None if rate is None else 1 / rate}
-    said = {name: written(cost) for name, cost in costs.items() if cost is not None}
+    said = {
+        name: written(Fraction(round(cost * 10**15), 10**15))
+        for name, cost in costs.items()
+        if cost is not None
+    }
     return said if rate is None else said | {"bandwidth": rate}
 
 
 def written(seconds: Fraction) -> str:
-    """Write a time in the largest unit in which it is whole, rounded to the femtosecond.
+    """Write a time in the largest unit in which it is whole, or as a fraction of a femtosecond.
 
     Examples
     --------
-    >>> written(Fraction(1, 125_000_000))
-    '8ns'
+    >>> written(Fraction(1, 125_000_000)), written(1 / Fraction(300 * 10**9))
+    ('8ns', '10000/3fs')
     """
-    whole = round(seconds * 10**15)
-    unit = next(unit for unit, size in SECONDS.items() if whole % (size * 10**15) == 0)
-    return f"{whole // int(SECONDS[unit] * 10**15)}{unit}"
+    whole = (unit for unit, size in SECONDS.items() if (seconds / size).denominator == 1)
+    unit = next(whole, "fs")
+    return f"{seconds / SECONDS[unit]}{unit}"

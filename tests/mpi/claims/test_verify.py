@@ -8,9 +8,9 @@ from mpinet.claims import claim, over
 from mpinet.claims.ledger import claims_in
 from mpinet.claims.verify import verify
 from mpinet.cli.commands import parse
-from mpinet.commands import module_of
 from mpinet.errors import UsageError
 from mpinet.experiments.journal import Journal
+from mpinet.jobs import module_of
 from mpinet.machine import Machine
 from mpinet.machine.transport import Local, world
 from mpinet.report.envelope import digest

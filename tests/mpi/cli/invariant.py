@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from mpinet.cli.commands import parse
-from mpinet.commands import module_of
+from mpinet.jobs import module_of
 from mpinet.machine.transport import Local, world
 from mpinet.report.envelope import digest
 
@@ -19,7 +19,12 @@ MAPPED = [
     f"replay {GOAL} --on ring:9 --mode store --duplex half --time-byte 1 --latency 20 --why",
     f"replay {GOAL} --machine cs2 --overhead 1500",
     "replay allreduce:double-tree,90,segment=30 --on ring:9 --time-byte 2 --place search --tries 8",
-    f"replay {GOAL} --vary on=ring:9 --vary on=torus:3x3 --vary place=random --vary mode=store",
+    f"replay {GOAL} --time-byte 0 --vary on=ring:9 --vary on=torus:3x3 --vary place=random "
+    "--vary mode=store",
+    f"replay {GOAL} --on torus:3x3 --latency 2.5,7/3 --time-byte 300GB/s,46GB/s --gap-byte 900GB/s "
+    "--eager 64 --why",
+    "tune allreduce --on ring:6 --bytes 60,6kB --time-byte 1.8TB/s --overhead 0.7",
+    "pareto gossip dgx1 --chunks 1 --alpha 700ns --beta 450GB/s --unit us --bytes 60",
     "tune allreduce --on mesh:3x2 --bytes 60,6kB --place random --seed 3 --time-byte 1",
     "pareto allreduce ring:6 --chunks 2 --alpha 2 --beta 1 --bytes 60",
     "show ccc:4 --distances",

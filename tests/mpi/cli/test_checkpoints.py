@@ -12,8 +12,8 @@ import pytest
 from mpi.machine.ranks import shared_folder, some_ranks
 
 from mpinet.cli.commands import parse
-from mpinet.commands import module_of
 from mpinet.errors import FileError, Suspended
+from mpinet.jobs import module_of
 from mpinet.machine.checkpoint import Checkpointer, read_manifest
 from mpinet.machine.traffic import run as runs
 from mpinet.machine.transport import STOP, Local, alone, world

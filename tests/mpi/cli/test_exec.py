@@ -12,9 +12,9 @@ from mpi.machine.ranks import MAPPINGS, mapping_of, transport
 import mpinet
 from mpinet import examples
 from mpinet.cli.commands import parse
-from mpinet.commands import module_of
 from mpinet.commands.exec import ExecResult, Tried
 from mpinet.errors import UsageError
+from mpinet.jobs import module_of
 from mpinet.machine.transport import Local
 from mpinet.mpi.script import run_script
 from mpinet.report.envelope import digest

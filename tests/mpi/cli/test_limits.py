@@ -10,8 +10,8 @@ from mpinet.base import memory
 from mpinet.base.launched import launched_rank, launched_ranks
 from mpinet.cli.commands import parse
 from mpinet.cli.session import Session
-from mpinet.commands import module_of
 from mpinet.errors import TooLarge, UsageError
+from mpinet.jobs import module_of
 from mpinet.machine import room
 
 THERE_IS = 2**34  # bytes on every host of these tests

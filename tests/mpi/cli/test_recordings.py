@@ -11,8 +11,8 @@ import pytest
 
 import mpinet
 from mpinet.cli.commands import parse
-from mpinet.commands import module_of
 from mpinet.errors import TooLarge
+from mpinet.jobs import module_of
 from mpinet.machine import trace as traces
 from mpinet.machine.transport import Local, world
 from mpinet.report.recordings import read_recording

@@ -24,7 +24,7 @@ POINTS = 3 * 2 * 2 * 3
 def swept(transport: Local, **options: object) -> tuple[dict, str]:
     """What a sweep of the plan tells, and its table; empty but on rank 0."""
     sweep = function_of("sweep")
-    job = prepared(sweep, given(sweep, {"plan": PLAN, **options}))
+    job = prepared(given(sweep, {"plan": PLAN, **options}))
     found = job.run(transport, lambda *done: None)
     return found, as_csv(job.table)
 

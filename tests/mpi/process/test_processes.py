@@ -10,8 +10,8 @@ from mpi.machine.ranks import MAPPINGS, everyone, mapping_of, transport
 import mpinet
 from mpinet import ModelViolation, process, rule
 from mpinet.cli.commands import parse
-from mpinet.commands import module_of
 from mpinet.errors import ConservationError, Deadlock, ProgramError, RoutingError
+from mpinet.jobs import module_of
 from mpinet.machine import PortModel, hop
 from mpinet.machine.router import Router
 from mpinet.machine.transport import Local

@@ -9,8 +9,8 @@ from serial.machine.outcome import moves_of, together
 
 import mpinet
 from mpinet.cli.commands import parse
-from mpinet.commands import module_of
 from mpinet.errors import UsageError
+from mpinet.jobs import module_of
 from mpinet.machine.trace import Trace
 from mpinet.programs.circulate import circulate
 from mpinet.programs.schedules.exchange import DimensionExchange

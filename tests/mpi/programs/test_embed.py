@@ -10,8 +10,8 @@ from serial.machine.reference import BruteForceRouter, direction
 
 import mpinet
 from mpinet.cli.commands import parse
-from mpinet.commands import module_of
 from mpinet.errors import UsageError
+from mpinet.jobs import module_of
 from mpinet.machine.model import PortModel
 from mpinet.networks.routing import path
 from mpinet.programs import ascend

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from mpinet.cli.commands import parse
-from mpinet.commands import module_of
+from mpinet.jobs import module_of
 from mpinet.jobs.machinejob import MachineJob
 from mpinet.machine.transport import world
 

@@ -10,8 +10,8 @@ from serial.machine.outcome import moves_of, together
 
 import mpinet
 from mpinet.cli.commands import parse
-from mpinet.commands import module_of
 from mpinet.errors import ModelViolation, UsageError
+from mpinet.jobs import module_of
 from mpinet.machine import Machine, PortModel
 from mpinet.machine.trace import Trace
 from mpinet.machine.transport import Local, world

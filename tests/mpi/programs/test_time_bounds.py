@@ -219,7 +219,7 @@ def test_the_picture_has_the_times_of_all_algorithms_and_the_bound(tmp_path, mon
 
 
 def test_algorithms_for_powers_of_two_are_left_out_elsewhere_unless_they_are_named():
-    found = mpinet.tune("allgather", on="ring:6", bytes="6,60")
+    found = mpinet.tune("allgather", on="ring:6", bytes="6,60", time_byte=0)
     assert [row.algorithm for row in found] == ["ring", "bruck"] * 2
     with pytest.raises(UsageError, match="a power of two"):
-        mpinet.tune("allgather", on="ring:6", bytes=6, algorithms="bine")
+        mpinet.tune("allgather", on="ring:6", bytes=6, algorithms="bine", time_byte=0)

@@ -11,8 +11,8 @@ from mpi.scripts import playing
 from mpi.scripts.playing import PRELUDE
 
 from mpinet.cli.commands import parse
-from mpinet.commands import module_of
 from mpinet.errors import Deadlock, ProgramError
+from mpinet.jobs import module_of
 from mpinet.machine.transport import Local
 from mpinet.mpi.world import trees
 from mpinet.mpi.world.trees import Pattern

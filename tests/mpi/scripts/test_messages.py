@@ -53,7 +53,7 @@ def test_the_program_sends_what_the_script_has_sent_and_ends(mapping, tmp_path):
     sends = program.kind == SEND
     others = sum(account.messages for account in alone.accounts)
     acknowledged = sum(account.calls for account in alone.accounts if account.kind == "ssend")
-    result = mpinet.replay(program, on="torus:3x2", latency=5, overhead=2)
+    result = mpinet.replay(program, on="torus:3x2", latency=5, time_byte=0, overhead=2)
     assert (result.stuck, result.unmatched) == (0, 0)
     assert result.messages == sends.sum() == others - acknowledged + program.processors
     assert result.hops == alone.hops - _hops_of_answers(alone)
@@ -92,7 +92,7 @@ comm.Recv(np.empty(8), left)
 
 def test_what_is_posted_is_waited_for_where_the_script_waits(tmp_path):
     _, found = played(tmp_path, "ring:4", OVERLAP, where=Local(), compute=0)
-    result = mpinet.replay(found.traced.program, flat=1000, overhead=30)
+    result = mpinet.replay(found.traced.program, flat=1000, overhead=30, gap_byte=0)
     begun_together = 4 * 30 + 1000 - 3 * 30 + 4 * 30
     assert result.time <= begun_together + 30 + 1000 + 30
 

@@ -53,7 +53,7 @@ LINES = [
     "certify {folder}/width.json",
     "schedule export gossip ring:6 --out {folder}/gossip.csv",
     "schedule export gossip ring:6 --items 2 --out {folder}/gossip2.csv",
-    "tune allgather --on ring:6 --bytes 60",
+    "tune allgather --on ring:6 --bytes 60 --time-byte 300GB/s",
     "pareto allgather ring:6 --chunks 2 --alpha 1 --beta 1 --bytes 60",
     "schedule generate allreduce:ring,1kB,processors=4 --out {folder}/ring.goal",
     "schedule run {folder}/ring.csv --on ring:6",

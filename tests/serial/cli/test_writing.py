@@ -51,11 +51,11 @@ OWN = {
         ".png",
     ),
     ("replay", "--plot"): (
-        "replay allreduce:ring,1kB,processors=4 --on ring:4 --vary place=identity "
+        "replay allreduce:ring,1kB,processors=4 --on ring:4 --time-byte 1 --vary place=identity "
         "--vary place=random --plot",
         ".svg",
     ),
-    ("tune", "--plot"): ("tune allgather --on ring:4 --bytes 1kB,2kB --plot", ".png"),
+    ("tune", "--plot"): ("tune allgather --on ring:4 --bytes 1kB,2kB --time-byte 1 --plot", ".png"),
     ("plot", "-o"): ("plot rows.csv --x x --y y -o", ".svg"),
     ("trace", "-o"): ("trace run.npz --as csv -o", ".csv"),
     ("play", "-o"): ("play run.npz -o", ".html"),

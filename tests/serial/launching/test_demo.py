@@ -86,7 +86,7 @@ def test_a_demo_overwrites_its_own_page_alone(monkeypatch, capsys, tmp_path: Pat
     assert Session(["demo", "-n", "1"]).run() == 2
     assert "no page of the demo" in capsys.readouterr().err
     assert page.read_text() == "somebody's work"
-    monkeypatch.setattr("mpinet.commands.demo.write_demo_page", lambda path: path.write_text(TITLE))
+    monkeypatch.setattr("mpinet.jobs.demo.write_demo_page", lambda path: path.write_text(TITLE))
     page.unlink()
     for _ in ("new", "again"):
         assert Session(["demo", "-n", "1"]).run() == 1

@@ -11,7 +11,7 @@ import pytest
 import mpinet
 from mpinet.bench.footprint import PEAK
 from mpinet.cli.commands import parse
-from mpinet.commands import module_of
+from mpinet.jobs import module_of
 from mpinet.jobs.machinejob import MachineJob
 from mpinet.machine.transport import Local
 from mpinet.programs import needs
