@@ -52,7 +52,7 @@ class Timed(NamedTuple):
     unit: str
     """Unit of their times."""
     bytes_cost: bool = True
-    """Whether a byte has a cost, which may be 0: an option, a machine or a graph's edges say it."""
+    """True if a byte has a cost, which may be 0: an option, a machine or a graph's edges say it."""
 
     def hosting(self, processors: int) -> Topology:
         """Return the network whose processors are hosted; without one, a complete graph's."""
