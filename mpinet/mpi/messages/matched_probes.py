@@ -199,7 +199,7 @@ class Message(Numbered):
     @call
     def Irecv(self, buf: Any) -> Request:
         """Begin to receive it into memory."""
-        return Request._of(HAPPENED, self._put(buf, kept=True))
+        return Request._of(HAPPENED, self._put(buf))
 
     @call
     def recv(self, status: Any = None) -> Any:
@@ -229,11 +229,9 @@ class Message(Numbered):
             taken._received = probe
         return taken
 
-    def _put(self, buf: Any, kept: bool = False) -> Any:
-        """Make what puts the message into memory, later if it is `kept`."""
+    def _put(self, buf: Any) -> Any:
+        """Make what puts the message into memory."""
         buffer = None if self._received is NO_PROC else Buffer(buf, writable=True)
-        if kept and buffer is not None:
-            buffer = buffer.kept()
         return partial(put, self._give(), buffer)
 
     def _give(self) -> Receive | None:

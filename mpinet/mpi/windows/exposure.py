@@ -8,6 +8,7 @@ from typing import Any
 
 from mpinet.mpi.collectives.operators import PREDEFINED
 from mpinet.mpi.messages.buffers import Buffer
+from mpinet.mpi.messages.layouts import layout_of
 from mpinet.mpi.real import REAL
 from mpinet.mpi.windows.accesses import (
     COMBINE,
@@ -62,11 +63,14 @@ class Memory:
         offset = access.displacement * self.unit
         if self.memory is not None:
             return Buffer.at(self.memory, offset, access.count, datatype)
-        end = offset + access.count * max(datatype.extent, datatype.true_ub)
+        if not access.count:
+            return Buffer.at(None, 0, 0, datatype)
+        reach = layout_of(datatype).reach(access.count)
         for address, region in self.attached.items():
-            if address <= offset and end <= address + region.nbytes:
+            inside = address <= offset + reach.low
+            if inside and offset + reach.high <= address + region.nbytes:
                 return Buffer.at(None, offset, access.count, datatype)
-        return None if access.count else Buffer.at(None, 0, 0, datatype)
+        return None
 
 
 class Exposure:
