@@ -222,6 +222,3 @@ class ScheduleExportOptions(Options):
 
 
 export = function_with(ScheduleExportOptions, ScheduleResult, Shown)
-        from mpinet.programs.schedules.files.schedulefile import RIGHT
-        if "output" in result:
-            races = {"output": result["output"], **races}

@@ -99,6 +99,7 @@ class RunSchedule(MachineJob):
         """Run the schedule."""
         from mpinet.programs.perform import perform
         from mpinet.programs.schedules.chunks import UNSTATED
+        from mpinet.programs.schedules.files.schedulefile import RIGHT
 
         machine = self.make_machine(transport, watch)
         read, table = self._read, self._read.timetable
@@ -133,6 +134,8 @@ class RunSchedule(MachineJob):
         )
         data = {True: "yes", False: "NO", None: "data not checked"}[result["correct"]]
         races = {"races": result["races"]} if "races" in result else {}
+        if "output" in result:
+            races = {"output": result["output"], **races}
         if self.options.command == "schedule check":
             ports = f"kept, {self.options.ports}-port, in {result['steps']} steps"
             carried = "by the routing" if result["routed"] else "every row has its channel"

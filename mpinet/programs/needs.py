@@ -50,11 +50,11 @@ class Share:
     network: Topology
     """The network."""
     ranks: int
-    """How many ranks there are."""
+    """Number of ranks."""
     hosted: int
     """Processors and switches on the rank that has most."""
     scattered: bool = False
-    """Whether neighbours are on one rank only by chance."""
+    """True if neighbours are on one rank only by chance."""
 
     @classmethod
     def even(cls, network: Topology, ranks: int) -> Share:

@@ -41,9 +41,9 @@ class Terms(NamedTuple):
     root: int = -1
     """The root's rank."""
     op: Any = None
-    """What combines. Type: Op or callable."""
+    """Operator that combines. Type: Op or callable."""
     nbytes: int = -1
-    """Bytes of each one's operand."""
+    """Bytes of each member's operand."""
 
     def number(self, size: int) -> int:
         """A number for them, the same on all ranks; others have others."""
@@ -88,11 +88,6 @@ class Collective:
         The call's tag, the same for all members.
     number : int
         Its number among those of its communicator; 0: it is compared with no other call.
-
-    Attributes
-    ----------
-    size : int
-        Members.
     """
 
     __slots__ = ("_number", "_scope", "_tag", "rank", "size")
@@ -102,7 +97,8 @@ class Collective:
         self._scope = scope
         self._tag = tag
         self.rank = rank
-        self.size = len(scope.others.members)
+        self.size: int = len(scope.others.members)
+        """Number of members."""
 
     @classmethod
     def of(cls, comm: Endpoint, kind: str, terms: Terms = NOTHING_ALIKE) -> Collective:
@@ -204,7 +200,7 @@ class Plan(NamedTuple):
     do: Callable[[Any], None]
     """Does it, given the member's `part` in the call; reads the memory that it sends then."""
     terms: Terms = NOTHING_ALIKE
-    """What the members say."""
+    """Terms that the member states."""
 
     def part(self, comm: Any, kind: str) -> Any:
         """The running processor's part in its next call of a kind on a communicator."""

@@ -233,11 +233,6 @@ class UserFunction:
         Whether the order of operands does not matter.
     kept : dict
         What its processor keeps: also how many operators it has.
-
-    Attributes
-    ----------
-    freed : bool
-        Whether it has been given up.
     """
 
     __slots__ = ("commute", "freed", "function", "kept")
@@ -246,7 +241,8 @@ class UserFunction:
         self.function = function
         self.commute = commute
         self.kept = kept
-        self.freed = False
+        self.freed: bool = False
+        """True if the script has freed the operator."""
 
 
 def require_alike(one: Buffer, other: Buffer) -> None:

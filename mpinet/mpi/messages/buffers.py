@@ -309,14 +309,10 @@ class VectorBlocks(Blocks):
         Ranks.
     writable : bool
         Whether bodies are put into it.
-
-    Attributes
-    ----------
-    counts, displacements : sequence of int
-        Elements of each block, and before it.
-    datatype : Datatype
-        The elements' type.
     """
+
+    datatype: Any
+    """Datatype of the elements. Type: Datatype."""
 
     def __init__(self, spec: Any, size: int, writable: bool = False):
         memory, counts, displacements, self.datatype = parse(spec, writable, vector=True)
@@ -325,13 +321,15 @@ class VectorBlocks(Blocks):
             length = 0 if memory is None else memory.nbytes
             each, more = divmod(inferred_count(length, self.datatype, 1), size or 1)
             counts = [each + (rank < more) for rank in range(size)]
-        self.counts = integers(counts, size)
+        self.counts: list[int] = integers(counts, size)
+        """Number of elements of each block."""
         if displacements is None:
             ends = np.cumsum(self.counts, dtype=np.int64)
             displacements = (ends - self.counts).tolist() if size else []
         elif is_integral(displacements):
             displacements = [rank * index(displacements) for rank in range(size)]
-        self.displacements = integers(displacements, size)
+        self.displacements: list[int] = integers(displacements, size)
+        """Number of elements before each block."""
         self._layout = layout_of(self.datatype)
         self._require_room(range(size))
 
@@ -353,11 +351,6 @@ class TypedBlocks(Blocks):
         Ranks.
     writable : bool
         Whether bodies are put into it.
-
-    Attributes
-    ----------
-    counts, displacements : sequence of int
-        Elements of each block, and bytes before it.
     """
 
     def __init__(self, spec: Any, size: int, writable: bool = False):
@@ -377,8 +370,10 @@ class TypedBlocks(Blocks):
         if counts is None and displacements is None:
             counts, displacements = [1] * size, [0] * size
         self._memory = None if nowhere else REAL.buffer.frombuffer(found, not writable)
-        self.counts = integers(list(counts), size)
-        self.displacements = integers(list(displacements), size)
+        self.counts: list[int] = integers(list(counts), size)
+        """Number of elements of each block."""
+        self.displacements: list[int] = integers(list(displacements), size)
+        """Number of bytes before each block."""
         self.datatypes: Sequence[Any] = list(datatypes)
         """The type of each block's elements. Type: sequence of Datatype."""
         if len(self.datatypes) != size:

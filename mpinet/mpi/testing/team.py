@@ -74,18 +74,13 @@ class Team:
         What pytest was called with.
     names : list of str, optional
         Paths and ids of the tests to collect (default: those among the arguments).
-
-    Attributes
-    ----------
-    members : list of Member
-        By processor.
-    trouble : str
-        Why the team cannot go on; '' if it can.
     """
 
     def __init__(self, topology: Topology, arguments: Sequence[str], names: list[str] | None):
-        self.members = [Member(self) for _ in range(topology.hosts)]
-        self.trouble = ""
+        self.members: list[Member] = [Member(self) for _ in range(topology.hosts)]
+        """Member of each processor."""
+        self.trouble: str = ""
+        """Reason why the team cannot go on; '' if it can."""
         self._task: Task | None = None
         self._arguments = list(arguments)
         self._names = names

@@ -24,13 +24,13 @@ class Touched(NamedTuple):
     """An access that has been done, and may still conflict with others."""
 
     origin: int
-    """Whose it is, which account pays for it, in which of the origin's epochs, and what it does."""
+    """Origin of the access."""
     account: int
-    """See `origin`."""
+    """Number of the account that pays for the access."""
     epoch: int
-    """See `origin`."""
+    """Epoch of the origin in which it made the access."""
     kind: int
-    """See `origin`."""
+    """Kind of the access, as in `Access`."""
     op: str
     """The operator."""
 

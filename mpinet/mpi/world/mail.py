@@ -43,18 +43,10 @@ class Mail:
         Counts what nobody receives.
     synchronous : bool
         Whether standard sends wait for their receives, as large messages do on real machines.
-
-    Attributes
-    ----------
-    outbox : Outbox
-        What has been sent since the machine's last step.
-    to_self : int
-        Messages since then that processors have sent to themselves: no progress of the machine.
-    logged : bool
-        Whether what is sent, received and computed is noted (`LoggedMail`).
     """
 
-    logged = False
+    logged: bool = False
+    """True if sends, receives and computation are noted (`LoggedMail`)."""
     require: Callable[..., None] | None
     """Raises an error where the running processor may not use a context, or reach another one; None
     as long as nothing has failed."""
@@ -66,8 +58,11 @@ class Mail:
     def __init__(self, turns: Turns, contexts: Contexts, exits: Exits, synchronous: bool):
         self.synchronous = synchronous
         self.require = None
-        self.outbox = Outbox()
-        self.to_self = 0
+        self.outbox: Outbox = Outbox()
+        """Messages sent since the machine's last step."""
+        self.to_self: int = 0
+        """Messages since then that processors have sent to themselves: no progress of the
+        machine."""
         self.send_standard = self.send_synchronously if synchronous else self.send
         self._turns = turns
         self._exits = exits

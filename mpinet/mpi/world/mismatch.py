@@ -36,13 +36,13 @@ class Call(NamedTuple):
     """A collective that a processor has called."""
 
     number: int
-    """Which one of its communicator it is."""
+    """Number of the collective on its communicator."""
     processor: int
-    """Who has called it first, of this rank."""
+    """First processor of this rank that called it."""
     account: Account
-    """Where."""
+    """Account of the call."""
     terms: tuple[str, ...]
-    """What all members have to say alike."""
+    """Terms that all members have to state alike."""
 
 
 NO_CALLS = 0, 0

@@ -361,28 +361,22 @@ class ThreadCall:
         The script's that calls.
     work : callable
         Does it.
-
-    Attributes
-    ----------
-    thread : int
-        The thread that calls.
-    begun : bool
-        Whether it is being done.
-    done : threading.Event
-        Set when it has been.
     """
 
     def __init__(self, owner: Processor, kind: str, frame: FrameType, work: Callable[[], Any]):
         self.owner, self.kind, self.frame, self.work = owner, kind, frame, work
-        self.thread = get_ident()
-        self.begun = False
+        self.thread: int = get_ident()
+        """Thread that calls."""
+        self.begun: bool = False
+        """True if the call has begun."""
         self.account: Account | None = None
         """The account of the line that calls, from then on."""
-        self.done = Event()
+        self.done: Event = Event()
+        """Flag that is set at the end of the call."""
         self.value: Any = None
-        """What it has returned or raised."""
+        """Return value of the call."""
         self.error: Exception | None = None
-        """See `value`."""
+        """Exception that the call raised; None without one."""
 
 
 def _dismiss(thread: Thread) -> None:

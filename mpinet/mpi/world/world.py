@@ -59,7 +59,7 @@ class Totals(NamedTuple):
     sent: int
     """Messages that set out in this step."""
     under_way: int
-    """Those, and the ones that are under way already."""
+    """Messages in flight, those that set out in this step included."""
     to_self: int
     """Messages that processors have sent to themselves."""
     polling: int
@@ -71,17 +71,18 @@ class Totals(NamedTuple):
     unsettled: int
     """Lines printed and failures."""
     asked: int
-    """How often processors have asked for the time."""
+    """Number of times that processors have asked for the time."""
     filed: int
-    """What processors want of files."""
+    """Wishes of processors at files."""
     undecided: int
-    """What has to be decided when nobody goes on."""
+    """Decisions to make when all processors are blocked."""
     computing: int
     """Threads that may yet call."""
     outside: int
     """Processors that wait for others outside of MPI."""
     hoping: int
-    """Those of them that do not wait for clients alone, and others who let these have a turn."""
+    """Processors among `outside` that do not wait for clients alone, and others that let these have
+    a turn."""
     old: int
     """Messages that keep processors from knowing of a failure."""
 
@@ -118,26 +119,10 @@ class World:
         The step before which a processor fails.
     own : iterable of str
         Installed packages that every processor loads for itself, beside those that reach mpi4py.
-
-    Attributes
-    ----------
-    size : int
-        Processors.
-    turns : Turns
-        Who runs.
-    transit : Transit
-        Messages under way.
-    desk : Desk
-        Keeps processors left free, and names of ports.
-    recovery : Recovery
-        Failed processors, and who goes on without them.
-    one_sided : OneSided
-        Locks and conflicts of windows.
-    filing : Filing
-        What they want of files.
-    waits : Waits or None
-        Steps in calls, where these are metered.
     """
+
+    size: int
+    """Number of processors."""
 
     def __init__(
         self,
@@ -159,29 +144,36 @@ class World:
         self.size = size = machine.topology.hosts
         self.contexts = Contexts(size, places, spare)
         self.collectives = Calls()
-        self.one_sided = OneSided()
+        self.one_sided: OneSided = OneSided()
+        """Locks and conflicts of windows."""
         self.accounts = Accounts(machine.transport.rank, machine.transport.size)
         self.exits = Exits(machine, out)
         nodes = machine.nodes.tolist()
         numbers = [node if node < size else None for node in nodes]
-        self.turns = Turns(numbers, self.exits, own)
+        self.turns: Turns = Turns(numbers, self.exits, own)
+        """Scheduler of this rank's processors."""
         self.turns.leave_free(set(self.contexts.spare))
         between = self.turns, self.contexts, self.exits, synchronous
         if arrivals is not None:
             self.mail: Mail = ShakenMail(*between, arrivals)
-            """What they send and receive."""
+            """Mail of this rank's processors."""
         else:
             self.mail = Mail(*between) if compute is None else LoggedMail(*between, compute)
-        self.desk = Desk(self.turns, self.mail, self.contexts)
-        self.transit = Transit(machine, self.contexts, routing, packet, metered)
+        self.desk: Desk = Desk(self.turns, self.mail, self.contexts)
+        """Desk that keeps free processors and names of ports."""
+        self.transit: Transit = Transit(machine, self.contexts, routing, packet, metered)
+        """Messages in flight."""
         calls = machine.trace.calls if machine.trace else None
-        self.waits = Waits(calls) if metered else None
+        self.waits: Waits | None = Waits(calls) if metered else None
+        """Steps in calls; None if these are not metered."""
         self.recorded = self.waits or calls
         whole = self.turns, self.mail, self.contexts, self.transit
-        self.recovery = Recovery(*whole, faults or {})
+        self.recovery: Recovery = Recovery(*whole, faults or {})
+        """Failed processors, and agreements without them."""
         self.clock = Clock(self.turns, self.mail, self.transit)
         self.threads = Threads(self.turns, self.exits, self.accounts)
-        self.filing = Filing(machine, self.turns)
+        self.filing: Filing = Filing(machine, self.turns)
+        """Wishes of processors at files."""
         self._foundation = Foundation(self.turns)
         self._looks = self._still = 0
         self.trees = Trees(machine, self._foundation, pattern)

@@ -47,14 +47,14 @@ class PipelineResult(CollectiveResult):
     """Result of a collective of many items."""
 
     items: int
-    """Items: of the root, of everybody (gossip), or to be combined."""
+    """Items of the root or of each processor (gossip), or items to combine."""
     rate: Fraction | None
-    """Items a step beyond which none can come in the long run; None on networks that are too large
-    for its search."""
+    """Upper bound of the items per step in the long run; None on networks that are too large for
+    its search."""
     informed: int
-    """Processors that ended with all that is meant for them."""
+    """Processors that ended with all items that are meant for them."""
     value: int | None
-    """Of a reduction: what item 0 came to."""
+    """Combined value of item 0 in a reduction; None for other collectives."""
 
 
 def move_items(
@@ -118,17 +118,18 @@ class Plan:
     """A collective of many items before it runs."""
 
     algorithm: str
-    """What found it."""
+    """Name of the search that found the schedule."""
     table: Timetable
-    """Who sends what."""
+    """Schedule of the collective."""
     items: int
-    """As of `PipelineResult`."""
+    """Items of the root or of each processor, or items to combine; see `PipelineResult`."""
     bound: Bound
     """Steps that nothing beats."""
     rate: Fraction | None
-    """As of `PipelineResult`."""
+    """Upper bound of the items per step in the long run; None on networks that are too large for
+    its search."""
     skipped: tuple[str, ...] = ()
-    """As of `CollectiveResult`."""
+    """Candidates that were not compared, because they would exceed the budget of work."""
 
 
 def plan(

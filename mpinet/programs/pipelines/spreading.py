@@ -53,7 +53,7 @@ class Spread:
     """Spread of items: who sends which one to whom, and when."""
 
     algorithm: str
-    """What found it."""
+    """Name of the search that found the schedule."""
     rows: Ints
     """Step, sender, receiver and item, by step. Nobody gets an item twice. Shape (k, 4)."""
     channels: Ints

@@ -98,15 +98,15 @@ class Program:
     acts: list[Act] = field(default_factory=list)
     """One for each task."""
     begun: dict[tuple[int, int, int], int] = field(default_factory=dict)
-    """The first and the last task of (gpu, thread block, step)."""
+    """First task of each (gpu, thread block, step)."""
     last: dict[tuple[int, int, int], int] = field(default_factory=dict)
-    """See `begun`."""
+    """Last task of each (gpu, thread block, step)."""
     sent: dict[tuple[int, int, Any], list[int]] = field(default_factory=lambda: defaultdict(list))
-    """The tasks of each (sender, receiver, channel or tag), in order."""
+    """Sending tasks of each (sender, receiver, channel or tag), in order."""
     got: dict[tuple[int, int, Any], list[int]] = field(default_factory=lambda: defaultdict(list))
-    """See `sent`."""
+    """Receiving tasks of each (sender, receiver, channel or tag), in order."""
     owners: dict[tuple[str, int, int, int], int] = field(default_factory=dict)
-    """The thread block of each (send or receive, sender, receiver, channel)."""
+    """Thread block of each (send or receive, sender, receiver, channel)."""
     sizes: dict[tuple[int, str], int] = field(default_factory=dict)
     """Places of each (gpu, buffer), as far as the file states them."""
     spans: list[tuple[str, Place, Place, int]] = field(default_factory=list)

@@ -61,9 +61,9 @@ class Node(NamedTuple):
     told: dict[str, Any]
     """Attributes, numbers and texts."""
     chunk: int
-    """First chunk that it moves, and how many; -1 where it does not say so."""
+    """First chunk that the node moves; -1 if the trace does not state it."""
     chunks: int
-    """See `chunk`."""
+    """Number of chunks that the node moves; -1 if the trace does not state it."""
     where: str
     """Beginning of a sentence on it."""
 

@@ -219,7 +219,7 @@ class Step(NamedTuple):
     kind: str
     """``s``, ``r``, ``rrc`` or ``nop``."""
     chunk: int
-    """What it sends or receives; a ``nop`` only waits."""
+    """Chunk that the step sends or receives; a ``nop`` only waits."""
     awaited: tuple[int, int] | None
     """The thread block and the step of its GPU that it waits for."""
     at: int = 0

@@ -55,13 +55,13 @@ class Plan:
     owners: list[int] = field(default_factory=list)
     """The thread block of each task, numbered over all GPUs."""
     signals: dict[Any, list[int]] = field(default_factory=lambda: defaultdict(list))
-    """The tasks of each (from, to, kind of channel, number), in order."""
+    """Signal tasks of each (from, to, kind of channel, number), in order."""
     waits: dict[Any, list[int]] = field(default_factory=lambda: defaultdict(list))
-    """See `signals`."""
+    """Wait tasks of each (from, to, kind of channel, number), in order."""
     written: dict[Place, list[int]] = field(default_factory=lambda: defaultdict(list))
-    """The tasks that send packets to a place, and that take them from there."""
+    """Tasks that send packets to each place."""
     taken: dict[Place, list[int]] = field(default_factory=lambda: defaultdict(list))
-    """See `written`."""
+    """Tasks that take packets from each place."""
 
     def add(self, block: Block, act: Act, ends: tuple[int, int] = (-1, -1)) -> int:
         """Add a task of a thread block, which waits for the one before."""
