@@ -106,6 +106,10 @@ class Deadlock(MpinetError):
     """Processors that wait for messages although none will be sent any more."""
 
 
+class Stalled(MpinetError):
+    """A timed run that makes no progress: an error of mpinet, which ends it."""
+
+
 class CertificateError(MpinetError):
     """A certificate that does not prove what it claims."""
 

@@ -64,6 +64,10 @@ SCRIPT = [*"exec --on ring:3 -c".split(), "from mpi4py import MPI; MPI.COMM_WORL
 """A command that takes mpi4py, and nothing of it that needs a library of MPI that has begun."""
 
 
+HASHES = {"PYTHONHASHSEED": "0"}
+"""What a command that runs users' code starts itself with, without ``--seed``."""
+
+
 class Forked:
     """The server, and the variables with which `mpinet` is its client.
 
@@ -82,7 +86,7 @@ class Forked:
             client.chmod(0o755)
         self._server = subprocess.Popen(
             [sys.executable, __file__, str(address)],
-            env=os.environ | THREADS,
+            env=HASHES | os.environ | THREADS,
             stdin=subprocess.PIPE,  # ends the server when it ends
             stdout=subprocess.PIPE,
             start_new_session=True,
@@ -102,7 +106,7 @@ def refusal(request: dict[str, Any]) -> str:
     """What the real start of a command would make different; empty if nothing."""
     own = forkedclient.state()
     found = [name for name in own if own[name] != request["state"][name]]
-    asked, here = (at_start(each) for each in (request["environment"], os.environ))
+    asked, here = (at_start(HASHES | each) for each in (request["environment"], os.environ))
     found += sorted(name for name in asked.keys() | here if asked.get(name) != here.get(name))
     if not set(request["ignored"]).issuperset(forkedclient.ignored()):
         found.append("signals that the server ignores")
@@ -225,7 +229,7 @@ def become(request: dict[str, Any]) -> CodeType:
         signal.signal(number, signal.SIG_IGN)
     os.umask(request["mask"])
     os.environ.clear()
-    os.environ.update(request["environment"])
+    os.environ.update(HASHES | request["environment"])
     own = request["environment"].get("PYTHONPATH", "").split(os.pathsep)
     sys.path[:1] = ["", *(os.path.abspath(each) for each in own if each)]
     sys.argv = request["words"]

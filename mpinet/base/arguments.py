@@ -65,17 +65,6 @@ class Arguments:
         The plain function.
     groups : dict
         Groups that stand for the annotations of some parameters, by the parameters' names.
-
-    Attributes
-    ----------
-    signature : str
-        In Numba's notation, with the fields of groups one by one.
-    records : dict
-        The records that the signature names.
-    names : str
-        The parameters' names, with those of the fields of groups.
-    grouped : bool
-        Whether there are groups.
     """
 
     def __init__(self, function: Callable[..., Any], groups: Mapping[str, type]):
@@ -86,12 +75,18 @@ class Arguments:
         types = [type_ for each in fields.values() for type_ in each.values()]
         result = form.return_annotation
         every = (hint for kind in kinds.values() for hint in _hints(kind))
-        self.records = {each.__name__: each for hint in every if (each := _record(hint))}
-        self.signature = f"{'void' if result is None else _type(result)}({', '.join(types)})"
+        self.records: dict[str, type[Record]] = {
+            each.__name__: each for hint in every if (each := _record(hint))
+        }
+        """Records that the signature names."""
+        self.signature: str = f"{'void' if result is None else _type(result)}({', '.join(types)})"
+        """Signature in Numba's notation, with the fields of groups one by one."""
         self._groups = {name: kind for name, kind in kinds.items() if _is_group(kind)}
         self._fields = {name: list(each) for name, each in fields.items()}
-        self.names = str(self._fields)
-        self.grouped = bool(self._groups)
+        self.names: str = str(self._fields)
+        """Names of the parameters, with those of the fields of groups."""
+        self.grouped: bool = bool(self._groups)
+        """True if a parameter is a group."""
 
     def apart(self, flat: Callable[..., Any]) -> Callable[..., Any]:
         """Make a function of groups that calls a function of their fields."""

@@ -20,9 +20,9 @@ class Format:
     """A format of files; rooms derive theirs, with what reads and writes it."""
 
     name: str
-    """What sentences and results call it."""
+    """Name of the format in sentences and results."""
     begins: bytes = b""
-    """What the first 64 kB of such a file match (`re.search`); empty: nothing does."""
+    """Regular expression that the first 64 kB of such a file match (`re.search`); empty: none."""
     endings: tuple[str, ...] = ()
     """Endings of names that tell it."""
 

@@ -52,11 +52,11 @@ class Controller:
     root: str | Path
     """The folder of its groups."""
     limit: str
-    """A group's files: the most that it may have, and what it has."""
+    """Name of the group's file with its memory limit."""
     usage: str
-    """See `limit`."""
+    """Name of the group's file with its memory usage."""
     given_back: str
-    """The line of ``memory.stat`` with what is only kept as long as nobody needs it."""
+    """Line of ``memory.stat`` with the memory that the kernel gives back on demand."""
 
 
 CONTROLLERS = {
@@ -78,7 +78,7 @@ class Allowance:
     limit: int | None = None
     """Bytes that the ranks of a host may take together, where there are more."""
     force: bool = False
-    """Whether a run is tried that does not fit."""
+    """True if a run is tried that does not fit."""
 
 
 _ALLOWANCE: ContextVar[Allowance] = ContextVar("allowance", default=Allowance())  # noqa: B039

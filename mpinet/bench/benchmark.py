@@ -72,7 +72,7 @@ class Baseline:
     """A contender to compare mpinet with, and the goal of the comparison."""
 
     name: str
-    """As among the benchmark's contenders."""
+    """Name of the baseline among the benchmark's contenders."""
     goal: Goal | None = None
     """Default: the comparison is for information."""
 
@@ -86,11 +86,11 @@ class Setting:
     repeat: int = 5
     """Rounds of every contender."""
     seed: int = 0
-    """For everything random."""
+    """Seed of all random choices."""
     transport: Local = field(default_factory=Local)
     """The ranks."""
     ranks: int = 1
-    """How many ranks a benchmark that starts processes gives them."""
+    """Number of ranks for benchmarks that start processes themselves."""
     clock: Callable[[], float] = time.perf_counter
     """Seconds, for work of one process: by the wall, or of the processor where others share it."""
     wall: Callable[[], float] = time.perf_counter
@@ -121,7 +121,7 @@ class Benchmark:
     """A workload and its contenders."""
 
     name: str
-    """What the command line calls it."""
+    """Name of the benchmark on the command line."""
     workload: str
     """A sentence; ``{}`` stands for the size."""
     unit: str
@@ -131,18 +131,18 @@ class Benchmark:
     contenders: Callable[[Setting, Any], Contenders]
     """``contenders(setting, size)``: `MPINET` and the baselines, ready to begin."""
     baselines: tuple[Baseline, ...]
-    """In the order of their rows."""
+    """Baselines in the order of their rows."""
     ranks: str = ONE
     """`ONE` or `SEVERAL`."""
     starts: bool = False
-    """Whether it starts processes itself, on any number of ranks: then it runs in a process that no
-    launcher has started."""
+    """True if the benchmark starts processes itself, on any number of ranks. It then runs in a
+    process that no launcher has started."""
     most_rounds: int = 1000
     """Rounds are at most so many where one takes long."""
     named: bool = False
-    """Whether it runs only where it is asked for by name."""
+    """True if the benchmark runs only when its name is given."""
     scripts: bool = False
-    """Whether it runs mpi4py scripts, which takes an MPI library even on one rank."""
+    """True if the benchmark runs mpi4py scripts, which need an MPI library even on one rank."""
 
     def described(self, size: str) -> str:
         """Describe the workload at a size."""

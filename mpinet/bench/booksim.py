@@ -43,7 +43,7 @@ class Workload:
     """Traffic on a network that both have."""
 
     network: str
-    """As mpinet names it."""
+    """Topology string of the network in mpinet."""
     flits: int
     """Flits of a message."""
     load: float
@@ -51,13 +51,13 @@ class Workload:
     steps: int
     """Steps, or cycles, in which messages are generated."""
     vcs: int = 2
-    """Virtual channels, and flits that the buffer of each holds."""
+    """Virtual channels of a link."""
     buffers: int = 8
-    """See `vcs`."""
+    """Flits that the buffer of each virtual channel holds."""
     pattern: str = "uniform"
-    """As mpinet names them; default: uniform traffic, the network's first routing."""
+    """Name of the traffic pattern in mpinet."""
     routing: str | None = None
-    """See `pattern`."""
+    """Name of the routing in mpinet; None for the network's first routing."""
     peer: str = ""
     """BookSim's network and routing; default: those of a mesh or torus with equal sides."""
     more: str = ""

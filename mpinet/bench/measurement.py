@@ -33,35 +33,35 @@ class BenchRow:
     """Figure of mpinet against that of one baseline."""
 
     name: str
-    """The benchmark's, with the baseline's where there are several."""
+    """Name of the benchmark, with that of the baseline if there are several."""
     workload: str
-    """What was done."""
+    """Description of the workload."""
     figure: float | None
     """Median over the rounds."""
     unit: str
     """Unit of the figure and of the baseline."""
     against: str
-    """Who the baseline is."""
+    """Name of the baseline."""
     baseline: float | None
     """Median over the rounds."""
     ratio: float | None
     """figure / baseline."""
     goal: str | None
-    """What has to be reached; goals are stated for full sizes."""
+    """Goal for the ratio, as text; only full sizes have goals."""
     attained: float | None
-    """How much of the goal it is: 1 or more where the goal is reached."""
+    """Attained part of the goal; 1 or more if the goal is reached."""
     reached: bool | None
-    """Whether it is."""
+    """True if the goal is reached; None without a goal."""
     spread: Spread | None
-    """How far the rounds lie apart."""
+    """Spread of the rounds."""
     rounds: int
     """Rounds of every contender."""
     ranks: int
     """Ranks that mpinet ran on."""
     command: str
-    """What repeats the measurement."""
+    """Command that repeats the measurement."""
     absent: str | None = None
-    """Why there is no figure or no baseline."""
+    """Reason why a figure or a baseline is missing; None if both are there."""
 
 
 def measure(benchmark: Benchmark, setting: Setting) -> list[BenchRow]:

@@ -186,9 +186,9 @@ class Large:
     """A large workload."""
 
     small: str
-    """A small command of the kind, and the large one."""
+    """Small command of the same kind."""
     full: str
-    """See `small`."""
+    """Large command."""
     gib: float = MACHINE_GIB
     """The goal for its memory."""
     seconds: float | None = None

@@ -52,16 +52,15 @@ class Sides:
     """Known bounds of a network's broadcast."""
 
     lower: int
-    """Steps that nothing beats, of the shortest schedule that is found, and of the network's own
-    one or the tree."""
+    """Lower bound of the steps of any broadcast."""
     steps: int
-    """See `lower`."""
+    """Steps of the shortest schedule that is found."""
     own: int
-    """See `lower`."""
+    """Steps of the network's own schedule, or of the tree."""
     seconds: float
-    """What finding both sides took, and the own one."""
+    """Seconds of the search for the bound and the shortest schedule."""
     own_seconds: float
-    """See `seconds`."""
+    """Seconds of the network's own schedule, or of the tree."""
 
 
 @cache

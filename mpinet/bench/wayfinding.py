@@ -44,7 +44,7 @@ class Course:
     network: str
     """A topology string; ``graph`` is a random graph of so many nodes."""
     routing: str
-    """As the network knows it."""
+    """Name of the network's routing."""
     pattern: str = PERMUTATION
     """Traffic."""
     dead: tuple[int, ...] = ()

@@ -66,7 +66,7 @@ class Verified:
     """A claim that has been verified, and what shows it: all that exporters need."""
 
     claim: Claim | WidthClaim
-    """What was claimed."""
+    """Claim of the certificate."""
     name: str
     """Name of the network."""
     network: Network

@@ -33,20 +33,20 @@ class Claim:
     """Claim of a certificate: a collective on a network takes more than a number of steps."""
 
     collective: str
-    """What is done, and how many ports a processor uses in a step."""
+    """Name of the collective."""
     ports: str
-    """See `collective`."""
+    """Ports that a processor uses in a step: ``"one"`` or ``"all"``."""
     root: int | None
-    """From where, or to where; None for gossip and exchange, which have no root."""
+    """Root of the collective; None for gossip and exchange, which have no root."""
     more_than: int
     """Steps that are not enough."""
     items: int = 1
     """Items of the root, of each processor (gossip), of each pair (exchange), or to be combined."""
     steps: int | None = None
-    """Where it is rounds that are not enough, the steps that share them
-    (`mpinet.certify.prices`)."""
+    """Number of steps that share the rounds, if the claim is on rounds (`mpinet.certify.prices`);
+    else None."""
     groups: Groups | None = None
-    """Where several groups do it at once, their processors by rank; the root is a rank."""
+    """Processors of each group by rank, if several groups take part at once; the root is a rank."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class WidthClaim:
     more_than: int
     """Links, or busses, that every cut into halves parts more of."""
     parted: int
-    """How many the cut that it shows parts."""
+    """Number of links or busses that the certificate's cut parts."""
     medium: str
     """``"links"`` or ``"busses"``."""
 

@@ -38,9 +38,9 @@ class Cuts:
     sets: list[tuple[list[int], int]]
     """Step after which each node belongs to the set, above all steps for never; and its weight."""
     sends: dict[tuple[int, int], int] = field(default_factory=dict)
-    """Charge of a step and node for a message; steps from 0."""
+    """Charge of each (step, node) for sending a message; steps from 0."""
     accepts: dict[tuple[int, int], int] = field(default_factory=dict)
-    """See `sends`."""
+    """Charge of each (step, node) for accepting a message; steps from 0."""
 
 
 def export(found: Verified, target: Path) -> None:

@@ -22,9 +22,9 @@ class Refuted:
     clauses: int
     """Clauses of the formula."""
     added: int
-    """Clauses that the proof adds, and hints that were followed."""
+    """Clauses that the proof adds."""
     hints: int
-    """See `added`."""
+    """Hints that were followed."""
 
 
 def refuted(formula: Iterable[Sequence[int]], proof: Iterable[bytes | str]) -> Refuted:

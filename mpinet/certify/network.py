@@ -25,13 +25,13 @@ class Network:
     hosts: int
     """Nodes from here on are switches."""
     links: bool
-    """Whether there are links; else `busses` has the members of each bus."""
+    """True for a network of links; otherwise `busses` has the members of each bus."""
     neighbors: list[list[int]]
     """Neighbours of every node, ascending, each once."""
     busses: list[list[int]]
     """Empty where there are links."""
     parallel: dict[tuple[int, int], int]
-    """How many links lead from one node to another, where there are several."""
+    """Number of links from one node to another, for pairs with several links."""
 
     @classmethod
     def of(cls, topology: Topology) -> Network:

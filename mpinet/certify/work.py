@@ -43,13 +43,13 @@ class Shape:
     """Size of a network, known before its neighbours are."""
 
     size: int
-    """Nodes, processors, and the largest degree."""
+    """Number of nodes."""
     hosts: int
-    """See `size`."""
+    """Number of processors."""
     ports: int
-    """See `size`."""
+    """Largest degree."""
     links: bool
-    """Whether there are links; else there are busses."""
+    """True for a network of links, False for a network of busses."""
 
     @classmethod
     def of(cls, topology: Topology) -> Shape:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from mpinet.base.fielddocs import described
+
 WRONG_RESULT = "wrong result"
 """A statement, formula or algorithm that fails on networks which the paper is about."""
 
@@ -25,10 +27,11 @@ GRADES = (WRONG_RESULT, BOUNDARY_CASE, OVERSTATEMENT, SLIP)
 """The grades, the heaviest first."""
 
 
+@described
 class Cause(NamedTuple):
     """An error of a paper."""
 
     grade: str
     """One of `GRADES`."""
     sentence: str
-    """What is wrong, in a sentence."""
+    """Sentence on the error."""

@@ -20,9 +20,10 @@ class Extent:
     failing: int = 0
     """Points that fail."""
     everywhere: bool = False
-    """Whether all measured points fail."""
+    """True if all measured points fail."""
     common: dict[str, Any] | None = None
-    """As in `mpinet.claims.verdict.Verdict`."""
+    """Common property of the failing points, as in `mpinet.claims.verdict.Verdict`; None if no such
+    property is known."""
     degenerate: int | None = None
     """Failing points that are degenerate; None where the claim names none so."""
     nondegenerate: int | None = None

@@ -22,11 +22,11 @@ class Finding:
     """Result at one point of a claim's grid; values are of JSON's kinds."""
 
     claimed: Any = None
-    """The two values that were compared."""
+    """Value that the claim states for the point."""
     measured: Any = None
-    """See `claimed`."""
+    """Value that was measured at the point."""
     holds: bool = False
-    """Whether the relation holds between them."""
+    """True if the relation holds between the two values."""
     where: dict[str, Any] = field(default_factory=dict)
     """Place on the network at which the measured value was found."""
     out_of_reach: str = ""

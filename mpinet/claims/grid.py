@@ -11,12 +11,15 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from mpinet.base.fielddocs import described
+
 Point = dict[str, Any]
 """The arguments of a claim's formula and measurement: numbers, texts and tuples of them."""
 
 BUDGETS = ("quick", "full")
 
 
+@described
 @dataclass(frozen=True)
 class Grid:
     """The points of a claim, in the order in which a witness is looked for: smallest first."""
@@ -26,7 +29,8 @@ class Grid:
     text: str
     """The range as a person reads it."""
     chosen: Callable[..., bool] | None = None
-    """Whether the quick budget takes the point, given as keywords. Default: it takes all."""
+    """Returns True if the quick budget takes the point, given as keywords. Default: it takes
+    all."""
 
     def quick(self, chosen: Callable[..., bool]) -> Grid:
         """Return the grid with the quick budget limited to the points that are `chosen`."""

@@ -31,13 +31,13 @@ class Beside:
     """Answer of another program on a claim, compared with a verdict."""
 
     verdict: str
-    """Its verdict."""
+    """Verdict of the other program."""
     points: int
     """Number of points at which both have a value."""
     differing: list[dict[str, Any]] = field(default_factory=list)
     """Points at which these differ: point, measured, independent."""
     agrees: bool = True
-    """Whether the verdicts are the same and no value differs."""
+    """True if the verdicts are equal and no value differs."""
 
 
 def asked(program: Path) -> Answers:

@@ -6,10 +6,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from mpinet.base.fielddocs import described
 from mpinet.claims.cause import Cause
 from mpinet.claims.statement import Predicate
 
 
+@described
 @dataclass(frozen=True)
 class PaperTable:
     """A table of a paper, made again from the ledger: a row a claim, or several claims."""
@@ -31,7 +33,7 @@ class Column:
     """A column of a table of measurements: a claim, a row a point."""
 
     name: str
-    """Its heading."""
+    """Heading of the column."""
     claim: str
     """The claim's id."""
     points: Mapping[str, str]
@@ -45,7 +47,7 @@ class MeasuredTable:
     title: str
     """The paper's number and what the table shows."""
     columns: tuple[Column, ...]
-    """Its columns."""
+    """Columns of the table."""
 
     def claims(self) -> Iterator[str]:
         """The claims that make it."""
@@ -75,7 +77,7 @@ class Curve:
     """A curve of a plot."""
 
     name: str
-    """What the legend says."""
+    """Label of the curve in the legend."""
     claim: str = ""
     """The id of the claim whose points it goes through; empty where `at` has several claims."""
     value: str = "measured"
@@ -85,8 +87,8 @@ class Curve:
     at: Mapping[str, float] = field(default_factory=dict)
     """Places on the horizontal axis of claims of one point each, by their ids."""
     of: Callable[[str], bool] | None = None
-    """Whether it goes through the point of a network; called with the topology string. Default: it
-    goes through all."""
+    """Returns True if the curve goes through the point of a network; called with the topology
+    string. Default: it goes through all."""
 
     def claims(self) -> tuple[str, ...]:
         """The claims whose points it goes through."""
@@ -100,9 +102,9 @@ class Plot:
     title: str
     """The paper's number of the figure, or a word of ours, and what it shows."""
     y: str
-    """What the vertical axis counts."""
+    """Label of the vertical axis."""
     curves: tuple[Curve, ...]
-    """Its curves."""
+    """Curves of the plot."""
     against: str = "size"
     """The horizontal axis: ``"size"``, the processors of the point's network; ``"claimed"``, the
     claimed value (points above the diagonal exceed it); or the name of one of the point's
@@ -114,25 +116,26 @@ class MainFinding:
     """A finding that the field should know, with a command that shows it."""
 
     number: int
-    """Its place among the main findings of all papers."""
+    """Place among the main findings of all papers."""
     title: str
-    """It in a sentence."""
+    """Finding in one sentence."""
     text: str
     """The witness."""
     command: str
-    """What prints the witness."""
+    """Command that prints the witness."""
     prints: tuple[str, ...]
     """Pieces of what it prints, in this order."""
     claims: tuple[str, ...]
     """The claims in which it stands; the first is refuted."""
 
 
+@described
 @dataclass(frozen=True)
 class Paper:
     """A paper as the ledger shows it; each room has one by the name PAPER."""
 
     room: str
-    """Its room, and its name on the command line."""
+    """Room of the paper: its name on the command line."""
     title: str
     """The paper."""
     modules: tuple[str, ...]
@@ -147,11 +150,11 @@ class Paper:
     citation: str = ""
     """Authors, journal, volume, year and pages."""
     doi: str = ""
-    """Its digital object identifier, where it is known."""
+    """Digital object identifier of the paper, if known."""
     plots: tuple[Plot, ...] = ()
-    """Its plots."""
+    """Plots of the paper."""
     findings: tuple[MainFinding, ...] = ()
-    """Its main findings."""
+    """Main findings of the paper."""
     corrections: tuple[str, ...] = ()
     """Ids of corrected statements, or patterns of ids, in the order in which the ledger has them,
     behind the paper's claims; those that are not named come last, in the order of their rows."""

@@ -20,7 +20,7 @@ class Quotation:
     """A sentence of a paper, a formula of it, or the row of a table."""
 
     text: str
-    """It, word for word."""
+    """Words of the quotation, exactly as printed."""
     page: str
     """Page of the paper; empty where its stored text marks none."""
     line: int

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Protocol, TypedDict, Unpack, cast, overload
 
+from mpinet.base.fielddocs import described
 from mpinet.claims.grid import Grid, Point, once
 from mpinet.claims.quotation import Quotation
 from mpinet.claims.relation import FACTS, RELATIONS
@@ -34,6 +35,7 @@ Predicate = Callable[..., bool]
 """Property of a point: a function of the point's arguments that returns a bool."""
 
 
+@described
 @dataclass(frozen=True)
 class Measured:
     """A measured value, and the place on the network at which it was found."""
@@ -57,31 +59,32 @@ OURS = (AS_IT_HOLDS, BEYOND, BESIDE)
 """Places of rows that are no statements of the paper."""
 
 
+@described
 @dataclass(frozen=True)
 class Corrected:
     """A refuted statement as it holds; it is measured where and how its row is, by default."""
 
     id: str
-    """As in `Claim`: those of the corrected statement."""
+    """Id of the corrected statement in the ledger."""
     statement: str
-    """See `id`."""
+    """Corrected statement in our words."""
     claimed: Any = None
-    """As in `Claim`. Default: those of the refuted claim, as is its reading; a fact needs no
-    `claimed`."""
+    """Value of the corrected statement, or its formula, as in `Claim`. Default: that of the refuted
+    claim; a fact needs none."""
     relation: str = "="
-    """See `id`."""
+    """Relation of the corrected statement, as in `Claim`."""
     measured: Callable[..., Any] | None = None
-    """See `claimed`."""
+    """Measurement of the corrected statement, as in `Claim`. Default: that of the refuted claim."""
     grid: Grid | None = None
-    """See `claimed`."""
+    """Points of the corrected statement. Default: those of the refuted claim."""
     cost: Callable[..., float] | None = None
-    """See `claimed`."""
+    """Cost of a point, as in `Claim`. Default: that of the refuted claim."""
     tolerance: float | None = None
-    """See `claimed`."""
+    """Largest difference of the two values, as in `Claim`. Default: that of the refuted claim."""
     measures: bool | None = None
-    """See `claimed`."""
+    """True if a network is measured, as in `Claim`. Default: that of the refuted claim."""
     note: str = ""
-    """See `id`."""
+    """Note on the corrected statement, as in `Claim`."""
 
     def instead_of(self, refuted: Claim) -> Claim:
         """The claim that takes the place of the refuted one."""
@@ -110,12 +113,13 @@ class Corrected:
         )
 
 
+@described
 @dataclass(frozen=True)
 class Claim:
     """A checkable statement of a paper, with the way to check it."""
 
     id: str
-    """Its name in the ledger."""
+    """Id of the claim in the ledger."""
     place: str
     """Place in the paper: section, theorem, figure, table."""
     statement: str
@@ -140,8 +144,8 @@ class Claim:
     paper: str = ""
     """The room or file that the claim is from."""
     note: str = ""
-    """What a reader has to know of it: printed text where it was corrected, the reading taken, a
-    reconstruction, a stand-in."""
+    """Note for readers: corrections of the printed text, the reading taken, a reconstruction, a
+    stand-in."""
     reading: str = ""
     """The reading that is tested, where the paper's words leave a choice."""
     quotation: Quotation | None = None
@@ -154,17 +158,18 @@ class Claim:
     corrects: str = ""
     """Id of the refuted claim that this corrected statement takes the place of."""
     measures: bool = True
-    """Whether a network is measured: no where formulas are compared with formulas."""
+    """True if a network is measured; False if formulas are compared with formulas."""
     degenerate: Predicate | None = None
-    """Whether a point is one that the paper hardly meant; called with the point's arguments."""
+    """Returns True if a point is degenerate, so that the paper hardly meant it; called with the
+    point's arguments."""
     fails_where: tuple[str, Predicate] | None = None
-    """What the points at which it fails have in common: in words, and as a predicate of a point's
-    arguments, which is counted over the points that were measured."""
+    """Common property of the points at which the claim fails: in words, and as a predicate of a
+    point's arguments. The predicate is counted over the measured points."""
     kept: bool = False
-    """Whether the ledger's row keeps the values of all points, for a table or a plot."""
+    """True if the ledger's row keeps the values of all points, for a table or a plot."""
     beats: str = ""
-    """Id of the claim whose stated number of steps this row sets beside the fewest that there are:
-    it is no statement of the paper's, and fails where the steps are beaten."""
+    """Id of the claim whose stated steps this row compares with the fewest possible steps. The row
+    is no statement of the paper, and fails if fewer steps are possible."""
     corrected: Claim | None = None
     """The corrected statement that takes the place of this one, where it stands in its row."""
 

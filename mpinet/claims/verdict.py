@@ -32,27 +32,27 @@ class Verdict:
     """A row of the ledger; the fields are those of the command line's JSON."""
 
     id: str
-    """As in `Claim`."""
+    """Id of the claim in the ledger."""
     paper: str
-    """See `id`."""
+    """Room or file that the claim is from."""
     place: str
-    """See `id`."""
+    """Place in the paper: section, theorem, figure, table."""
     statement: str
-    """See `id`."""
+    """Statement in our words."""
     relation: str
-    """See `id`."""
+    """Relation that has to hold: ``measured RELATION claimed``."""
     claimed: Any
-    """The values at the witness, or else at the last point that was measured."""
+    """Claimed value at the witness, or else at the last measured point."""
     measured: Any
-    """See `claimed`."""
+    """Measured value at the witness, or else at the last measured point."""
     range: str
     """The grid that was tested, with its number of points."""
     points: int
     """Number of points measured."""
     verdict: str
-    """``holds`` on that range, ``refuted``, ``beaten`` (fewer steps are enough than are stated),
-    ``open`` (it could not be tested), or ``error``: the measurement failed, which says nothing
-    about the claim."""
+    """``holds`` on that range, ``refuted``, ``beaten`` (fewer steps than stated are enough),
+    ``open`` (it could not be tested) or ``error``. An error of the measurement says nothing about
+    the claim."""
     witness: dict[str, Any] | None
     """The first point that refutes the claim: its arguments, and where on the network."""
     replay: str | None
@@ -62,37 +62,39 @@ class Verdict:
     seconds: float
     """Time of all its measurements."""
     note: str = ""
-    """As in `Claim`."""
+    """Note for readers, as in `Claim`."""
     reading: str = ""
-    """See `note`."""
+    """Reading that was tested, if the paper's words leave a choice."""
     quotation: Quotation | None = None
-    """See `note`."""
+    """Quotation from the paper; None without one."""
     cause: str = ""
-    """As in `Claim`, of a refuted one; else empty."""
+    """Name of the error that refutes the claim; empty if the claim is not refuted."""
     grade: str = ""
-    """See `cause`."""
+    """Grade of that error, one of `mpinet.claims.cause.GRADES`; empty if the claim is not
+    refuted."""
     ours: bool = False
-    """As in `Claim`: whether the row is no statement of the paper."""
+    """True if the row is no statement of the paper."""
     corrects: str = ""
-    """See `note`."""
+    """Id of the refuted claim that this corrected statement replaces; empty for other rows."""
     measures: bool = True
-    """See `note`."""
+    """True if a network is measured; False if formulas are compared with formulas."""
     failing: int = 0
     """Number of measured points at which it fails."""
     everywhere: bool = False
-    """Whether it fails at every one of them."""
+    """True if the claim fails at every measured point."""
     common: dict[str, Any] | None = None
-    """What failing points have in common: a `text`, at how many of the `failing` points it is so,
-    and at how many of the `holding` ones; and whether this is `exact`: so at all failing points and
-    at no other. None where no common property is known."""
+    """Common property of the failing points: its `text`, and the numbers of `failing` and `holding`
+    points that have it. It is `exact` if all failing points have it, and no other point. None if no
+    such property is known."""
     degenerate: int | None = None
-    """How many of the failing points are degenerate; None where the claim names none so."""
+    """Number of failing points that are degenerate; None if the claim names no degenerate
+    points."""
     nondegenerate: dict[str, Any] | None = None
     """The first failing point that is not: point, where, claimed, measured, replay. None where the
     claim names no points degenerate, or all failing ones are."""
     values: list[dict[str, Any]] | None = None
-    """What was found at every measured point (point, claimed, measured, holds, and the fields that
-    are wrong), where a table or a plot of the paper shows it."""
+    """Result at every measured point (point, claimed, measured, holds, and the wrong fields), for a
+    table or a plot of the paper; else None."""
 
 
 def judge(

@@ -9,7 +9,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from mpinet.cli.signals import Signals
+from mpinet.base.hashseed import settle
+from mpinet.base.launched import is_launched
+from mpinet.cli.signals import Signals, hold, release
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -20,7 +22,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arguments : sequence of str, optional
         Default: what was typed.
     """
+    if arguments is None:
+        settle(sys.argv[1:], is_launched(), hold)
     signals = Signals()
+    release()
     from mpinet.cli.commands import complete
     from mpinet.cli.session import Session, leave
 

@@ -20,7 +20,7 @@ class Form(NamedTuple):
     options: tuple[str, ...]
     """Options of the command line that make this form."""
     typed: str
-    """How sentences name these options."""
+    """Name of these options in sentences."""
 
 
 FORMS = {

@@ -11,6 +11,16 @@ NUMBERS = (signal.SIGTERM, signal.SIGUSR1)
 """Signals on which a run with checkpoints writes one and ends; batch systems send either."""
 
 
+def hold() -> None:
+    """Let such signals wait, also while this process runs another program, until `release`."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, NUMBERS)
+
+
+def release() -> None:
+    """Let signals come that `hold` lets wait."""
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, NUMBERS)
+
+
 class Signals:
     """The signals received since this object was made.
 

@@ -97,7 +97,7 @@ class BenchOptions(Options):
     """Binary of LogGOPSim, built from its source, with its txt2bin beside it: the rows that it is a
     baseline of (replay) measure it, too, and compare the times at which hosts are done."""
     list: bool = False
-    """Whether to list the benchmarks and measure nothing."""
+    """List the benchmarks; measure nothing."""
     seed: Seed = 0
 
 

@@ -111,10 +111,11 @@ class GossipOptions(ItemOptions):
     topology: Network
     _: KW_ONLY
     algorithm: Algorithm = None
-    """Algorithm: ``cycle`` (where the network offers one), ``tree`` (links), ``routed``; default:
-    the first of these; or ``rarest`` (links, all ports) or ``matching`` (one port), which take few
-    steps, as does ``paths`` (through switches that forward, all ports); or ``translations`` (links,
-    where all processors look alike): one processor's messages, turned to all others."""
+    """Algorithm: ``cycle`` (where the network offers one), ``tree`` (links), ``routed``; ``rarest``
+    or ``trees`` (links, all ports), ``matching`` (one port), ``paths`` (through switches that
+    forward); or ``translations`` (links, where all processors look alike): one processor's
+    messages, turned to all others. Default: the fewest steps on links, else the first of the first
+    three."""
     items: int = 1
     """Items of every processor, sent in a pipeline where there are more than one: ``rarest``,
     ``paths`` or ``trees`` (all ports), ``matching`` or ``cycle`` (one port); default: the fewest

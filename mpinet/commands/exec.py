@@ -192,7 +192,7 @@ class ExecOptions(MachineOptions):
     packet: Annotated[int | None, Typed(metavar="BYTES")] = None
     """Bytes of the packets that messages travel in; default: each is one message of the machine."""
     sends: Literal["buffered", "synchronous"] = "buffered"
-    """Whether sends return at once or wait for their receives."""
+    """Completion of sends: at once (buffered), or when their receives match (synchronous)."""
     collectives: Literal["tree", "exchange", "binomial", "direct"] | None = None
     """Partners in collectives; default: the machine's own broadcast tree, partners whose ranks
     differ in one bit where those are neighbours and the messages no millions, else a binomial
@@ -212,7 +212,7 @@ class ExecOptions(MachineOptions):
     """Most runs of ``--arrivals all``; default: 1,000."""
     place: Placed = "identity"
     loads: bool = False
-    """Whether to meter what loads the links, where messages queue, and who waits in which call."""
+    """Meter the loads of links, the queues of messages, and the waits in each call."""
     spare: Annotated[int, Typed(metavar="N")] = 0
     """Processors, the last ones, that are left free for those whom the script spawns."""
     own: Annotated[

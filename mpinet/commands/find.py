@@ -101,8 +101,8 @@ class FindOptions(Options):
     best: int = 10
     """Number of networks to list."""
     search: bool = False
-    """Whether to search beyond the catalogue: circulants, Cayley graphs and other lifts by a group
-    of symmetries, changed link by link, for the least diameter and then the least mean distance."""
+    """Search beyond the catalogue: circulants, Cayley graphs and other lifts by a group of
+    symmetries, changed link by link, for the least diameter and then the least mean distance."""
     moves: Annotated[int, Typed(metavar="NUMBER")] = MOVES
     """Networks that ``--search`` tries, each by a flood."""
     save: Folder = None

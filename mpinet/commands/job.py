@@ -34,31 +34,26 @@ def without_simple_reason(result: Any) -> Any:
 
 
 class Job:
-    """A command's work; commands override `run` and, for people, `show`.
-
-    Attributes
-    ----------
-    unit : str
-        What its progress counts.
-    """
+    """A command's work; commands override `run` and, for people, `show`."""
 
     topology: str | None = None
     """Canonical string of the network."""
-    unit = "steps"
+    unit: str = "steps"
+    """Unit of the progress."""
 
     def __init__(self) -> None:
         self.model: dict[str, Any] = {}
         """The machine's port model, for the result document; empty without a machine."""
         self.crossing: dict[str, Any] = {}
-        """How the machine was spread over the ranks, and what they sent one another; empty where
-        the command does not tell."""
+        """Distribution of the machine over the ranks, and the messages between ranks; empty if the
+        command does not report it."""
         self.preparation: dict[str, int] = {}
         """Steps and messages by which the processors of a collective learned their part before, on
         a machine beside; empty for other commands."""
         self.completed: Options | None = None
         """The options with what a file adds to them; None: as they were given."""
         self.plot: dict[str, Any] = {}
-        """How its results are drawn where `mpinet plot` is not told; of a sweep only."""
+        """Defaults of `mpinet plot` for the results; of a sweep only."""
         self.say: Callable[[str], None] = lambda text: None
         """Shows a line where progress is shown."""
         self.warn: Callable[[str], None] = warnings.warn

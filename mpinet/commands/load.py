@@ -85,8 +85,8 @@ class LoadOptions(HostOptions):
     )
     """Traffic pattern: who sends to whom; or several patterns, joined by commas."""
     priority: bool = False
-    """Whether messages of each pattern of a ``mix:P@SHARE+Q`` go before those of the next: each has
-    its part of the virtual channels, and latencies and rates of its own."""
+    """Let messages of each pattern of a ``mix:P@SHARE+Q`` go before those of the next: each has its
+    part of the virtual channels, and latencies and rates of its own."""
     rate: Rates = "0.02..0.2/10"
     """Messages per processor and step: ``R``, ``A,B,C`` or ``A..B/K``, K rates from A to B."""
     flits: Annotated[str | int | Sequence[int | str], Typed(read=str, metavar="FLITS")] = "1"
@@ -127,9 +127,9 @@ class LoadOptions(HostOptions):
     phases: int = 1
     """Batches; each begins when all messages of the one before are done."""
     program: Annotated[str | Path | Program | None, Typed(read=str, metavar="PROGRAM")] = None
-    """What processors send, receive and calculate, in place of a pattern and rates: a collective of
-    the textbooks, COLLECTIVE:ALGORITHM,BYTES, a GOAL file, or a schedule's file (.csv, .npz, .xml),
-    whose chunks have --flits flits. The run ends when all operations are done."""
+    """Program of messages, in place of a pattern and rates: a collective of the textbooks,
+    COLLECTIVE:ALGORITHM,BYTES, a GOAL file, or a schedule's file (.csv, .npz, .xml), whose chunks
+    have --flits flits. The run ends when all operations are done."""
     flit_bytes: int = 8
     """Bytes of a flit: a program's messages have as many flits as their bytes take."""
     step_time: int = 1

@@ -31,12 +31,12 @@ class Typed:
     """Part of an option that its type cannot say: ``Annotated[int, Typed(..)]``."""
 
     help: str = ""
-    """What it means, where no docstring of a function says it."""
+    """Meaning of the option, if no docstring of a function states it."""
     words: tuple[str, ...] | None = None
-    """How it is typed; default: ``--name``, and by place what comes by place in Python. Empty: by
-    place though Python takes it by name."""
+    """Words that stand for the option on the command line; default: ``--name``, or no word if
+    Python takes the option by place. Empty: by place although Python takes it by name."""
     metavar: str | tuple[str, ...] = ""
-    """What stands for its value in the help; default: the name in capitals."""
+    """Placeholder for the value in the help; default: the name in capitals."""
     read: Callable[[str], Any] | None = None
     """Reads a value; `ValueError` or `UsageError` with a sentence where there is none."""
     many: int | str | None = None
@@ -46,7 +46,7 @@ class Typed:
     listed: str = ""
     """``module:NAME`` of a text, or of names, that the help lists."""
     complete: Callable[..., list[str]] | None = None
-    """What a shell that asks is told that a word may go on to."""
+    """Function that returns the completions of a word for a shell."""
     dest: str = ""
     """Other option whose value it gives."""
     within: str = ""
@@ -56,7 +56,7 @@ class Typed:
     normal: Callable[[Any], Any] | None = None
     """Makes the form that a word has of other forms that Python may give."""
     hidden: bool = False
-    """Whether the help keeps silent about it."""
+    """True if the help does not show the option."""
 
 
 UNIONS = (Union, UnionType)
@@ -82,19 +82,19 @@ class Option:
     """Option of a command."""
 
     name: str
-    """As Python gives it."""
+    """Name of the option in Python."""
     hint: Any
-    """Its type."""
+    """Type of the option."""
     default: Any
-    """`EMPTY` if it has to be given."""
+    """Default of the option; `EMPTY` if it must be given."""
     help: str
-    """What it means."""
+    """Meaning of the option."""
     by_place: bool
-    """Whether it is typed by its place alone."""
+    """True if the option is typed by its place alone."""
     typed: Typed
-    """What its annotation says besides."""
+    """Further properties from the annotation."""
     heading: str = ""
-    """What the help puts it under; empty: nothing, as of a command's own options."""
+    """Heading in the help above the option; empty for a command's own options."""
 
     @property
     def dest(self) -> str:

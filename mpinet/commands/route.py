@@ -110,11 +110,11 @@ class RouteOptions(MachineOptions):
     """Waiting message that a channel takes first."""
     faults: FaultWords = None
     paths: bool = False
-    """Whether to give the sha256 of all paths, too."""
+    """Give the sha256 of all paths, too."""
     paths_out: File | None = None
     """File for the lines that ``paths`` hashes."""
     loads: bool | None = None
-    """Whether to meter channel loads; default: up to 2^28 ports."""
+    """Meter channel loads; default: up to 2^28 ports."""
     ports: Ports = "all"
 
     @property

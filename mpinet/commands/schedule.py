@@ -97,7 +97,12 @@ class ScheduleResult(Result):
     races: Annotated[
         str,
         When("of MSCCL-XML, plans of MSCCL++ and Chakra traces that say their chunks"),
-        "none; not searched, as they are too large; or, of MSCCL-XML, the first one",
+        "none; not searched, as they are too large; or the first one",
+    ]
+    output: Annotated[
+        str,
+        When("with a wrong output buffer"),
+        "the first place with wrong data",
     ]
 
 

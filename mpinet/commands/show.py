@@ -105,14 +105,14 @@ class ShowOptions(HostOptions):
     topology: Network
     _: KW_ONLY
     distances: bool = False
-    """Whether to measure distances by floods from all nodes: each rank makes its share of them on a
-    machine of its own, and their steps count nowhere."""
+    """Measure distances by floods from all nodes: each rank makes its share of them on a machine of
+    its own, and their steps count nowhere."""
     sample: int | None = None
     """Nodes to draw by the seed, whose floods estimate the mean distance; at most as many other
     nodes flood to bring the bounds of the diameter together. Where all nodes are alike, one flood
     tells both exactly."""
     exact: bool = False
-    """Whether nodes flood until the diameter is exact, in ``--sample``."""
+    """Let nodes flood until the diameter is exact, in ``--sample``."""
     edges: File | None = None
     """File for the links: .graphml, .dot, .anynet (BookSim), .csv, or lines ``u v`` (.txt,
     .edges)."""

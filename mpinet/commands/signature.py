@@ -53,7 +53,7 @@ class Signature:
     result: type[Any]
     """Class of its result; int: the command runs on this host alone, and gives an exit status."""
     usage: str = ""
-    """How it is typed, where the options do not say so."""
+    """Usage line of the command; empty: the options give it."""
 
     @property
     def is_here(self) -> bool:

@@ -72,8 +72,8 @@ class SweepOptions(Options):
     shard: Annotated[str | None, Typed(metavar="K/N")] = None
     """Share of the points, ``K/N``: only the K-th of N shares, 1..N."""
     together: bool = False
-    """Whether all ranks play each point together, instead of each its own: for machines too large
-    for one rank."""
+    """Let all ranks play each point together, instead of each its own: for machines too large for
+    one rank."""
 
 
 sweep = function_with(SweepOptions, SweepResult, Saved, Shown)

@@ -155,7 +155,7 @@ class VerifyOptions(Options):
     """Program that measures claims by its own code and prints what it finds as JSON: the claims
     that it knows are judged, and both lie side by side; status 1 if they differ."""
     list: bool = False
-    """Whether to list the claims and test none of them."""
+    """List the claims; test none of them."""
 
 
 verify = function_with(VerifyOptions, VerifyResult, Saved, Common)

@@ -110,14 +110,14 @@ class Column:
     """A column of the comparison."""
 
     label: str
-    """What stands in a table."""
+    """Heading of the column in a table."""
     measured: Callable[[Subject], Any]
     """Finds it (collective)."""
     most: int = 1 << 22
     """Nodes of the largest network of which it is tried."""
     named: bool = False
-    """Whether it is only compared where it is named: it takes seconds, or is for a question of its
-    own."""
+    """True if the column is shown only on request, because it takes seconds or answers a special
+    question."""
     work: Callable[[Subject], Fraction] | None = None
     """Counts how long it will take (collective), in seconds, from the network alone: rough, but the
     same everywhere. An effort of 1 is enough for `WORK`. Default: it is quick, or its search is

@@ -22,9 +22,9 @@ class Dealt:
     """Results of dealt work, on rank 0."""
 
     found: dict[str, Any]
-    """What was found by the keys of the work, now or before; values are of JSON's kinds."""
+    """Results of the pieces by key, of this run and earlier ones; values are of JSON's kinds."""
     computed: int
-    """How many pieces were left to do this time."""
+    """Number of pieces that this run had to compute."""
     damaged: int
     """Lines of the journal that could not be believed; their pieces were done again."""
     failed: dict[str, str]

@@ -11,9 +11,9 @@ class Energy:
     """Energies of a bit, in any unit."""
 
     link: float = 0.0
-    """Of a bit over a link (or a bus), and through a router."""
+    """Energy of a bit over a link or a bus."""
     router: float = 0.0
-    """See `link`."""
+    """Energy of a bit through a router."""
     bits: int = 1
     """Bits of a flit."""
 

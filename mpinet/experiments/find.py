@@ -172,19 +172,7 @@ def row_of(subject: Subject) -> dict[str, Any]:
 
 
 class _Look:
-    """Measures that one pass over the wiring of a network gives.
-
-    Attributes
-    ----------
-    degree : int
-        The largest number of different neighbours.
-    links : int
-        Pairs of neighbours.
-    connected : bool
-        Whether every node is reached from processor 0.
-    farthest : int
-        Hops from processor 0 to the farthest processor that it reaches.
-    """
+    """Measures that one pass over the wiring of a network gives."""
 
     def __init__(self, network: Topology):
         nodes = np.arange(network.size)[:, np.newaxis]
@@ -194,10 +182,14 @@ class _Look:
         fresh[:, 1:] &= ordered[:, 1:] != ordered[:, :-1]
         hops = _hops(behind)
         self._processors = network.hosts
-        self.degree = int(fresh.sum(axis=1).max(initial=0))
-        self.links = int(fresh.sum()) // 2
-        self.connected = bool((hops >= 0).all())
-        self.farthest = int(hops[: network.hosts].max())
+        self.degree: int = int(fresh.sum(axis=1).max(initial=0))
+        """The largest number of different neighbours."""
+        self.links: int = int(fresh.sum()) // 2
+        """Pairs of neighbours."""
+        self.connected: bool = bool((hops >= 0).all())
+        """True if every node is reachable from processor 0."""
+        self.farthest: int = int(hops[: network.hosts].max())
+        """Hops from processor 0 to the farthest processor that it reaches."""
 
     def least(self, measure: str) -> float:
         """Return a lower bound of a measure."""

@@ -32,11 +32,11 @@ class Group:
     """
 
     m: int
-    """Orders of the factors."""
+    """Order of the first factor."""
     n: int = 1
-    """See `m`."""
+    """Order of the second factor."""
     k: int = 1
-    """What the second factor multiplies the first by; k^n = 1 modulo m."""
+    """Number by which the second factor multiplies the first; k^n = 1 modulo m."""
 
     def __str__(self) -> str:
         if self.n == 1:

@@ -59,26 +59,27 @@ class Setting:
     topology: Topology
     """The network."""
     routing: Routing
-    """How messages find their way."""
+    """Routing of the messages."""
     classes: str | None
     """The class rule's name; None: the network's own (see `counted_classes`)."""
     pattern: Pattern
-    """Who sends to whom."""
+    """Pattern of the messages' targets."""
     generation: Generation
     """Lengths and bursts; the rate is put in."""
     buffering: Buffering
-    """How links and nodes hold flits."""
+    """Flow control and buffers of links and nodes."""
     window: Window
-    """What is measured."""
+    """Steps of the warm-up, the measured window and the wait after it."""
     seeds: Sequence[int]
-    """For the draws, a curve for each; the first one stands for all where loads are bounded."""
+    """Seeds of the draws, a curve for each. The first one stands for all if loads are bounded."""
     faults: Faults
-    """What is dead."""
+    """Dead processors and links."""
     vcs_named: bool = True
-    """Whether there are as many virtual channels as `buffering` says; else at least as many, and a
-    multiple of the classes."""
+    """True if there are exactly as many virtual channels as `buffering` states. Otherwise there are
+    at least as many, and a multiple of the classes."""
     steady: Steady = NAMED
-    """What is searched for: the warm-up, a window that is long enough, the rate of saturation."""
+    """Searches for values that the user did not name: the warm-up, a window that is long enough,
+    the rate of saturation."""
 
     @cached_property
     def _way(self) -> Routing:

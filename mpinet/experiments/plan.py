@@ -37,9 +37,9 @@ class Point:
     """One run of a sweep."""
 
     command: str
-    """What is run."""
+    """Name of the command."""
     options: Options
-    """What the plan gives it by name."""
+    """Options of the command that the plan sets, by name."""
 
     def __str__(self) -> str:
         return f"{self.command} {' '.join(f'{k}={v}' for k, v in self.options.items())}"

@@ -38,7 +38,7 @@ class Steady:
     """Searches for what is not named."""
 
     auto: bool = False
-    """Whether the warm-up is found by a pilot run."""
+    """True if a pilot run finds the warm-up."""
     until: float = 0.0
     """Half the width of the mean latency's confidence interval, as a part of the mean, at which the
     window is long enough; 0: the window is as long as was said."""

@@ -54,7 +54,7 @@ class ItemsOptimum(ProvingJob):
         searched = self._searched(transport, model)
         own = None
         if searched is None or not self._own_takes_long:
-            own = self._perform(transport, model, None)
+            own = self._perform(transport, model, self._own_algorithm)
         runs = [run for run in (own, searched) if run is not None]
         best = min(runs, key=lambda run: run.steps)
         simple = runs[0].lower_bound
@@ -76,14 +76,25 @@ class ItemsOptimum(ProvingJob):
     @property
     def _own_takes_long(self) -> bool:
         """True if the router would carry a whole gossip, or more processors have all items."""
-        from mpinet.programs.gossip import MOST_MOVED
+        from mpinet.programs.fewest import MOST_MOVED
 
         most = MOST_MOVED if self._network.links else MOST_ROUTED
         return self._network.hosts > most and self._collective == "gossip"
 
+    @property
+    def _own_algorithm(self) -> str | None:
+        """The name of a gossip's algorithm without a search."""
+        from mpinet.programs.gossip import require_algorithm
+
+        gossip = self._collective == "gossip"
+        return require_algorithm(self._network, False, None) if gossip else None
+
     def _searched(self, transport: Local, model: PortModel) -> CollectiveResult | None:
         """Run the algorithm that searches for few steps; None if it does not apply."""
-        for algorithm in SEARCHED[self._collective, self.options.ports]:
+        names: tuple[str | None, ...] = SEARCHED[self._collective, self.options.ports]
+        if self._collective == "gossip" and self._network.links and not self._own_takes_long:
+            names = (None, *names)  # the fewest steps of all
+        for algorithm in names:
             with suppress(UsageError):
                 return self._perform(transport, model, algorithm)
         return None

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
+from mpinet.base.hashseed import RUN_USERS_CODE, hash_seed
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.optionrecords import values_of
 from mpinet.commands.options import MachineOptions
@@ -26,6 +28,12 @@ MOST_UNEVEN = 2**12
 
 TO_ALL = ("gossip", "exchange", "reducescatter")
 """Commands in which every processor receives one from every other."""
+
+
+DRAWN = (
+    "Python has drawn a seed for the hashes of strings, so what iterates over sets may differ from "
+    "run to run and from rank to rank: start Python with PYTHONHASHSEED=0."
+)
 
 
 class MachineJob(Job):
@@ -93,6 +101,11 @@ class MachineJob(Job):
         trace = self._recorded.begin(trace, self.least_moves)
         machine = self._made = Machine(self.network, model, transport, mapping, loads, trace, watch)
         self.model = machine.model.as_json()
+        if self.options.command in RUN_USERS_CODE:
+            self.model["hash_seed"] = hash_seed()
+            from_python = self.warn is warnings.warn  # what is typed starts again
+            if from_python and hash_seed() is None and transport.rank == 0:
+                self.warn(DRAWN)
         return machine
 
     @property

@@ -21,7 +21,7 @@ class Preset(NamedTuple):
     costs: Mapping[str, str | int]
     """Options of runs in time by name; `flat` or `on` among them."""
     source: str
-    """Where they are from."""
+    """Source of the costs."""
 
 
 MARTIN = "Martin, Vahdat, Culler, Anderson 1997, table 1"

@@ -49,17 +49,17 @@ class Upper:
     """Best schedule of a collective, and the one that the network has of its own."""
 
     steps: int
-    """What it takes on the machine."""
+    """Steps of the schedule on the machine."""
     messages: int
-    """See `steps`."""
+    """Messages of the schedule on the machine."""
     by: str
-    """What has found it."""
+    """Name of the search that found the schedule."""
     correct: bool
-    """Whether everybody has what it should have."""
+    """True if every processor ended with the right items."""
     own: int | None
-    """The steps and the name of the network's own, if there is one."""
+    """Steps of the network's own schedule; None if there is none."""
     own_algorithm: str | None
-    """See `own`."""
+    """Name of the network's own schedule; None if there is none."""
 
 
 class ProvingJob(Job):

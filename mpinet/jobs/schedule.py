@@ -99,6 +99,7 @@ class RunSchedule(MachineJob):
         """Run the schedule."""
         from mpinet.programs.perform import perform
         from mpinet.programs.schedules.chunks import UNSTATED
+        from mpinet.programs.schedules.files.schedulefile import RIGHT
 
         machine = self.make_machine(transport, watch)
         read, table = self._read, self._read.timetable
@@ -118,8 +119,9 @@ class RunSchedule(MachineJob):
             "messages": found.messages,
             "lower_bound": found.lower_bound,
             "lower_by": None if found.lower_bound is None else found.lower_bound.by,
-            "correct": found.correct,
+            "correct": read.judged(found.correct),
             **({} if read.races is None else {"races": read.races}),
+            **({"output": read.output} if read.output not in (None, RIGHT) else {}),
         }
 
     def show(self, result: Row) -> str:
@@ -132,6 +134,8 @@ class RunSchedule(MachineJob):
         )
         data = {True: "yes", False: "NO", None: "data not checked"}[result["correct"]]
         races = {"races": result["races"]} if "races" in result else {}
+        if "output" in result:
+            races = {"output": result["output"], **races}
         if self.options.command == "schedule check":
             ports = f"kept, {self.options.ports}-port, in {result['steps']} steps"
             carried = "by the routing" if result["routed"] else "every row has its channel"
@@ -144,7 +148,7 @@ class RunSchedule(MachineJob):
                     "wiring": carried,
                     "ports": ports,
                     "data": held,
-                    "result": {"yes": "right", "NO": "WRONG"}.get(data, data),
+                    "result": {"yes": "right", "NO": "not right"}.get(data, data),
                     **races,
                 }
             )

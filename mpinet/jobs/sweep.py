@@ -55,7 +55,7 @@ class Run:
     """A point, as its command takes it."""
 
     point: Point
-    """What the plan says."""
+    """Point of the plan."""
     function: Callable[..., Result]
     """The command's function."""
     options: Options

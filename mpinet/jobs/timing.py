@@ -44,15 +44,15 @@ class Timed(NamedTuple):
     """Network that messages go through, and what they take."""
 
     topology: Topology | None
-    """None: there is none, and every two processors are as far apart."""
+    """Network; None if all pairs of processors are equally far apart."""
     routing: Routing | None
-    """How messages find their ways."""
+    """Routing of the messages; None without a network."""
     costs: Costs
-    """What processors and links take."""
+    """Parameters of processors and links."""
     unit: str
     """Unit of their times."""
     bytes_cost: bool = True
-    """Whether a byte has a cost, which may be 0: an option, a machine or a graph's edges say it."""
+    """True if a byte has a cost, which may be 0: an option, a machine or a graph's edges say it."""
 
     def hosting(self, processors: int) -> Topology:
         """Return the network whose processors are hosted; without one, a complete graph's."""

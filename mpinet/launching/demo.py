@@ -21,15 +21,15 @@ class Job:
     """A command, and what is known in advance about its result."""
 
     title: str
-    """What it does."""
+    """Purpose of the command."""
     arguments: str
     """The words after ``mpinet``."""
     measured: Callable[[Result], str]
-    """What of its result is shown."""
+    """Returns the part of the result that is shown."""
     closed_form: str
-    """What is known."""
+    """Result that is known in advance, as text."""
     agrees: Callable[[Result], bool]
-    """Whether a result is as known."""
+    """Returns True if a result is as known in advance."""
 
     @property
     def command(self) -> str:

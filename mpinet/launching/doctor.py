@@ -55,13 +55,13 @@ class Finding:
     """Verdict on one thing that was examined."""
 
     what: str
-    """What it is."""
+    """Name of the examined thing."""
     found: str
     """Description of what was found."""
     verdict: str = FINE
     """`FINE`, `NOTE` or `BAD`."""
     advice: str = ""
-    """What to do; empty where all is well."""
+    """Advice to the user; empty for a `FINE` verdict."""
 
 
 def examine(told: Told | None = None) -> Iterator[Finding]:

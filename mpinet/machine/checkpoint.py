@@ -89,11 +89,6 @@ class Checkpointer:
         The manifest that the run goes on from (`read_manifest`).
     clock : callable
         Seconds since some moment.
-
-    Attributes
-    ----------
-    found : dict or None
-        The manifest that the run goes on from: when it begins, the last one that there is.
     """
 
     def __init__(
@@ -110,7 +105,8 @@ class Checkpointer:
         self._due = clock() + (EVERY if every is None else every)
         self._frames: list[Frame] = []
         self._children = 0
-        self.found = found
+        self.found: dict[str, Any] | None = found
+        """The manifest that the run goes on from: when it begins, the last one that there is."""
         self._outer: Checkpointer | None = None
         self._rests = -math.inf
         self._state: str | None = found["state"] if found else None

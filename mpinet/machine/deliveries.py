@@ -18,15 +18,15 @@ class Delivered:
     """Messages that ended on this rank, by number."""
 
     numbers: Ints
-    """The message's number, where it ended, after how many hops, in which step. Shape (k,)."""
+    """Number of each message. Shape (k,)."""
     nodes: Ints
-    """See `numbers`."""
+    """Node at which each message ended. Shape (k,)."""
     hops: Ints
-    """See `numbers`."""
+    """Hops of each message. Shape (k,)."""
     steps: Ints
-    """See `numbers`."""
+    """Step in which each message ended. Shape (k,)."""
     payload: Ints
-    """What it carried. Shape (k, w)."""
+    """Payload of each message. Shape (k, w)."""
 
 
 class Deliveries:
@@ -40,18 +40,14 @@ class Deliveries:
         64-bit words of every message behind its header; how many of them are the payload.
     keep : bool
         Whether `delivered` is wanted after the run.
-
-    Attributes
-    ----------
-    rows : ndarray of int64, shape (room, hop.WORDS + carried)
-        The rows into which a pass writes the messages that it brings to their end.
-    latency : ndarray of int64
-        How many messages were delivered here after 0, 1, 2, .. steps.
     """
 
     def __init__(self, ledger: Any, carried: int, payload_words: int, keep: bool):
-        self.rows = np.zeros((0, hop.WORDS + carried), np.int64)
-        self.latency = np.zeros(64, np.int64)
+        self.rows: Ints = np.zeros((0, hop.WORDS + carried), np.int64)
+        """The rows into which a pass writes the messages that it brings to their end. Shape (room,
+        hop.WORDS + carried)."""
+        self.latency: Ints = np.zeros(64, np.int64)
+        """Number of messages that were delivered here after 0, 1, 2, .. steps."""
         self._ledger = ledger
         self._payload = slice(hop.WORDS, hop.WORDS + payload_words)
         self._keep = keep

@@ -21,11 +21,6 @@ class Dry(Local):
     ----------
     rank, size : int
         The rank to play, and of how many.
-
-    Attributes
-    ----------
-    making : float
-        Seconds of this process for making arrivals up, which a rank among others does not need.
     """
 
     def __init__(self, rank: int, size: int) -> None:
@@ -39,7 +34,9 @@ class Dry(Local):
         dtype. None: nothing."""
         self.messages = self.volume = 0
         self.bytes_sent = 0
-        self.making = 0.0
+        self.making: float = 0.0
+        """Seconds of this process for making arrivals up, which a rank among others does not
+        need."""
         self.records_sent = np.zeros(size, np.int64)
 
     def exchange(

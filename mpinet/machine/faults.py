@@ -42,15 +42,6 @@ class Faults:
     passing : iterable of Passing
         Processors and links that are dead in some steps alone.
 
-    Attributes
-    ----------
-    dead : ndarray of int64, shape (k,)
-        Processors that are always dead, ascending.
-    cut : ndarray of int64, shape (2 l, 2)
-        Links that are always dead, in both directions, ascending.
-    changes : list of int
-        Steps at whose begin something dies or comes back, ascending.
-
     Raises
     ------
     NodeError
@@ -58,6 +49,11 @@ class Faults:
     UsageError
         A link between processors that are not neighbours, or steps that end before they begin.
     """
+
+    dead: Ints
+    """Processors that are always dead, ascending. Shape (k,)."""
+    cut: Ints
+    """Links that are always dead, in both directions, ascending. Shape (2 l, 2)."""
 
     def __init__(
         self,
@@ -85,7 +81,8 @@ class Faults:
         self._always = always
         self.dead, self.cut = self.at(-1)
         ends = {each.end for each in self._passing if each.end is not None}
-        self.changes = sorted({each.begin for each in self._passing} | ends)
+        self.changes: list[int] = sorted({each.begin for each in self._passing} | ends)
+        """Steps at whose begin something dies or comes back, ascending."""
 
     def at(self, step: int) -> tuple[Ints, Table]:
         """Return what is dead in a step, as `dead` and `cut`; before step 0 what always is."""

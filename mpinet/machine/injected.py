@@ -28,16 +28,15 @@ class Injection:
     """Messages that were injected together."""
 
     first: int
-    """They are numbered first .. first + total - 1."""
+    """Number of the first message; the last one has number first + total - 1."""
     total: int
-    """See `first`."""
+    """Number of messages on all ranks."""
     numbers: Ints = field(default_factory=lambda: np.empty(0, np.int64))
-    """This rank's messages, counted from the first, ascending, and where they are to go; empty
-    where the ends are drawn. Shape (k,)."""
+    """This rank's messages, counted from the first, ascending; empty for drawn ends. Shape (k,)."""
     targets: Ints = field(default_factory=lambda: np.empty(0, np.int64))
-    """See `numbers`."""
+    """Targets of this rank's messages; empty for drawn ends. Shape (k,)."""
     ends: DrawnEnds | None = None
-    """As in `Router.inject_drawn`, where they are drawn."""
+    """Drawn ends, see `Router.inject_drawn`; None if the targets are given."""
 
     def targets_of(self, numbers: Ints) -> tuple[Ints, Ints]:
         """Numbers and targets of those of these messages that this rank knows."""
@@ -57,17 +56,13 @@ class Injected:
     ----------
     machine : Machine
         Whose ranks they were injected on.
-
-    Attributes
-    ----------
-    seal : int
-        The seals of this rank's messages together.
     """
 
     def __init__(self, machine: Machine):
         self._machine = machine
         self._injections: list[Injection] = []
-        self.seal = 0
+        self.seal: int = 0
+        """The seals of this rank's messages together."""
 
     def add(self, injection: Injection) -> None:
         """Remember the sources and targets of injected messages."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from mpinet.base.arguments import PortRule
-from mpinet.base.arrays import Ints, Words
+from mpinet.base.arrays import Counts, Ints, Words
 from mpinet.base.memory import require_memory
 from mpinet.compiled import kernel
 from mpinet.errors import ModelViolation
@@ -33,16 +33,10 @@ class LocalBroadcast:
         Has the links.
     ports : (ndarray of int64, ndarray of int64), optional
         As in `Machine.local_broadcast`.
-
-    Attributes
-    ----------
-    sends : int
-        Messages of this rank's processors in every such step.
-    starts : ndarray of uint64, shape (hosted + 1,)
-        First place in `origins` of the processor of each slot.
-    origins : ndarray of uint32, shape (sends,)
-        The rows that the processors receive, as places among all rows here.
     """
+
+    origins: Counts
+    """Rows that the processors receive, as indices among all rows on this rank. Shape (sends,)."""
 
     def __init__(self, machine: Stepping, ports: Ports | None = None):
         self._machine = machine
@@ -59,8 +53,10 @@ class LocalBroadcast:
         starts, neighbors = (
             _all_neighbors(machine) if ports is None else _neighbors_on(machine, *ports)
         )
-        self.sends = len(neighbors)
-        self.starts = starts.astype(np.uint64)
+        self.sends: int = len(neighbors)
+        """Messages of this rank's processors in every such step."""
+        self.starts: Words = starts.astype(np.uint64)
+        """First index in `origins` of each slot's processor. Shape (hosted + 1,)."""
         self._lay_out(starts, neighbors)
 
     def _lay_out(self, starts: Ints, senders: Ints) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpinet.base.arrays import Array, Flags, Ints
+from mpinet.base.fielddocs import described
 from mpinet.base.memory import require_memory
 from mpinet.base.notebook import shown
 from mpinet.errors import MpinetError, UsageError
@@ -33,6 +34,7 @@ from mpinet.networks.topology import NetworkLike, Topology
 T = TypeVar("T")
 
 
+@described
 @dataclass
 class Spent:
     """Steps, messages and seconds of a part of a run (`Machine.spending`)."""
@@ -40,11 +42,12 @@ class Spent:
     begun: int
     """Steps that the machine had made before."""
     steps: int = 0
-    """Steps, and transmissions on the whole machine."""
+    """Steps of the part."""
     messages: int = 0
-    """See `steps`."""
+    """Transmissions on the whole machine."""
 
 
+@described
 class Machine:
     """N virtual processors, wired by a topology, under a port model, hosted by ranks.
 

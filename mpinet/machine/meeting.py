@@ -40,23 +40,26 @@ class Meeting:
     ----------
     rank, size : int
         This rank, and how many there are: at most 2^20.
-
-    Attributes
-    ----------
-    hops : list of (int, int, int)
-        Of every round the distance between those who talk, and the ranks above and below.
-    maxima : ndarray of int64, shape (MAXIMA,)
-        Before the rounds this rank's numbers, after them the largest of all ranks'.
-    sums : ndarray of int64, shape (SUMS,)
-        Before the rounds this rank's numbers, after them the sums of all ranks'.
-    message, answer : ndarray of int64, shape (FIXED + ROOM,)
-        What is sent in a round, and memory for what comes.
     """
+
+    maxima: Ints
+    """This rank's numbers before the rounds; afterwards the largest of all ranks' numbers. Shape
+    (MAXIMA,)."""
+    sums: Ints
+    """This rank's numbers before the rounds; afterwards the sums of all ranks' numbers. Shape
+    (SUMS,)."""
+    message: Ints
+    """Words that this rank sends in a round. Shape (FIXED + ROOM,)."""
+    answer: Ints
+    """Memory for the words that come in a round. Shape (FIXED + ROOM,)."""
 
     def __init__(self, rank: int, size: int):
         self.rank, self.size = rank, size
         far = [1 << k for k in range(rounds(size))]
-        self.hops = [(by, (rank + by) % size, (rank - by) % size) for by in far]
+        self.hops: list[tuple[int, int, int]] = [
+            (by, (rank + by) % size, (rank - by) % size) for by in far
+        ]
+        """Distance between partners, rank above and rank below, for each round."""
         self.message, self.answer = np.zeros((2, FIXED + ROOM), np.int64)
         self._plain = self.message[:FIXED]
         self.maxima, self.sums, self._last = _parts(self.message)
@@ -64,10 +67,9 @@ class Meeting:
         self._even = size & (size - 1) == 0
         self._counts: list[int] = []
         self.to: list[tuple[int, int]] = []
-        """The ranks that get records, and those that send some, with how many, in ascending
-        order."""
+        """Ranks that get records from this rank, and the number of records, in ascending order."""
         self.come: list[tuple[int, int]] = []
-        """See `to`."""
+        """Ranks that send records to this rank, and the number of records, in ascending order."""
 
     def begin(self, counts: Ints | None = None) -> None:
         """Bring, beside `maxima` and `sums`, how many records go to each rank; None: none do."""

@@ -24,11 +24,10 @@ class Meters:
     """Messages that left each hosted processor by each port; empty where loads are not metered.
     Shape (hosted * ports,)."""
     crossed: int = 0
-    """Messages to processors of other ranks, and the bytes that this rank sent for them. A row of a
-    `LocalBroadcast` counts once for every rank that it goes to, however many processors there
-    receive it."""
+    """Messages to processors of other ranks. A row of a `LocalBroadcast` counts once for every rank
+    that it goes to."""
     crossed_bytes: int = 0
-    """See `crossed`."""
+    """Bytes that this rank sent for these messages."""
 
     def count(self, steps: int, messages: int) -> None:
         """Count steps made together and messages sent from here: the only place that does."""
@@ -46,9 +45,9 @@ class ChannelLoad:
     """Load of the machine's channels (links: each direction of its own; busses)."""
 
     max: int
-    """Messages over the busiest channel, and on average over all channels."""
+    """Messages over the busiest channel."""
     mean: float
-    """See `max`."""
+    """Messages over a channel, on average over all channels."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,7 @@ class Crossing:
     messages: int
     """Messages between processors of different ranks."""
     bytes: int
-    """What they took, with their addresses and headers."""
+    """Bytes of these messages, with their addresses and headers."""
 
 
 @kernel

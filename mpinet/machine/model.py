@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from mpinet.base.fielddocs import described
 from mpinet.errors import UsageError
 
 
+@described
 @dataclass(frozen=True)
 class PortModel:
     """Limits of one step."""

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from mpinet.base.fielddocs import described
 
+
+@described
 @dataclass(frozen=True)
 class Outcome:
     """Result of a run that every processor ended."""
@@ -19,8 +22,8 @@ class Outcome:
     unreceived: int
     """Messages that came to a processor and were never received."""
     unreceived_at: list[tuple[int, int]]
-    """The lowest processors with such messages, and how many."""
+    """Lowest processors with unreceived messages, and the number of these messages."""
     values: list[Any]
-    """What the processors' programs returned, by processor; on rank 0 alone, elsewhere empty."""
+    """Return values of the processors' programs, by processor; empty on ranks other than 0."""
     digest: str
-    """sha256 over all of this, the same for any number of ranks and any mapping."""
+    """SHA-256 of all results, the same for any number of ranks and any mapping."""

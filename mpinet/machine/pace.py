@@ -44,19 +44,14 @@ MICRO = 10**6
 
 
 class Worked:
-    """Working time of this rank.
-
-    Attributes
-    ----------
-    told : list of int
-        Microseconds of work, and without a core.
-    """
+    """Working time of this rank."""
 
     def __init__(self) -> None:
         self._worked = 0.0
         self._since = time.perf_counter()
         self._sampled = float("-inf")
-        self.told = [0, 0]
+        self.told: list[int] = [0, 0]
+        """Microseconds of work, and microseconds without a core."""
 
     def pause(self) -> list[int]:
         """Note that this rank starts to wait; return microseconds [worked, without a core]."""

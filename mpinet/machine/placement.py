@@ -37,7 +37,7 @@ class Mapping:
     """A bijection between processors and positions."""
 
     name: str
-    """What the user calls it."""
+    """Name of the mapping, as the user wrote it."""
     rule: Rule
     """``rule(number, direction, params)``: a node's position (0) or a position's node (1)."""
     params: Ints

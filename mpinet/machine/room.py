@@ -45,11 +45,11 @@ class Host:
     """A host of this run."""
 
     name: str
-    """As it calls itself."""
+    """Name of the host."""
     ranks: int
-    """How many there are on it."""
+    """Number of ranks on the host."""
     left: int
-    """Bytes that they can still take together, or may."""
+    """Bytes that the ranks together can or may still take."""
     process: int | None
     """Bytes of address space that each of them can still take; None without a limit."""
 

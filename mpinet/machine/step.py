@@ -29,13 +29,13 @@ class Sends:
     """The sends of this rank's processors in one step."""
 
     nodes: Ints
-    """Senders, and the ports that they send on. Shape (k,)."""
+    """Sender of each message. Shape (k,)."""
     ports: Ints
-    """See `nodes`."""
+    """Port that each message leaves by. Shape (k,)."""
     targets: Ints
-    """Receivers, and the ports that the messages come in by. Shape (k,)."""
+    """Receiver of each message. Shape (k,)."""
     arrivals: Ints
-    """See `targets`."""
+    """Port that each message comes in by. Shape (k,)."""
     channels: Ints
     """The busses (none in a network of links). Shape (k,) or (0,)."""
     transmissions: int
@@ -47,9 +47,9 @@ class Arrivals:
     """Messages that have reached this rank's processors, not yet in order."""
 
     nodes: Ints
-    """Receivers, and the ports that the messages came in by. Shape (k,)."""
+    """Receiver of each message. Shape (k,)."""
     ports: Ints
-    """See `nodes`."""
+    """Port that each message came in by. Shape (k,)."""
     payload: Array
     """The messages. Shape (k, ..)."""
     total: int

@@ -13,6 +13,7 @@ from numpy import uint32
 from numpy.typing import NDArray
 
 from mpinet.base.arrays import Array, Flags, Ints
+from mpinet.base.fielddocs import described
 from mpinet.machine.meters import Meters
 from mpinet.machine.model import PortModel
 from mpinet.machine.placement import Mapping, Placement
@@ -23,14 +24,15 @@ from mpinet.networks.topology import Topology
 T = TypeVar("T")
 
 
+@described
 @dataclass(frozen=True, eq=False)
 class Inbox:
     """Messages that this rank's processors received in a step, by processor, then port."""
 
     nodes: Ints
-    """The receiving processors, and the ports that the messages came in by. Shape (k,)."""
+    """Receiver of each message. Shape (k,)."""
     ports: Ints
-    """See `nodes`."""
+    """Port that each message came in by. Shape (k,)."""
     payload: Array
     """The messages. Shape (k, ..)."""
     total: int = 0

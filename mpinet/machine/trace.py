@@ -66,9 +66,9 @@ class Limits:
     """Limits to what is recorded of a run."""
 
     first: int = 1
-    """The steps."""
+    """First recorded step."""
     last: int = 2**62
-    """See `first`."""
+    """Last recorded step."""
     nodes: Ints | None = None
     """Movements from and to these nodes, and their calls; None: all."""
 
@@ -154,15 +154,6 @@ class Trace:
     limits : Limits, optional
         What is left out (default: nothing).
 
-    Attributes
-    ----------
-    calls : Calls
-        The calls of programs, where these note them.
-    idle : int
-        Steps of time that passed without one of the machine.
-    numbered : int
-        Above all numbers of messages so far: routers that number anew begin here.
-
     Examples
     --------
     >>> from mpinet.machine import Machine
@@ -176,9 +167,13 @@ class Trace:
     def __init__(self, limits: Limits | None = None):
         self.limits = limits or Limits()
         self.moves = Spill(RECORD)
-        self.calls = Calls(self.limits)
-        self.idle = 0
-        self.numbered = 0
+        self.calls: Calls = Calls(self.limits)
+        """The calls of programs, where these note them."""
+        self.idle: int = 0
+        """Steps of time that passed without one of the machine."""
+        self.numbered: int = 0
+        """Number above all numbers of messages so far; a router that starts to number again begins
+        here."""
 
     def add(
         self,

@@ -60,34 +60,30 @@ class Received(NamedTuple):
     records: Array
     """Records from rank 0 first, each rank's in the order sent. Shape (m, ..)."""
     counts: Ints
-    """How many came from each rank. Shape (size,)."""
+    """Number of records from each rank. Shape (size,)."""
     total: int
     """The sum of all ranks' words."""
 
 
 class Local:
-    """One rank alone, which sends nothing; also the interface that all transports have.
-
-    Attributes
-    ----------
-    wish : int
-        What this rank wishes for at the next boundary (`mpinet.machine.checkpoint`); 0: nothing.
-    host : str
-        The name of the host, where the ranks are on several hosts; otherwise empty.
-    calls : int
-        How often the ranks have met in a collective, the same on all of them.
-    messages, volume : int
-        Messages that this rank has sent in meetings and exchanges, and bytes in them.
-    """
+    """One rank alone, which sends nothing; also the interface that all transports have."""
 
     rank = 0
     size = 1
-    host = ""
+    host: str = ""
+    """Name of the host if the ranks are on several hosts; otherwise empty."""
     keeper: Checkpointing | None = None
     """Writes the run's checkpoints, if any."""
-    wish = 0
+    wish: int = 0
+    """Wish of this rank for the next boundary (`mpinet.machine.checkpoint`); 0 for none."""
     moving: int | None = None
-    """How many messages moved in a router's last step, on all ranks; None: there is no router."""
+    """Messages that moved in a router's last step, on all ranks; None without a router."""
+    calls: int
+    """Number of collectives in which the ranks have met, the same on all ranks."""
+    messages: int
+    """Messages that this rank has sent in meetings and exchanges."""
+    volume: int
+    """Bytes of these messages."""
     calls = messages = volume = 0
 
     @property

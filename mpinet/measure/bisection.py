@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpinet.base.arrays import Flags
+from mpinet.base.fielddocs import described
 from mpinet.errors import UsageError
 from mpinet.measure.bounded import Bounded
 from mpinet.measure.cutsearch import Cuts, best_cut
@@ -44,22 +45,18 @@ FLOW_STEPS_PER_SECOND = 5e6
 """About how many (node, link) pairs a round of flow handles in a second."""
 
 
+@described
 @dataclass(frozen=True, eq=False)
 class Bisection(Bounded):
     """Bounds of a bisection width; it compares with numbers as far as the bounds decide.
 
     A comparison that `lower` and `upper` answer differently raises `OutOfReach`.
 
-    Attributes
-    ----------
-    lower, upper : int
-        No cut into halves is narrower than `lower`; `side` shows one of width `upper`.
-    exact : bool
-        Whether both are the same.
+    No cut into halves is narrower than `lower`; `side` shows one of width `upper`.
     """
 
     side: tuple[int, ...]
-    """The nodes on one side of that cut, ascending: not the side of node 0."""
+    """Nodes on one side of a cut of width `upper`, ascending; node 0 is on the other side."""
 
     named: ClassVar[str] = "bisection width"
     effort: ClassVar[str] = "seconds"
@@ -197,10 +194,10 @@ class Flow:
     """A flow between all pairs of processors, and the width that it shows."""
 
     bound: int
-    """No bisection is narrower."""
+    """Lower bound: no bisection has fewer channels."""
     lengths: list[list[int]]
-    """Of all links (ascending by their ends), round by round: the flow goes by the shortest
-    ways."""
+    """Lengths of all links in each round, links ascending by their ends. The flow of a round takes
+    the shortest paths."""
 
 
 def flow_of(network: Topology, rounds: int) -> Flow:

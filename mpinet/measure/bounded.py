@@ -8,9 +8,11 @@ from dataclasses import astuple, dataclass
 from numbers import Real
 from typing import Any, ClassVar
 
+from mpinet.base.fielddocs import described
 from mpinet.errors import OutOfReach
 
 
+@described
 @dataclass(frozen=True, eq=False)
 class Bounded:
     """A number between two bounds; it compares with numbers as far as the bounds decide.
@@ -19,11 +21,11 @@ class Bounded:
     """
 
     lower: int
-    """The bounds."""
+    """Lower bound of the number."""
     upper: int
-    """See `lower`."""
+    """Upper bound of the number."""
     exact: bool
-    """Whether both are the same."""
+    """True if both bounds are equal."""
 
     named: ClassVar[str] = "number"
     effort: ClassVar[str] = ""

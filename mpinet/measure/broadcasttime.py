@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from mpinet.base.fielddocs import described
 from mpinet.errors import ConservationError, UsageError
 from mpinet.machine import Machine, PortModel
 from mpinet.machine.transport import Local, world
@@ -32,29 +33,25 @@ from mpinet.programs.schedules.timetable import Timetable
 COLUMNS = ("step", "sender", "receiver", "bus")
 
 
+@described
 @dataclass(frozen=True, eq=False)
 class BroadcastTime(Bounded):
     """Bounds of a broadcast time; it compares with numbers as far as the bounds decide.
 
     A comparison that `lower` and `upper` answer differently raises `OutOfReach`.
 
-    Attributes
-    ----------
-    lower, upper : int
-        No broadcast takes fewer steps than `lower`; one that the machine has run takes `upper`.
-    exact : bool
-        Whether both are the same.
+    No broadcast takes fewer steps than `lower`; the machine has run one that takes `upper` steps.
     """
 
     root: int
-    """The processor that it starts from."""
+    """Processor at which the broadcast starts."""
     ports: str
-    """``"one"`` or ``"all"``: ports that a processor uses in a step."""
+    """Ports that a processor uses in a step: ``"one"`` or ``"all"``."""
     lower_by: str
-    """What shows them: ``bounds`` (distances and growth), ``class-lp`` or ``lrat`` (see
-    ``mpinet optimum``); ``passes`` or ``sat``."""
+    """Proof of the lower bound: ``bounds`` (distances and growth), ``class-lp`` or ``lrat`` (see
+    ``mpinet optimum``)."""
     upper_by: str
-    """See `lower_by`."""
+    """Source of the upper bound: ``passes`` or ``sat``."""
 
     named: ClassVar[str] = "broadcast time"
     effort: ClassVar[str] = "limit"

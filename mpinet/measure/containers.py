@@ -15,6 +15,7 @@ from math import inf
 import numpy as np
 
 from mpinet.base.arrays import Flags, Ints, Shorts, Table
+from mpinet.base.fielddocs import described
 from mpinet.compiled import inlined, kernel
 from mpinet.errors import OutOfReach, UsageError
 from mpinet.measure.cuts import separating_nodes
@@ -30,23 +31,24 @@ MOST_BRANCHES = 10**6
 """Most sets of failed nodes that are looked at for a pair."""
 
 
+@described
 @dataclass(frozen=True)
 class FaultDistance:
     """The largest distance that is left after so many nodes have failed, with its proof."""
 
     value: int | float
-    """The fault diameter, in hops; infinite if some removal leaves the network in pieces."""
+    """Fault diameter, in hops; infinite if some removal disconnects the network."""
     removed: tuple[int, ...]
-    """Nodes whose removal leaves two others so far apart, ascending."""
+    """Nodes whose removal puts two other nodes so far apart, ascending."""
     ends: tuple[int, ...]
-    """These two; empty where the network is in pieces."""
+    """Two nodes that are so far apart after this removal; empty if the network is disconnected."""
     pairs: int
-    """Pairs that were looked at; all others are images of them under automorphisms."""
+    """Pairs that were examined; all others are images of them under automorphisms."""
     by_paths: int
-    """Of these, pairs that are neighbours, or that faults + 1 disjoint paths of at most `value`
-    hops join: no more is needed for them. The others were branched over."""
+    """Pairs that need no search: neighbours, or pairs that faults + 1 disjoint paths of at most
+    `value` hops join. The search branched over all other pairs."""
     branches: int
-    """Sets of failed nodes that this took."""
+    """Sets of failed nodes that the search tried."""
 
 
 def fault_distance(topology: NetworkLike, faults: int = 1) -> FaultDistance:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mpinet.base.arrays import Ints, Table, Tables
+from mpinet.base.fielddocs import described
 from mpinet.compiled import inlined
 from mpinet.draws import draw32, scaled
 from mpinet.errors import UsageError
@@ -49,6 +50,7 @@ LENGTHS = (1, 2, 4, 8)
 """Lengths of drawn messages, in buffers."""
 
 
+@described
 @dataclass(frozen=True)
 class DeadlockSearch:
     """State of a search for a deadlock."""
@@ -58,27 +60,27 @@ class DeadlockSearch:
     messages come to one; ``"none found"``: there is a cycle, and no traffic that was tried comes to
     a deadlock."""
     routing: str
-    """How messages find their way, and the classes of channels."""
+    """Name of the routing."""
     classes: str
-    """See `routing`."""
+    """Rule that gives each message its class of channels."""
     vcs: int
-    """Virtual channels of a link, and flits that the buffer of each holds (wormhole)."""
+    """Virtual channels of a link."""
     buffers: int
-    """See `vcs`."""
+    """Flits that the buffer of each virtual channel holds (wormhole)."""
     dependencies: list[tuple[int, ...]] = field(default_factory=list)
     """A shortest cycle of channels that depend on each other. Type: list of (node, port, class)."""
     runs: int = 0
-    """Runs that were made."""
+    """Number of runs."""
     last_move: int | None = None
-    """The last step in which a flit moved."""
+    """Last step in which a flit moved."""
     cycle: list[tuple[int, int, int]] = field(default_factory=list)
-    """Channels, each of which waits for the next when the machine has stopped. Type: list of (node,
-    port, vc)."""
+    """Channels of a stopped machine, each of which waits for the next. Type: list of (node, port,
+    vc)."""
     messages: list[dict[str, int]] = field(default_factory=list)
-    """The traffic: step, source, target and flits of each message, as `load` takes it from a CSV
-    file."""
+    """Traffic of the deadlock: step, source, target and flits of each message, as `load` takes it
+    from a CSV file."""
     replay: str | None = None
-    """The command that runs it."""
+    """Command that runs this traffic."""
 
 
 def find_deadlock(

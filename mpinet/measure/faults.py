@@ -12,6 +12,7 @@ from math import comb, inf
 import numpy as np
 
 from mpinet.base.arrays import Ints, Table, WordRows, Words
+from mpinet.base.fielddocs import described
 from mpinet.compiled import kernel
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
@@ -30,18 +31,20 @@ DRAWN_AT_ONCE = 2**22
 """Random numbers that are drawn at a time."""
 
 
+@described
 @dataclass(frozen=True)
 class FaultDiameter:
     """Effect of removing nodes on a network's diameter."""
 
     value: int | float
-    """Largest diameter after a removal, in hops; infinite if one leaves the network in pieces."""
+    """Largest diameter after a removal, in hops; infinite if some removal disconnects the
+    network."""
     removed: tuple[int, ...]
-    """The first removal that does it, in the order of the tuples; nodes ascending."""
+    """First removal with this diameter, in the order of the tuples; nodes ascending."""
     tested: int
-    """How many different removals were tried."""
+    """Number of different removals that were tried."""
     exhaustive: bool
-    """Whether these are all."""
+    """True if all removals were tried."""
 
 
 def fault_diameter(

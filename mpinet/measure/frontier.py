@@ -45,7 +45,8 @@ class ExactCut:
     width: int
     """Links that are parted."""
     inside: Flags | None
-    """Which nodes are inside; None where to remember how the width came about takes too much."""
+    """True for each node inside the cut; None if the search was too large to keep this. Shape
+    (N,)."""
 
 
 def exact_cut(cuts: Cuts, seconds: float) -> ExactCut | None:

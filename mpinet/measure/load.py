@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mpinet.base.arrays import Ints
+from mpinet.base.fielddocs import described
 from mpinet.errors import RoutingError
 from mpinet.machine import Machine
 from mpinet.machine.router import Router
@@ -20,16 +21,17 @@ INJECTED_AT_ONCE = 1 << 17
 """Messages that are on the machine together: what it holds of them stays small."""
 
 
+@described
 @dataclass(frozen=True, eq=False)
 class Loads:
     """Load of the nodes and channels when every pair exchanges one message."""
 
     messages: int
-    """Messages, and hops of all of them."""
+    """Number of messages."""
     hops: int
-    """See `messages`."""
+    """Hops of all messages together."""
     processors: Ints
-    """Messages that each node passed on for others: their sources and targets do not count. Shape
+    """Messages that each node forwarded for other nodes; sources and targets do not count. Shape
     (N,)."""
     channels: Ints
     """Messages over each channel: a direction of a link, or a bus (every traversal counts). Shape

@@ -39,9 +39,9 @@ class Landed:
     rows: HalfRows
     """Distances of this rank's nodes; 65535 where a node is dead. Shape (hosted, k)."""
     eccentricities: Ints
-    """The largest of all nodes' distances from each source, and their sum. Shape (k,)."""
+    """Largest distance from each source to any node, in hops. Shape (k,)."""
     sums: Ints
-    """See `eccentricities`."""
+    """Sum of the distances from each source to all nodes, in hops. Shape (k,)."""
 
 
 class Nearing:

@@ -42,11 +42,6 @@ class Pairs:
     seed : int
         For patterns that are drawn.
 
-    Attributes
-    ----------
-    total : int
-        Number of pairs.
-
     Raises
     ------
     TooLarge
@@ -58,7 +53,8 @@ class Pairs:
         self._pattern: Traffic | None = None
         if isinstance(pairs, str):
             self._pattern = traffic(topology, pairs, seed)
-            self.total = self._pattern.total
+            self.total: int = self._pattern.total
+            """Number of pairs."""
             what = f"A walk over the routes of {topology.name}"
             require_walk(self.total, what, of="pairs")
             if pairs != "all":

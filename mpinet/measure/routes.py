@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpinet.base.arrays import Array, Ints
+from mpinet.base.fielddocs import described
 from mpinet.compiled import inlined
 from mpinet.errors import RoutingError, UsageError
 from mpinet.machine.transport import Local, world
@@ -32,28 +33,29 @@ LARGEST_MATRIX = 8000
 """Most nodes of a network whose route lengths make a matrix; longer routes need wider numbers."""
 
 
+@described
 @dataclass(frozen=True)
 class Routes:
     """The routes between a number of pairs."""
 
     pairs: int
-    """Pairs, and those whose route ends at its target."""
+    """Number of pairs."""
     delivered: int
-    """See `pairs`."""
+    """Number of pairs whose route ends at its target."""
     longest: int
-    """Hops of the longest route (of the delivered ones, as all of the following)."""
+    """Hops of the longest route that ends at its target."""
     longest_pair: Pair | None
-    """The smallest pair with such a route; None where nothing was delivered."""
+    """Smallest pair with such a route; None if no message was delivered."""
     total: int
-    """Hops of all routes."""
+    """Hops of all routes that end at their targets."""
     undelivered_pair: Pair | None
-    """The smallest pair whose route does not end at its target."""
+    """Smallest pair whose route does not end at its target; None if all do."""
     reason: str | None
-    """What becomes of its message."""
+    """Fate of the message of `undelivered_pair`; None if all routes end at their targets."""
     stretch_max: float | None
     """Largest quotient of a route's length and the distance, over pairs of different nodes."""
     stretch_pair: Pair | None
-    """The smallest pair with it."""
+    """Smallest pair with this quotient."""
 
     @property
     def average(self) -> float | None:

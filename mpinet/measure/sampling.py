@@ -16,6 +16,7 @@ import numpy as np
 
 from mpinet.base.arrays import Ints
 from mpinet.base.effort import LOOKS, require_walk
+from mpinet.base.fielddocs import described
 from mpinet.draws import philox
 from mpinet.errors import UsageError
 from mpinet.measure.distance import Floods, extent_of
@@ -32,28 +33,31 @@ SAMPLES = 0x73616D70
 """Stream of the draws of nodes."""
 
 
+@described
 @dataclass(frozen=True)
 class DistanceEstimate:
     """Measures of all distances, in hops, as far as floods from some nodes tell them."""
 
     diameter_lower: int
-    """The largest distance is between these, for certain."""
+    """Lower bound of the diameter, in hops; it is certain."""
     diameter_upper: int
-    """See `diameter_lower`."""
+    """Upper bound of the diameter, in hops; it is certain."""
     average: float
-    """Mean over ordered pairs of different nodes: of all, or those from the nodes drawn."""
+    """Mean distance over ordered pairs of different nodes, in hops: over all pairs, or over those
+    from the drawn nodes."""
     average_lower: float
-    """The mean over all pairs is between these, with this confidence."""
+    """Lower end of the confidence interval for the mean over all pairs, in hops."""
     average_upper: float
-    """See `average_lower`."""
+    """Upper end of the confidence interval for the mean over all pairs, in hops."""
     confidence: float
-    """Probability, over the draws, that it is; 1 where all nodes have flooded."""
+    """Probability that the mean lies in the interval, over the draws; 1 if all nodes have
+    flooded."""
     sources: int
-    """Nodes drawn; one may be drawn twice."""
+    """Number of drawn nodes; one node may be drawn twice."""
     floods: int
-    """Floods that were made, from a node each."""
+    """Number of floods, each from one node."""
     exact: list[str]
-    """Names of what is exact: ``diameter``, ``average``."""
+    """Names of the exact measures: ``diameter``, ``average``."""
 
 
 def distance_estimate(

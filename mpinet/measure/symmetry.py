@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mpinet.base.arrays import Ints
+from mpinet.base.fielddocs import described
 from mpinet.errors import UsageError
 from mpinet.measure.distance import distance_profiles
 from mpinet.measure.libraries import library
@@ -136,16 +137,17 @@ def isomorphism(topology: NetworkLike, other: NetworkLike) -> Ints | None:
     return image if is_isomorphism(first, second, image) else None
 
 
+@described
 @dataclass(frozen=True, eq=False)
 class AutomorphismGroup:
     """All automorphisms of a network."""
 
     order: int
-    """How many there are."""
+    """Number of automorphisms."""
     generators: Ints
-    """Automorphisms of which all are products: where each takes each node. Shape (g, N)."""
+    """Automorphisms that generate the group: the image of each node. Shape (g, N)."""
     bus_generators: Ints
-    """Of a bus network: where each of them takes each bus (otherwise B = 0). Shape (g, B)."""
+    """Image of each bus under each generator; B = 0 for networks of links. Shape (g, B)."""
 
 
 def automorphism_group(topology: NetworkLike) -> AutomorphismGroup:

@@ -203,14 +203,11 @@ class Part(Topology):
         The nodes that stay, ascending; they are renumbered 0..k-1 in this order.
     kept : ndarray of bool, shape (N, ports)
         The ports that stay wired where both ends stay.
-
-    Attributes
-    ----------
-    nodes : ndarray of int64, shape (k,)
-        Their numbers in the network.
     """
 
     family = "part"
+    nodes: Ints
+    """Numbers of the nodes in the network, ascending. Shape (k,)."""
 
     def __init__(self, topology: Topology, nodes: Ints, kept: Flags):
         number = np.full(topology.size + 1, -1, np.int64)  # the last one is for unwired ports

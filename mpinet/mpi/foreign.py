@@ -20,6 +20,7 @@ from greenlet import GreenletExit, getcurrent
 from mpinet.mpi import environment
 from mpinet.mpi.collectives.operators import PREDEFINED
 from mpinet.mpi.communicators.communicator import Comm
+from mpinet.mpi.messages.layouts import layout_of
 from mpinet.mpi.messages.requests import REQUEST_NULL, Request
 from mpinet.mpi.real import REAL
 from mpinet.mpi.refusals import refuse
@@ -129,8 +130,13 @@ class Piece:
         count, datatype = self.count, self.datatype
         if not self.address and count:
             return [REAL.BOTTOM, count, datatype]
-        size = datatype.true_lb + datatype.true_extent + (count * blocks - 1) * datatype.extent
-        return [REAL.buffer.fromaddress(self.address, size if count else 0), count, datatype]
+        if not count:
+            return [REAL.buffer.fromaddress(self.address, 0), 0, datatype]
+        layout = layout_of(datatype)
+        reach = layout.reach(count * blocks)
+        low, high = min(reach.low, 0), max(reach.high, (count * blocks - 1) * layout.extent + 1)
+        memory = REAL.buffer.fromaddress(self.address + low, high - low)
+        return [memory[-low:], count, datatype]
 
     def like(self, address: int) -> Any:
         """The argument for a buffer elsewhere that has as many elements of the same kind."""

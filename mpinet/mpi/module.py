@@ -100,7 +100,7 @@ CLASSES: dict[str, type[Any]] = {
 """Classes of our own in place of the real ones."""
 
 ROOTS = "Comm Errhandler File Group Message Op Request Session Win".split()
-"""Those of them that types of C are named after."""
+"""Names of classes after which types of C are named."""
 
 
 def _explain(cls: type[Any], real: type[Any]) -> None:

@@ -25,19 +25,19 @@ class Conflicting:
     """Accesses on two lines that conflict at some target in one epoch."""
 
     said: str
-    """What they are."""
+    """Description of the accesses."""
     first: Account
-    """The call on the line of the access that came first, and the one on that of the other."""
+    """Account of the access that came first."""
     other: Account
-    """See `first`."""
+    """Account of the other access."""
     target: int
-    """Of the first such conflict the processor, its first byte, and the end of its bytes."""
+    """Processor of the first such conflict."""
     begin: int
-    """See `target`."""
+    """First byte of the first such conflict."""
     end: int
-    """See `target`."""
+    """End of the bytes of the first such conflict."""
     times: int
-    """How often they conflict."""
+    """Number of such conflicts."""
 
 
 class Drawn(NamedTuple):
@@ -46,9 +46,9 @@ class Drawn(NamedTuple):
     account: Account
     """The kind of call, and the line."""
     times: int
-    """How often."""
+    """Number of such receives."""
     most: int
-    """Among how many messages at most."""
+    """Most messages that such a receive could have got."""
 
 
 @dataclass(frozen=True)
@@ -56,11 +56,11 @@ class Outcome:
     """Outcome of a run; on ranks other than 0 without accounts and output."""
 
     processors: int
-    """Processors, steps of the machine, links that messages crossed."""
+    """Number of processors."""
     steps: int
-    """See `processors`."""
+    """Steps of the machine."""
     hops: int
-    """See `processors`."""
+    """Links that messages crossed, all messages together."""
     unreceived: int
     """Messages that processors have ended without."""
     unreceived_at: list[tuple[int, int]]
@@ -68,7 +68,7 @@ class Outcome:
     output: str
     """The SHA-256 of what processors have printed to the standard output."""
     accounts: list[Account]
-    """What each kind of call cost on each line."""
+    """Costs of each kind of call on each line."""
     conflicts: list[Conflicting]
     """Accesses to windows that conflict."""
     drawn: list[Drawn]
@@ -76,10 +76,10 @@ class Outcome:
     traced: Traced | None = None
     """The script as a program of messages, if that was noted, on rank 0."""
     hot: dict[str, Any] | None = None
-    """Where it is slow, if that was metered (`hot.hot`)."""
+    """Report on the slow lines, as `hot.hot` returns it; None if that was not metered."""
     failed: Sequence[tuple[int, int, int]] = ()
-    """Processors that have failed: after which step, and after which one that was known to others,
-    -1 if to nobody."""
+    """Failed processors: number, step of the failure, step in which other processors knew of it
+    (-1: never)."""
 
     @property
     def kinds(self) -> list[Account]:

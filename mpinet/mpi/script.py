@@ -97,7 +97,7 @@ def run_script(
     FileError
         The script cannot be read.
     ProgramError
-        A processor's script fails; has its traceback.
+        A processor's script fails; has its traceback. Or collectives do not match.
     Deadlock
         Processors wait for messages that nobody will send; names a cycle of them.
     """
@@ -139,6 +139,7 @@ def _run(world: World, whole: Source, arguments: Sequence[str]) -> None:
         world.mail.on_access(place, processor, partial(launched, processor))
     with surroundings(world, whole.folder):
         world.run(program)
+    world.require_matching_collectives()
 
 
 def _play(world: World, processor: Processor, whole: Source, arguments: Sequence[str]) -> None:
@@ -161,6 +162,7 @@ def _finish(world: World, main: ModuleType) -> None:
     """Wait for a script's threads, and call what it has left for its end."""
     world.threads.join()
     call_last(main.__dict__)
+    world.collectives.end_all(world.turns.current)
 
 
 def _play_child(world: World, launch: Launch, processor: Processor) -> None:

@@ -19,17 +19,17 @@ class Source:
     """A script's code, and what it finds."""
 
     name: str
-    """What the script finds in ``sys.argv[0]``."""
+    """Name of the script in its ``sys.argv[0]``."""
     title: str
-    """What it is called wherever it lies: the file's name without folders, or the module's."""
+    """Name that is the same in every folder: the file's name without folders, or the module's."""
     code: CodeType
-    """What every processor runs."""
+    """Code that every processor runs."""
     folder: str
-    """Where it imports from first; '' for the current one."""
+    """First folder for imports; '' for the current one."""
     package: str = ""
     """The package that it is a part of; '' if of none."""
     attributes: Mapping[str, Any] = field(default_factory=dict)
-    """What else its ``__main__`` has from the beginning."""
+    """Further attributes that ``__main__`` has from the beginning."""
 
 
 def file(path: Path) -> Source:

@@ -30,11 +30,11 @@ class Branch:
     """A moment in which something was chosen."""
 
     options: list[Option]
-    """All that could be, by processor."""
+    """All options of this moment, by processor."""
     asleep: set[Option]
-    """What was tried, here or before, and comes to the same."""
+    """Options that were tried, here or before, and give the same result."""
     taken: Option
-    """What was chosen."""
+    """Option that was chosen."""
 
     @property
     def place(self) -> Place:
@@ -54,7 +54,7 @@ class Found(NamedTuple):
     tried: int
     """Runs that came to their end."""
     all: bool
-    """Whether there is no other order."""
+    """True if there is no other order."""
     outcome: str
     """``"same"`` in all of them, or ``"deadlock"``, ``"failure"``, ``"output"``,
     ``"unreceived"``."""

@@ -107,15 +107,15 @@ class Family:
     name: str
     """The name in a topology string."""
     parameters: str
-    """The parameters' names, and what is allowed for them."""
+    """Names of the parameters."""
     range: str
-    """See `parameters`."""
+    """Allowed values of the parameters."""
     example: str
     """A topology string."""
     paper: str
-    """The family's source; pages of docs/ that define it, with their sections."""
+    """Source of the family."""
     specification: str
-    """See `paper`."""
+    """Pages and sections of docs/ that define the family."""
 
 
 def open_topology(name: NetworkLike) -> Topology:

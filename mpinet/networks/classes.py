@@ -33,13 +33,13 @@ class ChannelClasses:
     name: str
     """The name for ``--classes``."""
     rule: Rule
-    """``channel_class(node, port, in_port, in_class, header, params)``: 0..count-1, the class of
-    the channel behind the port for a message that came through `in_port` by a channel of class
-    `in_class` (-1 and -1 at its source)."""
+    """``channel_class(node, port, in_port, in_class, header, params)``: class of the channel behind
+    the port, 0..count-1. The message came through `in_port` by a channel of class `in_class` (-1
+    and -1 at its source)."""
     params: Ints
     """The rule's parameters."""
     count: int
-    """How many classes there are; `LONGEST` or `FEWEST` until they are counted."""
+    """Number of classes; `LONGEST` or `FEWEST` until they are counted."""
     beside: int = 0
     """Hops of a longest path that are in no class of their own, those of terminals."""
 

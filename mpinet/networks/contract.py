@@ -45,18 +45,17 @@ class Report:
     """Counts of what `check` has examined and found in order."""
 
     topology: str
-    """The topology's name."""
+    """Name of the topology."""
     nodes: int
-    """Number of nodes, and of (node, port) pairs that are wired."""
+    """Number of nodes."""
     ports: int
-    """See `nodes`."""
+    """Number of wired (node, port) pairs."""
     exhaustive: bool
-    """Whether these were all; then the network is known to be connected, too."""
+    """True if all nodes and ports were checked; then the network is also known to be connected."""
     addresses: int
-    """Number of addresses and of routed pairs; no routes where the network is too large for its
-    routing's table."""
+    """Number of addresses that were checked."""
     routes: int
-    """See `addresses`."""
+    """Number of routed pairs; 0 if the network is too large for its routing's table."""
 
 
 def check(

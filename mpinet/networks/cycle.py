@@ -24,7 +24,7 @@ class Cycle:
     """A cycle through all processors of a network without switches."""
 
     name: str
-    """What it is called in results."""
+    """Name of the cycle in results."""
     rule: Rule
     """``rule(node, AHEAD, params)``: the port to the next processor on the cycle."""
     params: Ints

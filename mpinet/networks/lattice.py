@@ -71,7 +71,7 @@ class Walk(NamedTuple):
     ports: Ints
     """Their ports to the next; any where the last has none. Shape (n,)."""
     closed: bool
-    """Whether the last is linked to the first by another link, so that rows are cycles."""
+    """True if another link joins the last node to the first, so that rows are cycles."""
 
 
 def product_cycle(first: Topology, second: Topology) -> Cycle | None:

@@ -18,19 +18,20 @@ class Parameter:
     """Description of a family's parameter."""
 
     name: str
-    """The name before ``=`` in a topology string, and of the class's argument."""
+    """Name of the parameter: before ``=`` in a topology string, and as the class's argument."""
     allowed: str
-    """What is allowed, in words: ``">= 3"``."""
+    """Allowed values, in words: ``">= 3"``."""
     read: Callable[[str], Any]
     """Turns the text into the value; raises `ValueError` with what is wrong."""
     default: Any = REQUIRED
-    """The value where none is given; `REQUIRED` = it has to be given."""
+    """Default value; `REQUIRED` if the parameter must be given."""
     whole: bool = False
-    """Whether it is the only one and takes all of the text, commas included: a file name."""
+    """True if the parameter is the only one and takes all of the text, commas included, such as a
+    file name."""
     least: int | None = None
-    """The range of a whole number that no other parameter bears on: see `whole_number`."""
+    """Least value of a whole number that depends on no other parameter: see `whole_number`."""
     most: int | None = None
-    """See `least`."""
+    """Largest value of a whole number that depends on no other parameter: see `whole_number`."""
 
 
 def whole_number(

@@ -59,7 +59,7 @@ class Routing:
     """
 
     name: str
-    """The name for ``--routing``."""
+    """Name of the routing for ``--routing``."""
     decide: Rule
     """``decide(node, header, params)``: the port to leave by, `ARRIVED` or `STUCK`; may rewrite the
     header. Asked once when a message comes to a node, not again while it waits there."""
@@ -71,20 +71,20 @@ class Routing:
     start: Rule = target_only
     """``start(source, target, header, params)``: writes the header at the source."""
     words: int = 1
-    """Length of the header in 64-bit words as the emulator stores it."""
+    """Length of the header in 64-bit words, as the emulator stores it."""
     shortest: bool = True
-    """Whether every path is a shortest one."""
+    """True if every path is a shortest one."""
     stateless: bool = True
-    """Whether the decision depends on the node and the target only."""
+    """True if the decision depends on the node and the target only."""
     repaired: Callable[[tuple[int, ...], tuple[tuple[int, int], ...]], Routing] | None = None
     """``repaired(dead, cut)``: this routing with rules that know of dead nodes and links and go
     around them. Default: it goes around nothing. See `around`."""
     dead: tuple[int, ...] = ()
-    """The dead nodes that the rules know of."""
+    """Dead nodes that the rules know."""
     channel_class: Rule | None = None
     """The routing's own classes of channels (see `mpinet.networks.classes`), by its parameters."""
     classes: int = 1
-    """How many classes it has."""
+    """Number of the routing's own classes."""
     candidates: Rule | None = None
     """Makes the routing adaptive (see `mpinet.networks.adaptive`):
     ``candidates(node, in_port, in_class, header, candidates, params)`` writes the ports that the
@@ -96,22 +96,22 @@ class Routing:
     -1 to wait. ``credits[i]`` are those of the virtual channel that candidate i would get, 0 where
     it can have none in this step; the last ones of what it is told (`sees`)."""
     sees: int = CREDITS
-    """What `choose` is told: `CREDITS` (of the candidates), before these `QUEUES` (of the node's
-    ports) or `ALL_QUEUES` (of all nodes'); see `mpinet.networks.adaptive`."""
+    """Numbers that `choose` gets: `CREDITS` (of the candidates), preceded by `QUEUES` (of the
+    node's ports) or `ALL_QUEUES` (of the ports of all nodes). See `mpinet.networks.adaptive`."""
     eager: bool = False
-    """Whether `choose` takes an only candidate whenever that has room: a head that waits for one is
-    not asked again. It is so without a `choose` of one's own."""
+    """True if `choose` takes a single candidate whenever that has room. A head that waits for such
+    a candidate is not asked again. Always true for the default `choose`."""
     escape: int | None = None
     """The classes below it are those of the escape: from everywhere they lead to the target without
     a cycle of dependencies. Default: all."""
     bubble: bool = False
-    """Whether the rings of the escape, which is one class of rings and tori, each keep room for a
-    message: it is entered where there is room for two (`mpinet.networks.bubble`)."""
+    """True if the escape is one class of rings and tori, and each ring keeps room for a message. A
+    message enters a ring only if there is room for two (`mpinet.networks.bubble`)."""
     numbered: bool = False
-    """Whether `start` finds the message's number in the header's last word (0 where there are no
-    messages), for routings that draw."""
+    """True if `start` finds the message's number in the header's last word, for routings that draw.
+    The number is 0 if there are no messages."""
     outcomes: int = 0
-    """How many outcomes a draw has; a number -1 - k stands for the k-th. 0: that is not known."""
+    """Number of outcomes of a draw, 0 if unknown. The number -1 - k stands for outcome k."""
     diameters: int = 0
     """Paths that are not all shortest have at most so many times the diameter in hops; 0:
     unknown."""

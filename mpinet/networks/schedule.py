@@ -48,15 +48,15 @@ class Schedule:
     params: Ints
     """The rules' parameters."""
     phases: tuple[tuple[str, int], ...]
-    """The phases' names and lengths in steps; together the schedule's length. Empty: it lasts until
-    nobody sends."""
+    """Names and lengths of the phases, in steps; together the schedule's length. Empty: the
+    schedule lasts until no processor sends."""
     listen: Rule | None = None
-    """Likewise the ports that a node accepts from in the step; `since` is -1 if it is not informed.
-    Default: it accepts from all."""
+    """Rule with the same arguments: the ports that a node accepts from in the step; `since` is -1
+    if the node is not informed. Default: it accepts from all."""
     send: int | None = 1
-    """Most messages that a processor sends, and that it accepts, in a step; None = one a port."""
+    """Most messages that a processor sends in a step; None for one per port."""
     receive: int | None = 1
-    """See `send`."""
+    """Most messages that a processor accepts in a step; None for one per port."""
 
     @property
     def steps(self) -> int:

@@ -18,6 +18,7 @@ import numpy as np
 
 from mpinet.base.arrays import Ints
 from mpinet.base.blame import blaming, is_own
+from mpinet.base.fielddocs import described
 from mpinet.base.notebook import shown
 from mpinet.base.numerals import counted, looks_whole, quoted, whole
 from mpinet.compiled import Rule, open_part, rule
@@ -53,6 +54,7 @@ class NetworkxGraph(Protocol):
         """Number of its nodes."""
 
 
+@described
 class Topology:
     """Wiring and wayfinding of one network, computed from processors' own numbers.
 

@@ -38,10 +38,10 @@ class Translations:
     """The ports of every processor that have a link to another one, in the order of 0's. Shape (k,
     N)."""
     neighbors: Table
-    """Where they lead. Shape (k, N)."""
+    """Neighbours behind these ports. Shape (k, N)."""
     images: Table
-    """Where the translation that takes processor 0 over each of these links takes all others. Shape
-    (k, N)."""
+    """Image of each processor under the translation that takes processor 0 over each of these
+    links. Shape (k, N)."""
     distance: Ints
     """Hops from processor 0. Shape (N,)."""
 

@@ -34,26 +34,25 @@ class Rules(NamedTuple):
     """The rules of a network, a routing and classes of channels, and their parameters."""
 
     neighbor: PortRule
-    """`neighbor` and `reverse_port` of the network, `start` and `decide` of the routing, and the
-    classes' own. The third and the last are asked where `CLASSED`."""
+    """Rule `neighbor` of the network."""
     start: StartRule
-    """See `neighbor`."""
+    """Rule `start` of the routing."""
     decide: DecideRule
-    """See `neighbor`."""
+    """Rule `decide` of the routing."""
     back: PortRule
-    """See `neighbor`."""
+    """Rule `reverse_port` of the network; it is used only with `CLASSED`."""
     class_rule: ClassRule
-    """See `neighbor`."""
+    """Rule of the classes; it is used only with `CLASSED`."""
     wiring: Ints
-    """The parameters of the network, the routing, the classes."""
+    """Parameters of the network."""
     wayfinding: Ints
-    """See `wiring`."""
+    """Parameters of the routing."""
     class_params: Ints
-    """See `wiring`."""
+    """Parameters of the classes."""
     words: int
-    """Words of the header; how many classes there are."""
+    """Number of words of the header."""
     classes: int
-    """See `words`."""
+    """Number of classes."""
 
 
 def rules(
@@ -82,27 +81,26 @@ class Visit(NamedTuple):
     """A message in a node on its way."""
 
     pair: int
-    """Which pair's message it is, and its ends."""
+    """Number of the message's pair."""
     source: int
-    """See `pair`."""
+    """Source of the pair."""
     target: int
-    """See `pair`."""
+    """Target of the pair."""
     hops: int
     """Hops from the source to here."""
     node: int
-    """This node, the port that the message leaves by (`ARRIVED` or `STUCK` where it stays), and the
-    node behind that port; < 0 where it is not wired."""
+    """Node that the message is in."""
     port: int
-    """See `node`."""
+    """Port that the message leaves by; `ARRIVED` or `STUCK` if it stays."""
     following: int
-    """See `node`."""
+    """Node behind that port; negative for an unwired port."""
     held: int
-    """The channel by which the message came, or -1; the class of that by which it leaves, and that
-    channel itself: numbers (node * ports + port) * classes + class."""
+    """Channel by which the message came, numbered (node * ports + port) * classes + class; -1 at
+    the source."""
     group: int
-    """See `held`."""
+    """Class of the channel by which the message leaves."""
     channel: int
-    """See `held`."""
+    """Channel by which the message leaves, numbered as in `held`."""
 
 
 class Notes(NamedTuple):

@@ -22,18 +22,14 @@ class Hosting:
         The machine.
     seed : int
         For the processors' random numbers.
-
-    Attributes
-    ----------
-    step : int
-        Steps that the machine has made in this run.
     """
 
     def __init__(self, machine: Machine, seed: int):
         self.topology = machine.topology
         self.nodes = machine.nodes
         self.seed = seed
-        self.step = 0
+        self.step: int = 0
+        """Steps that the machine has made in this run."""
         self._switches = machine.topology.hosts < machine.topology.size
         self._ports = np.arange(machine.topology.ports)
         self._table: Ints | None = None

@@ -77,9 +77,9 @@ class Letters:
     """Messages to carry in one step."""
 
     senders: Ints
-    """Who sends on which port. Shape (k,)."""
+    """Sender of each message. Shape (k,)."""
     ports: Ints
-    """See `senders`."""
+    """Port that each message leaves by. Shape (k,)."""
     keys: Ints
     """The place of each message's value in `values`. Shape (k,)."""
     values: list[Any]

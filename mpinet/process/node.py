@@ -6,6 +6,7 @@ from collections.abc import Generator, Iterable, Mapping
 from operator import index
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from mpinet.base.fielddocs import described
 from mpinet.errors import UsageError
 from mpinet.process.actions import (
     COMPUTING,
@@ -34,6 +35,7 @@ NOT_YIELDED = (
 )
 
 
+@described
 class Node:
     """One processor of a machine, as its program receives it.
 
@@ -42,11 +44,6 @@ class Node:
     model. Computing takes no time; sending, routing and idling take steps. A message arrives in
     the step in which it is sent and waits at the port by which it came. A receive ends in the
     step in which the message arrives; it takes no step at all if it has come before.
-
-    Attributes
-    ----------
-    id : int
-        The processor's number, 0..size-1.
     """
 
     __slots__ = (
@@ -66,7 +63,8 @@ class Node:
     """Port number in `receive` for a message that was routed here."""
 
     def __init__(self, hosting: Hosting, slot: int, number: int):
-        self.id = number
+        self.id: int = number
+        """The processor's number, 0..size-1."""
         self.arrival_port: int | None = None
         """The port by which the last message that `receive` took had come; `ROUTED` where it was
         routed; None if the last one took nothing."""

@@ -62,11 +62,6 @@ class Scheduler:
         For the processors' random numbers.
     routing : str or None
         The routing of the messages that the network routes.
-
-    Attributes
-    ----------
-    unreceived : ndarray of int64, shape (hosted,)
-        Messages for processors that have ended without them.
     """
 
     def __init__(
@@ -89,8 +84,9 @@ class Scheduler:
         ]
         """The processors by slot; None for switches and for those that have ended."""
         self.values: list[Any] = [None] * len(self.nodes)
-        """What programs have returned, by slot, packed."""
-        self.unreceived = np.zeros(len(self.nodes), np.int64)
+        """Packed return values of the programs, by slot."""
+        self.unreceived: Ints = np.zeros(len(self.nodes), np.int64)
+        """Number of unreceived messages of each processor that has ended. Shape (hosted,)."""
         self._start: Callable[[Node], Any] = lambda node: program(node, *arguments, **named)
         self._running = np.array([node is not None for node in self.nodes], bool)
         self._senders: list[Node] = []

@@ -18,17 +18,13 @@ class Arrivals:
         What nobody contributes.
     words : int
         Words of a set of those who are in a sum.
-
-    Attributes
-    ----------
-    rows : ndarray of int64, shape (k, 4 + words)
-        Of each: the place of its sum, the step (0: what was there first), who sent it, its value,
-        who is in it.
     """
 
     def __init__(self, combine: np.ufunc, neutral: int, words: int):
         self._combine, self._neutral = combine, neutral
-        self.rows = np.empty((0, 4 + words), np.int64)
+        self.rows: Ints = np.empty((0, 4 + words), np.int64)
+        """Contributions, one a row: place of the sum, step (0: first contribution), sender, value,
+        set of contributors. Shape (k, 4 + words)."""
 
     def note(self, places: Ints, step: int, senders: Ints, numbers: Ints, copied: Ints) -> None:
         """Note what has come in a step; copies are all that is there from now on.

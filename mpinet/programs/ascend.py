@@ -33,25 +33,25 @@ class AscendResult:
     """Result of an operator of ASCEND or DESCEND."""
 
     operator: str
-    """Names of the operator, its form and the schedule."""
+    """Name of the operator."""
     kind: str
-    """See `operator`."""
+    """Form of the operator: ``"ascend"`` or ``"descend"``."""
     algorithm: str
-    """See `operator`."""
+    """Name of the schedule."""
     elements: int
     """Number of elements: 2^q, or a multiple of it where the schedule has several instances."""
     steps: int
     """Steps of the machine."""
     phases: list[Phase]
-    """Names and steps of the stages of the only pass, or of the passes where there are several."""
+    """Names and steps of the stages of a single pass, or of the passes if there are several."""
     correct: bool
-    """Whether all results agree with the serial computation, and every state that was looked at
-    with what its processor makes of its own and what it received (`PassSchedule.astray`)."""
+    """True if all results agree with the serial computation, and no witnessed state was wrong
+    (`PassSchedule.astray`)."""
     index: Ints = field(repr=False)
-    """The elements whose results this rank has: element i of instance s is number s 2^q + i. Shape
+    """Elements whose results are on this rank: element i of instance s is number s 2^q + i. Shape
     (k,)."""
     values: Array = field(repr=False)
-    """Their results. Shape (k, ..)."""
+    """Results of these elements. Shape (k, ..)."""
 
 
 def run(

@@ -251,9 +251,9 @@ class HostDistances:
     """Distances between processors, in hops; switches are passed but not counted."""
 
     diameter: int
-    """The largest, and the sum over all ordered pairs."""
+    """Largest distance between two processors."""
     total: int
-    """See `diameter`."""
+    """Sum of the distances over all ordered pairs of processors."""
 
 
 def host_distances(machine: Machine) -> HostDistances:

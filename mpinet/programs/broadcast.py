@@ -46,21 +46,21 @@ class BroadcastResult:
     """Result of a broadcast."""
 
     algorithm: str
-    """Its name."""
+    """Name of the algorithm."""
     steps: int
-    """Steps until the last of those that are informed is, and messages sent, also later: nobody of
-    a schedule knows that all the others are informed."""
+    """Steps until the last processor is informed, of those that are informed at all."""
     messages: int
-    """See `steps`."""
+    """Messages sent, including those after `steps`: a processor of a schedule does not know that
+    all others are informed."""
     informed: int
-    """Processors that have the root's message, the root included; the broadcast is incomplete where
-    they are not all."""
+    """Processors that have the root's message, the root included. The broadcast is incomplete if
+    these are not all processors."""
     phases: tuple[tuple[str, int], ...]
-    """Names and lengths, in steps, of its phases, as far as they belong to `steps`."""
+    """Name and length of each phase, in steps, up to `steps`."""
     lower_bound: Bound
     """Steps that no broadcast from this root can beat under the machine's port model."""
     preparation: Preparation = field(default=NONE, kw_only=True)
-    """What it took before on a machine beside, for a tree."""
+    """Cost of preparing a tree on a separate machine."""
 
 
 def broadcast(
@@ -282,14 +282,12 @@ class Informed:
         Has the processors.
     root : int
         The one that is informed before the first step.
-
-    Attributes
-    ----------
-    since : ndarray of int32, shape (hosted,)
-        Every processor's step, or `UNINFORMED`.
-    latest : ndarray of int32
-        The last step of every run of `RUN` processors.
     """
+
+    since: Times
+    """Step in which each processor was informed, or `UNINFORMED`. Shape (hosted,)."""
+    latest: Times
+    """Largest step of each run of `RUN` processors."""
 
     def __init__(self, machine: Machine, root: int):
         self._nodes = machine.nodes

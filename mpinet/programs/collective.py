@@ -24,19 +24,21 @@ class CollectiveResult:
     """Result of a collective."""
 
     algorithm: str
-    """Its name."""
+    """Name of the algorithm."""
     steps: int
-    """Steps of the machine until the last item has arrived, and messages sent."""
+    """Steps of the machine until the last item has arrived."""
     messages: int
-    """See `steps`."""
+    """Messages sent."""
     phases: tuple[tuple[str, int], ...]
-    """Names and lengths, in steps, of its phases."""
+    """Name and length of each phase, in steps."""
     lower_bound: Bound
-    """Steps that nobody can beat under the machine's port model with one item per message."""
+    """Lower bound of the steps under the machine's port model with one item per message."""
     correct: bool
-    """Whether every processor ended with exactly the items that are meant for it."""
+    """True if every processor ended with exactly the items that are meant for it."""
     preparation: Preparation = field(default=NONE, kw_only=True)
-    """What it took before on a machine beside, for a tree."""
+    """Cost of preparing a tree on a separate machine."""
+    skipped: tuple[str, ...] = field(default=(), kw_only=True)
+    """Candidates that were not compared, because they would exceed the budget of work."""
 
     @classmethod
     def of(

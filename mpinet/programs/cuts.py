@@ -49,14 +49,14 @@ class Cut:
     parts: Ints
     """The part of every node, or `OUTSIDE`. Shape (N,)."""
     senders: Ints
-    """A cover of the arcs into parts, of one port, without what busses are counted for; else
-    empty."""
+    """Senders in a cover of the arcs into parts, for one port; arcs over counted busses need no
+    cover. Empty for all ports."""
     receivers: Ints
-    """See `senders`."""
+    """Receivers in the cover of `senders`, for one port; empty for all ports."""
     needed: int
-    """Times that items have to enter a part, and how many can in a step."""
+    """Total number of times that items have to enter a part."""
     entering: int
-    """See `needed`."""
+    """Most items that can enter parts in one step."""
 
     @property
     def steps(self) -> int:

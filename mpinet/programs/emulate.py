@@ -48,8 +48,8 @@ class Emulated:
     host_steps: int
     """Steps of the host."""
     correct: bool
-    """Whether the outcome is right: every message with its addressee, or all results equal to those
-    of the serial computation."""
+    """True if every message reached its addressee, or if all results equal those of the serial
+    computation."""
 
     @property
     def slowdown(self) -> float | None:

@@ -30,13 +30,13 @@ class FloodResult:
     """Result of a flood."""
 
     steps: int
-    """Steps until nobody new is informed, and messages sent in them."""
+    """Steps until no new node is informed."""
     messages: int
-    """See `steps`."""
+    """Messages sent in these steps."""
     informed: int
     """Nodes that the flood reached, the root included."""
     eccentricity: int
-    """Step in which the last node was informed: its distance from the root."""
+    """Step in which the last node was informed: the eccentricity of the root."""
     farthest_host: int
     """Step in which the last processor was informed (switches do not count)."""
 

@@ -85,10 +85,11 @@ class FlowCut:
     since: list[int]
     """The step after which each node belongs to the set, 0 for from the beginning, -1 for never."""
     senders: list[list[int]]
-    """Nodes and steps that are counted once, however many links or busses lead out of the set by
-    them."""
+    """Senders and steps that are counted once, however many links or busses lead out of the set
+    from there."""
     receivers: list[list[int]]
-    """See `senders`."""
+    """Receivers and steps that are counted once, however many links or busses lead out of the set
+    to them."""
 
 
 def minimum_cut(topology: Topology, root: int, model: PortModel, steps: int) -> FlowCut | None:
@@ -193,21 +194,21 @@ class Places:
     """Step of the network of places in time: nodes, then their gates, then both sides of busses."""
 
     number: int
-    """Of places."""
+    """Number of places."""
     tail: Ints
-    """Arcs; an arc of delay 1 takes a step. Shape (a,)."""
+    """Place at which each arc begins. Shape (a,)."""
     head: Ints
-    """See `tail`."""
+    """Place at which each arc ends. Shape (a,)."""
     delay: Ints
-    """See `tail`."""
+    """Steps that each arc takes, 0 or 1. Shape (a,)."""
     capacity: Ints
-    """See `tail`."""
+    """Items that each arc can carry in a step. Shape (a,)."""
     links: tuple[Ints, ...]
     """Senders, ports and receivers of the first arcs, one for each direction of a link; of busses,
     the members and their busses, whose arcs come first onto the busses, then off them. Shape
     (l,)."""
     busses: int | None
-    """How many there are; None where there are links."""
+    """Number of busses; None for networks of links."""
 
     @classmethod
     def of(cls, topology: Topology, model: PortModel) -> Places:

@@ -7,7 +7,7 @@ search of the whole network has found.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from mpinet.draws import draw
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
 from mpinet.machine.state import Fields, Numbered, State, Total
+from mpinet.machine.transport import Local
 from mpinet.networks.cycle import Cycle
 from mpinet.networks.topology import Topology
 from mpinet.programs.bounds import Bound, gossip_bound
@@ -26,7 +27,15 @@ from mpinet.programs.busgossip import bus_gossip_timetable
 from mpinet.programs.collective import CollectiveResult, choose, items, require_few
 from mpinet.programs.cuts import best_cut
 from mpinet.programs.exchange import ROUTED, all_pairs, send_routed
+from mpinet.programs.fewest import (
+    MOST_MOVED,
+    TRANSLATIONS,
+    Candidate,
+    searched,
+    spread_gossip,
+)
 from mpinet.programs.matchedgossip import matched_timetable
+from mpinet.programs.pipelines.spreading import PATHS, TREES
 from mpinet.programs.preparation import NONE, Preparation
 from mpinet.programs.rarest import rarest_timetable
 from mpinet.programs.schedules.timetable import Part, Timetable
@@ -35,7 +44,6 @@ from mpinet.programs.treegossip import gossip_along_tree
 from mpinet.programs.waves import count_bits
 
 CYCLE, TREE, RAREST, MATCHING = "cycle", "tree", "rarest", "matching"
-TRANSLATIONS = "translations"
 
 MOST_PROCESSORS = {
     CYCLE: 2**16,
@@ -43,6 +51,8 @@ MOST_PROCESSORS = {
     ROUTED: 2**12,
     RAREST: 2**12,
     MATCHING: 2**12,
+    PATHS: 2**12,
+    TREES: 2**12,
     TRANSLATIONS: 2**20,
 }
 """Most processors of each algorithm: the items that they hold in the end are the square of it."""
@@ -53,8 +63,8 @@ MOST_ON_BUSSES = MOST_PROCESSORS | {RAREST: 2**10, MATCHING: 2**10}
 BYTES_A_MESSAGE = 160
 """Bytes of a timetable's row, and of its copies while the rank's part of it is found."""
 
-MOST_MOVED = 2**12
-"""Processors up to which all messages of a gossip by translations are moved."""
+MOST_REHEARSED = 2**11
+"""Processors up to which a gossip along a tree runs on each rank only to be compared."""
 
 
 def gossip(machine: Machine, algorithm: str | None = None, seed: int = 0) -> CollectiveResult:
@@ -67,14 +77,16 @@ def gossip(machine: Machine, algorithm: str | None = None, seed: int = 0) -> Col
     every step a largest matching of those who can tell something new; its lower bound is that of
     the best cut. Over busses both let each bus carry what most of its members lack.
     ``translations``: what comes to one processor, turned to all others; of more than `MOST_MOVED`
-    processors the messages of one stand for those of all, and are checked by themselves.
+    processors the messages of one stand for those of all, and are checked by themselves. ``paths``
+    and ``trees`` are those of pipelines.
 
     Parameters
     ----------
     machine : Machine
         Moves, polices and counts.
     algorithm : str, optional
-        Default: the first of the first three that the network allows.
+        Default: the candidate of the fewest steps, on links and one port or all; else the first of
+        the first three that the network allows. Candidates beyond a budget of work are skipped.
     seed : int
         Chooses the items' contents.
 
@@ -91,11 +103,14 @@ def gossip(machine: Machine, algorithm: str | None = None, seed: int = 0) -> Col
     """
     name = require_algorithm(machine.topology, machine.model.half_duplex, algorithm)
     _require_ports(machine, name)
-    orbit = None
-    if name == TRANSLATIONS:
-        orbit = Orbit.of(machine.topology, machine.model.send == 1)
-        if machine.topology.size > MOST_MOVED:
-            return _by_orbit(machine, orbit)
+    found, skipped = Candidate(name, 0), tuple[str, ...]()
+    if algorithm is None:
+        found, skipped = _fewest(machine, name)
+    elif name == TRANSLATIONS:
+        found = Candidate(name, 0, Orbit.of(machine.topology, machine.model.send == 1))
+    name, _, orbit, timetable = found
+    if orbit is not None and machine.topology.size > MOST_MOVED:
+        return _by_orbit(machine, orbit)
     bound = _bound(machine, name, orbit)
     preparation = NONE
     own = np.stack([machine.nodes, items(seed, machine.nodes, machine.nodes)], axis=1)
@@ -106,13 +121,37 @@ def gossip(machine: Machine, algorithm: str | None = None, seed: int = 0) -> Col
         if machine.topology.hosts > 1:
             if orbit is not None:
                 move_translated(machine, own, held.take, orbit)
+            elif timetable is not None:
+                _by_timetable(machine, own, held.take, timetable)
             else:
                 preparation = _ALGORITHMS[name](machine, own, held.take, bound)
     correct = held.complete()
     if orbit is not None:
         correct = correct and orbit.right(machine.model.send == 1)
-        return TranslatedResult.of(name, spent, bound, correct, by_orbit=False)
-    return CollectiveResult.of(name, spent, bound, correct, preparation)
+        return TranslatedResult.of(name, spent, bound, correct, by_orbit=False, skipped=skipped)
+    return CollectiveResult.of(name, spent, bound, correct, preparation, skipped=skipped)
+
+
+def _fewest(machine: Machine, own: str) -> tuple[Candidate, tuple[str, ...]]:
+    """Choose between the network's own algorithm and searches; return what was skipped, too."""
+    topology, model = machine.topology, machine.model
+    stays = Candidate(own, 0)
+    limits = model.send, model.receive
+    if not topology.links or model.half_duplex or limits not in ((1, 1), (None, None)):
+        return stays, ()
+    others = topology.hosts - 1
+    # Every leaf of a tree receives all other items over one link.
+    least = -(-others // 2) if own == CYCLE and model.send is None else others
+    bound = gossip_bound(machine)
+    if others < 1 or (own == CYCLE and least <= bound):
+        return stays, ()
+    best, skipped = searched(topology, model, bound)
+    if best is None:
+        return stays, skipped
+    exact = own == CYCLE
+    if not exact and best.steps > least and topology.hosts <= MOST_REHEARSED:
+        least, exact = gossip(Machine(topology, model, Local()), own).steps, True
+    return (best if best.steps < least + (not exact) else stays), skipped
 
 
 def _by_orbit(machine: Machine, orbit: Orbit) -> TranslatedResult:
@@ -148,12 +187,14 @@ def require_algorithm(topology: Topology, half_duplex: bool, algorithm: str | No
         offered.insert(0, CYCLE)
     if not half_duplex:
         everybody = topology.hosts == topology.size
-        offered += [RAREST, MATCHING] if everybody else [MATCHING]
+        offered += [RAREST, MATCHING] if everybody or topology.links else [MATCHING]
+        offered += [TREES] if topology.links else []
+        offered += [PATHS] if topology.links and not everybody else []
         offered += [TRANSLATIONS] if everybody and topology.links else []
     name = choose(topology, "gossip", algorithm, offered)
     most = MOST_PROCESSORS if topology.links else MOST_ON_BUSSES
     require_few(topology, f"Gossip {name!r}", most[name])
-    if name in (RAREST, MATCHING):
+    if name in (RAREST, MATCHING, PATHS, TREES):
         needed = topology.hosts * topology.size * BYTES_A_MESSAGE
         require_memory(needed, f"The timetable of gossip {name!r} on {topology.name}")
     return name
@@ -162,8 +203,10 @@ def require_algorithm(topology: Topology, half_duplex: bool, algorithm: str | No
 def _require_ports(machine: Machine, name: str) -> None:
     """Raise `UsageError` where an algorithm is made for another port model."""
     limits = machine.model.send, machine.model.receive
-    if name == RAREST and limits != (None, None):
-        raise UsageError("Gossip 'rarest' uses all ports: give --ports all.")
+    if name in (RAREST, TREES) and limits != (None, None):
+        raise UsageError(f"Gossip {name!r} uses all ports: give --ports all.")
+    if name == PATHS and limits not in ((1, 1), (None, None)):
+        raise UsageError("Gossip 'paths' uses one port or all: give --ports one or all.")
     if name == MATCHING and limits != (1, 1):
         raise UsageError("Gossip 'matching' uses one port: give --ports one.")
     if name == TRANSLATIONS and limits not in ((1, 1), (None, None)):
@@ -272,7 +315,16 @@ def _take_rarest(machine: Machine, own: Ints, take: Take, bound: int) -> Prepara
     network = machine.topology
     if not network.links:
         return _by_timetable(machine, own, take, bus_gossip_timetable(network, False, bound))
+    if network.hosts < network.size:
+        return _spread(machine, own, take, bound, RAREST)
     return _by_timetable(machine, own, take, rarest_timetable(network, bound))
+
+
+def _spread(machine: Machine, own: Ints, take: Take, bound: int, algorithm: str) -> Preparation:
+    """Gossip as a pipeline of one item of each processor."""
+    found, _ = spread_gossip(machine.topology, machine.model, bound, algorithm)
+    assert found.timetable is not None
+    return _by_timetable(machine, own, take, found.timetable)
 
 
 def _take_matched(machine: Machine, own: Ints, take: Take, bound: int) -> Preparation:
@@ -283,12 +335,14 @@ def _take_matched(machine: Machine, own: Ints, take: Take, bound: int) -> Prepar
     return _by_timetable(machine, own, take, matched_timetable(network, bound))
 
 
-_ALGORITHMS = {
+_ALGORITHMS: dict[str, Callable[[Machine, Ints, Take, int], Preparation]] = {
     CYCLE: lambda machine, own, take, bound: _rotate(machine, own, take),
     TREE: lambda machine, own, take, bound: gossip_along_tree(machine, own, take),
     ROUTED: lambda machine, own, take, bound: _route(machine, own, take),
     RAREST: _take_rarest,
     MATCHING: _take_matched,
+    PATHS: lambda machine, own, take, bound: _spread(machine, own, take, bound, PATHS),
+    TREES: lambda machine, own, take, bound: _spread(machine, own, take, bound, TREES),
 }
 
 

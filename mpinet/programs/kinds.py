@@ -22,11 +22,11 @@ class Kind(NamedTuple):
     """Properties of a collective."""
 
     rooted: bool = False
-    """Whether it begins or ends at one processor."""
+    """True if the collective begins or ends at one processor."""
     adds: bool = False
-    """Whether contributions are added, modulo 2^64."""
+    """True if contributions are added, modulo 2^64."""
     owned: bool = False
-    """Whether there are k chunks for each processor: chunk owner*k + j."""
+    """True if there are k chunks for each processor: chunk owner*k + j."""
 
 
 KINDS: dict[str, Kind] = {
@@ -44,7 +44,7 @@ ROOTED = tuple(name for name, kind in KINDS.items() if kind.rooted)
 """Collectives that begin or end at one processor."""
 
 SPREADING = tuple(name for name in ROOTED if not KINDS[name].owned)
-"""Those of them that move the same item everywhere, or one sum."""
+"""Rooted collectives that move the same item everywhere, or form one sum."""
 
 SUMS = tuple(name for name, kind in KINDS.items() if kind.adds)
 """Collectives in which contributions are added: switches may combine them."""
@@ -53,7 +53,8 @@ OWNED = tuple(name for name, kind in KINDS.items() if kind.owned)
 """Collectives with chunks for each processor."""
 
 OF_EACH = tuple(name for name in OWNED if name not in ROOTED)
-"""Those of them in which an item of each processor goes to, or comes from, all others."""
+"""Collectives without a root in which an item of each processor goes to all others, or comes from
+them."""
 
 ROOTLESS = tuple(name for name in KINDS if name not in ROOTED)
 """Collectives in which all processors do the same."""

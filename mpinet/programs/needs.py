@@ -50,11 +50,11 @@ class Share:
     network: Topology
     """The network."""
     ranks: int
-    """How many ranks there are."""
+    """Number of ranks."""
     hosted: int
     """Processors and switches on the rank that has most."""
     scattered: bool = False
-    """Whether neighbours are on one rank only by chance."""
+    """True if neighbours are on one rank only by chance."""
 
     @classmethod
     def even(cls, network: Topology, ranks: int) -> Share:
@@ -268,7 +268,8 @@ def exchange(share: Share) -> int:
 def gossip(share: Share, algorithm: str) -> int:
     """A bit a pair, twice when they are counted; all items of a tree's nodes, or of a timetable."""
     from mpinet.programs.exchange import ROUTED
-    from mpinet.programs.gossip import CYCLE, MOST_MOVED, TRANSLATIONS, TREE
+    from mpinet.programs.fewest import MOST_MOVED, TRANSLATIONS
+    from mpinet.programs.gossip import CYCLE, TREE
 
     pairs = share.hosted * share.network.hosts
     if algorithm == TRANSLATIONS:

@@ -65,12 +65,13 @@ class Found:
     """A broadcast tree, and when everybody is informed."""
 
     steps: int
-    """Of the whole broadcast."""
+    """Steps of the whole broadcast."""
     parent: Short
-    """Who tells each node and in which step; -1 at the root, and at switches that need not be
-    informed. The root's step is 0. Shape (N,)."""
+    """Node that informs each node; -1 at the root, and at switches that need not be informed. Shape
+    (N,)."""
     since: Short
-    """See `parent`."""
+    """Step in which each node is informed; 0 at the root, -1 at switches that need not be informed.
+    Shape (N,)."""
 
 
 def sees_whole(topology: Topology) -> bool:

@@ -46,19 +46,19 @@ class Pattern:
     """Pattern of the targets that messages go to."""
 
     name: str
-    """As it was given."""
+    """Name of the pattern, as the user wrote it."""
     rule: Rule
     """``target(source, seed, sequence, step, params)``."""
     params: Ints
-    """Its parameters; params[0] is the number of processors."""
+    """Parameters of the rule; params[0] is the number of processors."""
     rows: Ints | None = None
     """A trace instead: (step, source, target, flits), ascending by step and source. Shape (k,
     4)."""
     parts: tuple[Pattern, ...] = ()
     """The patterns of a mix, or the two of a product."""
     bounds: tuple[int, ...] = ()
-    """Of a mix, in units of 2^-32: a message is of the first of its patterns whose bound its draw
-    is below, else of the last."""
+    """Bounds of a mix, in units of 2^-32. A message takes the first pattern whose bound is above
+    its draw, else the last."""
     width: int = 0
     """Processors of a group, of a product; else 0."""
 

@@ -56,14 +56,14 @@ class Performed:
     """Result of performing a timetable, and whether it did what it is for."""
 
     steps: int
-    """Steps of the machine, empty ones too, and messages sent."""
+    """Steps of the machine, including empty ones."""
     messages: int
-    """See `steps`."""
+    """Messages sent."""
     lower_bound: Bound | None
-    """Steps that nobody beats; None where it is not stated what messages carry."""
+    """Lower bound of the steps; None if the schedule does not state what messages carry."""
     correct: bool | None
-    """Whether every processor ended with the right number for every chunk that it needs; None where
-    that is not stated."""
+    """True if every processor ended with the right number for every chunk that it needs; None if
+    the schedule does not state what it needs."""
 
 
 def perform(

@@ -32,27 +32,24 @@ class Preorder:
         ports all of its branches.
     root : int
         The tree's root, a processor.
-
-    Attributes
-    ----------
-    root : int
-        The tree's root.
-    up : ndarray of int64, shape (hosted,)
-        Ports to the parents by slot; negative at the root.
-    survey : Machine
-        The machine that has prepared the tree; further preparations may use it.
-    labels : ndarray of int64, shape (hosted,)
-        Numbers in the walk by slot, the root's 0; `SWITCH` for others than processors.
-    depths : ndarray of int64, shape (hosted,)
-        Hops to the root.
-    turns : ndarray of int64, shape (hosted,)
-        Step of a gather in which the processor's item is at the root; 0 for none.
-    last : int
-        The largest turn on the machine: the steps of a gather.
     """
 
+    up: Ints
+    """Ports to the parents by slot; negative at the root. Shape (hosted,)."""
+    survey: Machine
+    """The machine that has prepared the tree; further preparations may use it."""
+    depths: Ints
+    """Hops to the root. Shape (hosted,)."""
+    labels: Ints
+    """Numbers in the walk by slot, the root's 0; `SWITCH` for others than processors. Shape
+    (hosted,)."""
+    turns: Ints
+    """Step of a gather in which the processor's item is at the root; 0 for none. Shape
+    (hosted,)."""
+
     def __init__(self, machine: Machine, root: int):
-        self.root = root
+        self.root: int = root
+        """The tree's root."""
         self._tree = Tree(machine, root)
         self.up, self.survey = self._tree.up, self._tree.survey
         self._hosts = machine.nodes < machine.topology.hosts
@@ -72,7 +69,8 @@ class Preorder:
         late = int((self.depths - turns)[goes].max(initial=0))
         late = self.survey.max(late)[0]
         self.turns = np.where(goes, turns + late, 0)
-        self.last = self.survey.max(int(self.turns.max(initial=0)))[0]
+        self.last: int = self.survey.max(int(self.turns.max(initial=0)))[0]
+        """The largest turn on the machine: the steps of a gather."""
         del self._tree, self._hosts, self._parents, self._firsts  # as large as what is kept
 
     def preparation(self) -> Preparation:

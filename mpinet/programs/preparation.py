@@ -12,9 +12,9 @@ class Preparation:
     """Cost of preparing a collective, on a machine beside the one that is measured."""
 
     steps: int = 0
-    """None where every processor knows its part from its own number."""
+    """Steps of the preparation; None if every processor knows its part from its own number."""
     messages: int = 0
-    """See `steps`."""
+    """Messages of the preparation."""
 
     @staticmethod
     def on(survey: Machine) -> Preparation:

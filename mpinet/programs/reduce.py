@@ -42,7 +42,7 @@ class ReduceResult(CollectiveResult):
     """Result of a reduction, and what it came to."""
 
     value: int
-    """What the root has in the end."""
+    """Combined value at the root."""
 
 
 def reduce(
@@ -163,20 +163,18 @@ def require_all_reached(topology: Topology, found: forwards.BroadcastResult) -> 
 
 
 class _Reached(Machine):
-    """A machine that notes when and by which port its processors are reached first.
-
-    Attributes
-    ----------
-    since, ports : ndarray of int64, shape (hosted,)
-        The step, and the port; 0 and -1 at the root and where nothing has come.
-    """
+    """A machine that notes when and by which port its processors are reached first."""
 
     def __init__(self, machine: Machine, root: int):
         model = turned_round(machine.model)
         super().__init__(machine.topology, model, machine.transport, machine.mapping)
         self._root = root
-        self.since = np.zeros(len(machine.nodes), np.int64)
-        self.ports = np.full(len(machine.nodes), -1)
+        self.since: Ints = np.zeros(len(machine.nodes), np.int64)
+        """Step in which each processor is reached first; 0 at the root and before it is reached.
+        Shape (hosted,)."""
+        self.ports: Ints = np.full(len(machine.nodes), -1)
+        """Port by which each processor is reached first; -1 at the root and before it is reached.
+        Shape (hosted,)."""
 
     def state(self) -> Fields:
         """Return what a checkpoint holds beside what it holds of every machine."""

@@ -21,9 +21,13 @@ class Latency:
     """Steps from injection to delivery, over the delivered messages (None where there are none)."""
 
     mean: float | None
+    """Mean latency, in steps."""
     p50: int | None
+    """Median latency, in steps."""
     p99: int | None
+    """99th percentile of the latencies, in steps."""
     max: int | None
+    """Largest latency, in steps."""
 
     @classmethod
     def of(cls, histogram: Ints) -> Latency:
@@ -47,19 +51,19 @@ class RouteResult:
     """Result of routing: what became of the messages."""
 
     messages: int
-    """Messages injected, and where they ended."""
+    """Messages injected."""
     delivered: int
-    """See `messages`."""
+    """Messages delivered."""
     undeliverable: int
-    """See `messages`."""
+    """Messages that could not be delivered."""
     steps: int
     """Steps of the machine until the last delivery (makespan; in ideal mode the longest path)."""
     hops_total: int
-    """Hops of all messages; the most of a delivered one."""
+    """Hops of all messages together."""
     hops_max: int
-    """See `hops_total`."""
+    """Most hops of a delivered message."""
     latency: Latency
-    """In steps."""
+    """Latencies of the delivered messages, in steps."""
     queue_max: int
     """Most messages that waited at one processor in one step."""
     link_load: ChannelLoad | None

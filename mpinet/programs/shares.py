@@ -30,13 +30,13 @@ class Share:
     """A part of a pattern: pairs to which the same share of their sources' messages goes."""
 
     weight: Fraction
-    """That share."""
+    """Share of each source's messages that goes to these pairs."""
     hosts: int
     """Processors; all ordered pairs of them, unless `targets` names one for each source."""
     targets: Ints | None = None
     """The target of every source. Shape (hosts,)."""
     own: bool = True
-    """Whether all pairs include those of a processor with itself."""
+    """True if all pairs include those of a processor with itself."""
 
     @property
     def pairs(self) -> int:

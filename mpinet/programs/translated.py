@@ -43,7 +43,7 @@ class TranslatedResult(CollectiveResult):
     """Result of a gossip by translations."""
 
     by_orbit: bool
-    """Whether one processor's messages stood for those of all, which nobody moved."""
+    """True if the messages of one processor stood for those of all; the others were not moved."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,7 @@ class Orbit:
     """The messages that processor 0 receives, of which all others are translations."""
 
     translations: Translations
-    """Of the network."""
+    """Translations of the network."""
     rows: Table
     """Step, link and item: the link is the place of a port in `Translations.ports`. Shape (N - 1,
     3)."""

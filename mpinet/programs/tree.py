@@ -39,16 +39,14 @@ class Tree:
     root : int
         The tree's root.
 
-    Attributes
-    ----------
-    children : ndarray of int64, shape (hosted,)
-        Number of children to serve, by slot.
-
     Raises
     ------
     Disconnected
         Not every node can be reached from the root.
     """
+
+    children: Ints
+    """Number of children to serve, by slot. Shape (hosted,)."""
 
     def __init__(self, machine: Machine, root: int):
         self._survey = Machine(machine.topology, "all", machine.transport, machine.mapping)

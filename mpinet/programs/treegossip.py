@@ -72,11 +72,11 @@ class _Arcs:
     """The tree's links as seen by this rank's nodes, and when they are used."""
 
     slots: Ints
-    """Node and port; the step, modulo the period, in which the node may send on it. Shape (k,)."""
+    """Slot of each arc's node. Shape (k,)."""
     ports: Ints
-    """See `slots`."""
+    """Port of each arc. Shape (k,)."""
     turns: Ints
-    """See `slots`."""
+    """Step, modulo the period, in which the node may send on the arc. Shape (k,)."""
     period: int
     """Steps after which the turns come again."""
 

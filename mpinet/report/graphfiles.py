@@ -135,9 +135,9 @@ class Form:
     heading: Callable[[Topology], str] = lambda topology: ""
     """The beginning, for a network."""
     nodes: Callable[[Topology, int, int], bytes] | None = None
-    """What is written of the nodes begin..end-1."""
+    """Writes the nodes begin..end-1."""
     links: Callable[[bytes], bytes] = bytes
-    """What is written of links in lines ``u v``."""
+    """Converts links from lines ``u v``."""
     ending: bytes = b""
     """The end."""
 

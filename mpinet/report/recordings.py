@@ -63,7 +63,8 @@ class Recording:
     """Contents of a recording file."""
 
     header: dict[str, Any]
-    """Where it comes from: command, topology, nodes, hosts, ports, model, seed, steps, sites."""
+    """Origin of the recording: command, topology, nodes, hosts, ports, model, seed, steps,
+    sites."""
     moves: dict[str, Ints]
     """The columns `MOVES`, by step, sender, port, message; of a run in time `TIMES`, too."""
     calls: dict[str, Ints]

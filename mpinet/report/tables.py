@@ -24,7 +24,7 @@ class Table:
     rows: list[list[str]]
     """The cells."""
     right: list[bool]
-    """Whether each column holds numbers, which are aligned to the right."""
+    """True for each column of numbers, which are aligned to the right."""
 
 
 _kept: ContextVar[list[Table] | None] = ContextVar("tables", default=None)

@@ -14,7 +14,7 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from launch.conftest import CHECKOUT, ONE_OR_MORE, in_turn_on
+from launch.conftest import CHECKOUT, LONG, ONE_OR_MORE, SETTINGS, in_turn_on, other_mpirun
 from launch.sources import PYTHON, mpi4py_sources
 
 pytestmark = pytest.mark.usefixtures("forked")
@@ -40,7 +40,7 @@ QUICK = [
     "sequential/test_seq.py",
 ]
 
-SLOW = ["mpi-ref-v1/ex-2.32.py", "mandelbrot/mandelbrot.py"]
+SLOW = ["mpi-ref-v1/ex-2.32.py", "mandelbrot/mandelbrot.py", "nxtval/nxtval-threads.py"]
 
 UNIT_TESTS = "test_p2p_obj test_cco_obj test_request test_status test_op test_win test_file".split()
 
@@ -222,6 +222,40 @@ def test_programs_of_windows_and_files_print_the_same_lines_and_have_one_digest(
     assert len(shown) == 4 * lines
     assert shown == really(4, script)
     assert len(digests) == 1
+
+
+@pytest.mark.parametrize("ranks", [pytest.param(1, marks=LONG), 2, 3])
+def test_messages_of_random_datatypes_have_the_bytes_of_their_type_maps_and_of_mpirun(ranks):
+    words = [DRIVERS / "datatypes.py", "0", "60" if os.environ.get("MPINET_LONG") else "6"]
+    shown = emulated("ring:3", ranks, *words)
+    assert len(shown) == 43 * int(words[2])
+    assert {line.split()[-1] for line in shown} == {"right"}
+    known = [line for line in really(3, *words) if line.endswith("right")]
+    assert len(known) >= 0.95 * len(shown)  # Open MPI packs some complex elements wrongly itself
+    assert set(known) <= set(shown)
+
+
+@pytest.mark.parametrize("mpirun", [pytest.param(other_mpirun, id="other")], indirect=True)
+def test_bytes_are_reduced_under_the_other_library_as_by_its_own_mpirun(mpirun, tmp_path):
+    script = tmp_path / "bytes.py"
+    script.write_text(
+        "import numpy as np\n"
+        "from mpi4py import MPI\n"
+        "comm, got = MPI.COMM_WORLD, np.zeros(2, np.uint8)\n"
+        "for op in (MPI.MIN, MPI.SUM, MPI.MAX, MPI.LAND, MPI.BXOR):\n"
+        "    comm.Allreduce(np.array([1 + comm.rank, 2], np.uint8), got, op)\n"
+        "    print(comm.rank, got.tolist(), flush=True)\n"
+    )
+    words = [mpirun.parent / "mpinet", "exec", "--on", "ring:3", script]
+    told = []
+    for command in (words, [mpirun, "-n", "3", mpirun.parent / "python", script]):
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=TIME_LIMIT, env=os.environ | SETTINGS
+        )
+        assert done.returncode == 0, done.stderr
+        told.append(sorted(re.findall(r"^\d \[.*$", done.stdout, re.MULTILINE)))
+    assert told[0] == told[1]
+    assert len(told[0]) == 15
 
 
 @ONE_OR_MORE

@@ -154,6 +154,64 @@ def test_a_mark_is_enough_and_tests_without_it_import_nothing(tmp_path):
     assert status == 0 and "3 passed" in text, text
 
 
+WITH_IMPORTS = """
+    import pytest
+    from mpi4py import MPI
+
+    import helper
+
+    world = MPI.COMM_WORLD
+
+    @pytest.mark.mpinet(n=3)
+    def test_sum(whole):
+        assert world.allreduce(1) == helper.total(1) == whole.size == 3
+
+    @pytest.mark.mpinet(n=2)
+    def test_receives_cross():
+        world.recv(source=1 - world.rank)
+
+    def test_unmarked(whole):
+        assert world.allreduce(1) == helper.total(1) == whole.size == 1
+        assert "mpi4py.MPI" in sys.modules and MPI is sys.modules["mpi4py.MPI"]
+"""
+
+
+@pytest.mark.parametrize("how", ["prepend", "importlib"])
+def test_marked_tests_use_the_emulated_mpi_that_their_modules_have_imported(tmp_path, how):
+    (tmp_path / "helper.py").write_text(
+        "from mpi4py import MPI\ndef total(n): return MPI.COMM_WORLD.allreduce(n)\n"
+    )
+    (tmp_path / "conftest.py").write_text(
+        "import pytest\nfrom mpi4py import MPI\n"
+        "@pytest.fixture\ndef whole(): return MPI.COMM_WORLD\n"
+    )
+    words = ["--import-mode", how, "-o", "pythonpath=."]
+    status, text = suite(tmp_path, "    import sys\n" + WITH_IMPORTS, *words)
+    assert status == 1 and "1 failed, 2 passed" in text, text
+    line = dedent(WITH_IMPORTS).splitlines().index("    world.recv(source=1 - world.rank)") + 2
+    assert f"processor 1, test_suite.py:{line}: waits in recv" in text
+
+
+ROOTS_DIFFER = """
+    from mpi4py import MPI
+
+    world = MPI.COMM_WORLD
+
+    def test_roots():
+        assert world.bcast(world.rank, root=world.rank) == world.rank
+
+    def test_after():
+        assert world.allreduce(1) == 2
+"""
+
+
+def test_a_test_whose_collectives_do_not_match_has_failed_alone(tmp_path):
+    status, text = suite(tmp_path, ROOTS_DIFFER, "--mpinet", "2")
+    assert status == 1 and "1 failed, 1 passed" in text, text
+    for root in (0, 1):
+        assert f"processor {root}, test_suite.py:7: bcast with root {root}" in text
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

@@ -88,41 +88,54 @@ def test_a_docstring_without_a_subject_is_found() -> None:
 def headless(source: str) -> Iterator[tuple[int, str]]:
     """Yield line and text of each docstring, also of a constant, with such a first word."""
     for node in ast.walk(ast.parse(source)):
-        if not isinstance(node, DOCUMENTED):
-            continue
-        for part in node.body if isinstance(node, ast.Module) else node.body[:1]:
-            if isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant):
-                said = part.value.value
-                if isinstance(said, str) and re.match(r"\w*", said.strip())[0] in HEADLESS:  # type: ignore[index]
-                    yield part.lineno, said.strip()
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            said = node.value.value
+            if isinstance(said, str) and re.match(r"\w*", said.strip())[0] in HEADLESS:  # type: ignore[index]
+                yield node.lineno, said.strip()
 
 
-DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-"""What has a docstring of its own; sentences on fields may still begin with such a word."""
-
-
-def test_a_field_is_described_at_the_field() -> None:
+def test_fields_are_described_below_them_and_not_in_the_class_docstring() -> None:
     found = {
-        f"{file.relative_to(CHECKOUT)}: {cls.name}.{name}"
+        f"{file.relative_to(CHECKOUT)}: {name}"
         for file in (CHECKOUT / "mpinet").rglob("*.py")
-        for cls in ast.walk(ast.parse(file.read_text()))
-        if isinstance(cls, ast.ClassDef)
-        for name in described_above(cls)
+        for name in with_attributes(file.read_text())
     }
     assert not found
 
 
-def test_a_field_that_the_class_docstring_describes_is_found() -> None:
-    text = (
+def test_a_section_on_attributes_is_found() -> None:
+    head = (
         'class A:\n    """A.\n\n    Attributes\n    ----------\n    x : int\n        X.\n    """\n'
     )
-    assert described_above(ast.parse(f"{text}    x: int").body[0]) == {"x"}
-    assert not described_above(ast.parse(f"{text}    x = 0").body[0])
+    assert [*with_attributes(f"{head}    x: int")] == ["A"]
+    assert not [*with_attributes('class A:\n    """A."""\n    x: int\n    """X."""\n')]
 
 
-def described_above(cls: ast.ClassDef) -> set[str]:
-    """Annotated fields of a class body that a section Attributes describes."""
-    _, _, section = (ast.get_docstring(cls) or "").partition("Attributes\n----------\n")
-    heads = re.findall(r"^(\w+(?:, \w+)*)(?: :.*)?$", section.partition("\n---")[0], re.MULTILINE)
-    fields = {ast.unparse(part.target) for part in cls.body if isinstance(part, ast.AnnAssign)}
-    return fields & {name for head in heads for name in head.split(", ")}
+def with_attributes(source: str) -> Iterator[str]:
+    """Yield the classes whose docstrings have a section Attributes."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ClassDef) and "Attributes\n---" in (ast.get_docstring(node) or ""):
+            yield node.name
+
+
+def test_every_field_has_a_sentence_of_its_own() -> None:
+    found = {
+        f"{file.relative_to(CHECKOUT)}:{line}"
+        for file in (CHECKOUT / "mpinet").rglob("*.py")
+        for line in references(file.read_text())
+    }
+    assert not found
+
+
+def test_a_sentence_that_only_refers_to_another_is_found() -> None:
+    assert [*references('X = 1\n"""Count."""\nY = 2\n"""See `X`."""\n')] == [4]
+    assert not [*references('X = 1\n"""Count of hops, see `Y`."""\n')]
+
+
+def references(source: str) -> Iterator[int]:
+    """Yield the lines of strings such as "See `x`.", also those with a shape behind it."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            said = node.value.value
+            if isinstance(said, str) and re.match(r"See `\w+`\.", said.strip()):
+                yield node.lineno

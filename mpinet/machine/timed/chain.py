@@ -48,9 +48,9 @@ class Piece:
     """A piece of the critical path."""
 
     begin: int
-    """Its time."""
+    """Time at which the piece begins."""
     end: int
-    """See `begin`."""
+    """Time at which the piece ends."""
     kind: str
     """One of `KINDS`."""
     row: int
@@ -95,8 +95,9 @@ class Chain:
         self.pieces: list[Piece] = []
         """The path, from the begin of the run to its end."""
         self.counts: Counter[str] = Counter()
-        """How often each parameter stands in it, by name: overhead, overhead_byte, gap, gap_byte,
-        flat, ``latency K`` and ``time_byte K`` of class K, and the time of calcs."""
+        """Number of times that each parameter occurs on the path, by name: overhead, overhead_byte,
+        gap, gap_byte, flat, ``latency K`` and ``time_byte K`` of class K. Also the time of
+        calcs."""
         self._now, self._since, self._waits = time, -1, -1
         moment = self._last(processor) if time else None
         while moment is not None:

@@ -24,26 +24,25 @@ class Costs:
     """
 
     overhead: int = 0
-    """CPU time of a message, and of each of its bytes but the first."""
+    """CPU time of a message."""
     overhead_byte: int = 0
-    """See `overhead`."""
+    """CPU time of each byte of a message but the first."""
     gap: int = 0
-    """NIC time of a message, and of each of its bytes but the first."""
+    """NIC time of a message."""
     gap_byte: int = 0
-    """See `gap`."""
+    """NIC time of each byte of a message but the first."""
     eager: int | None = None
     """Bytes of the largest message whose sender does not wait for its receiver; None: all."""
     latencies: tuple[int, ...] = (1,)
-    """Latency of a link, and its time per byte, by class; the last one serves all further
-    classes."""
+    """Latency of a link, by class; the last one serves all further classes."""
     byte_times: tuple[int, ...] = (0,)
-    """See `latencies`."""
+    """Time per byte of a link, by class; the last one serves all further classes."""
     flat: int = 0
     """Latency between any two processors, where there is no network."""
     mode: str = "cut"
-    """How messages go over several links. One of 'cut', 'store', 'ideal'."""
+    """Way in which messages cross several links: ``"cut"``, ``"store"`` or ``"ideal"``."""
     half_duplex: bool = False
-    """Whether the two directions of a link share it."""
+    """True if the two directions of a link share it."""
     ticks: int = 1
     """Ticks of a unit of time."""
 

@@ -91,7 +91,7 @@ through: when the CPU was free again, the receive done, the link free.
 ROWS, NOTES = 1, 2
 """Requests in `Ledger.wants_room`: for free rows and lists, and for rows for notes."""
 
-TOO_LATE, UNWIRED, ASTRAY, ENDLESS = range(1, 5)
+TOO_LATE, UNWIRED, ASTRAY, ENDLESS, STALLED = range(1, 6)
 """Errors, as `Ledger.wrong` holds them; 0 is none."""
 
 
@@ -128,6 +128,7 @@ class Rules(Record):
     numbered: bool  # whether the header's last word is the message's number
     noted: bool  # whether notes are taken of all that happens
     notes_most: int  # that a processor takes at once, but for the messages that come
+    idle_most: int  # turns of processors, one after another, in which nothing happens
 
 
 class Ledger(Record):
@@ -154,6 +155,7 @@ class Ledger(Record):
     clones: int  # rows of operations that are released twice, given away
     next: int  # the least window in which this rank has something to do; `NEVER`: none
     wants_room: int
+    idle: int  # turns of processors since something happened
     passed: int  # whether the processors' part of the window is done
     wrong: int
     wrong_node: int

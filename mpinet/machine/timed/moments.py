@@ -77,19 +77,20 @@ class Moments:
         The program, its processors those of the network.
     costs : Costs
         What processors and links take.
-
-    Attributes
-    ----------
-    began, posted, matched : Table
-        Begins of calcs and sends, receives when posted and when matched, by operation: its row.
-    taken, met : Table
-        Messages taken in, and those that were matched, by the row of the send.
-    crossed : Table
-        Crossings of links, by `crossing`.
-    cpus, taken_in, sending, receiving : Ended
-        Operations and messages by when their CPU was free again, sends and messages by when their
-        NIC was.
     """
+
+    began: Table
+    """Begins of calcs and sends, by the operation's row."""
+    posted: Table
+    """Receives when they were posted, by the operation's row."""
+    matched: Table
+    """Receives when they were matched, by the operation's row."""
+    met: Table
+    """Messages that were matched, by the row of the send."""
+    cpus: Ended
+    """Operations by the time at which their CPU was free again."""
+    taken_in: Ended
+    """Messages by the time at which the receiver's CPU was free again."""
 
     def __init__(self, notes: Ints, program: Program, costs: Costs):
         kinds = notes[:, WHAT] & layout.NOTE_KINDS
@@ -110,10 +111,12 @@ class Moments:
         posted, crossed = of(layout.POSTED), of(layout.CROSSED)
         self.began, self.posted = Table(began, operations(began)), Table(posted, operations(posted))
         self.matched, self.met = Table(matched, operations(matched)), Table(matched, sends(matched))
-        self.taken = Table(taken, sends(taken))
+        self.taken: Table = Table(taken, sends(taken))
+        """Messages taken in, by the row of the send."""
         hops = crossed[:, WHAT] >> NOTE_BITS
         self._most = int(hops.max(initial=0)) + 1
-        self.crossed = Table(crossed, sends(crossed) * self._most + hops)
+        self.crossed: Table = Table(crossed, sends(crossed) * self._most + hops)
+        """Crossings of links, by `crossing`."""
         by_end = np.argsort(self.crossed.notes[:, END], kind="stable")
         self._through = self.crossed.notes[by_end]
         self._ends = self._through[:, END].copy()
@@ -125,8 +128,10 @@ class Moments:
             found: Ints = rows[:, BEGIN] + costs.gap + (sizes - 1) * costs.gap_byte
             return found
 
-        self.sending = Ended(sent, nic_ends(sent, program.amount[operations(sent)]))
-        self.receiving = Ended(taken, nic_ends(taken, program.amount[sends(taken)]))
+        self.sending: Ended = Ended(sent, nic_ends(sent, program.amount[operations(sent)]))
+        """Sends by the time at which the NIC of the sender was free again."""
+        self.receiving: Ended = Ended(taken, nic_ends(taken, program.amount[sends(taken)]))
+        """Messages by the time at which the NIC of the receiver was free again."""
 
     def crossing(self, send: int, hop: int) -> int:
         """Return the key of a crossing in `crossed`."""

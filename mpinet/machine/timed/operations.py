@@ -16,12 +16,12 @@ class Connected(NamedTuple):
     """Scripts of a rank's processors."""
 
     statements: Array
-    """A row for each, and one behind the last. Type: ndarray of Statement."""
+    """A row for each operation, and one behind the last. Type: ndarray of Statement."""
     needs: Shorts
-    """The requirements, as in `Program.needs`."""
+    """Required operations, as in `Program.needs`."""
     followers: Shorts
-    """What waits for each operation, twice its number at the processor, and 1 more where it waits
-    for the begin."""
+    """Operations that wait for each operation: twice the number at the processor, plus 1 if it
+    waits for the begin."""
 
 
 def connected(part: Scripted) -> Connected:

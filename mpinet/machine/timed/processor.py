@@ -30,6 +30,7 @@ from mpinet.machine.timed.layout import (
     POSTED,
     RECV,
     SEND,
+    STALLED,
     TAKEN,
     TOO_LATE,
     UNEXPECTED,
@@ -54,9 +55,20 @@ def work(slot, until, routes, hosting, state, rules, ledger):
         time = next_time(slot, state, rules)
         if time >= until or ledger.wrong != 0:
             break
+        events = ledger.events
         settle(slot, time, routes, hosting, state, rules, ledger)
-    if time < NEVER:
+        watch(events, rules, ledger)
+    if time < NEVER and ledger.wrong == 0:
         set_alarm(slot, time, state, rules, ledger)
+
+
+@inlined
+def watch(events, rules, ledger):
+    """Count a turn in which no event is added to so many; too many in a row are an error."""
+    if ledger.wrong == 0:
+        ledger.idle = 0 if ledger.events != events else ledger.idle + 1
+        if ledger.idle > rules.idle_most:
+            ledger.wrong = STALLED
 
 
 @phase

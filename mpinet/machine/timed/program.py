@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mpinet.base.arrays import Ints
+from mpinet.base.arrays import Counts, Ints, Shorts
 from mpinet.errors import UsageError
 from mpinet.machine.timed.layout import ANY, ANY_TAG, CALC, KINDS, RECV, SEND
 
@@ -28,26 +29,25 @@ class Program:
 
     first: Ints
     """Each processor's first row, then the number of rows. Shape (processors + 1,)."""
-    kind: Ints
-    """`CALC`, `SEND` or `RECV`. Type: ndarray of int8, shape (rows,)."""
+    kind: NDArray[np.int8]
+    """`CALC`, `SEND` or `RECV`. Shape (rows,)."""
     amount: Ints
     """The time of a calc, the bytes of a message. Shape (rows,)."""
-    peer: Ints
-    """The other processor, `ANY` for a receive from any; the CPU. Type: ndarray of int32, shape
-    (rows,)."""
-    cpu: Ints
-    """See `peer`."""
-    tag: Ints
-    """The tag, `ANY_TAG` for a receive with any. Type: ndarray of uint32, shape (rows,)."""
+    peer: Shorts
+    """Other processor of each operation; `ANY` for a receive from any. Shape (rows,)."""
+    cpu: Shorts
+    """CPU of each operation. Shape (rows,)."""
+    tag: Counts
+    """Tag of each operation; `ANY_TAG` for a receive with any tag. Shape (rows,)."""
     needs_first: Ints
     """Each row's first requirement in `needs`. Shape (rows + 1,)."""
     needs: Ints
-    """The numbers of the operations, among their processor's, that a row requires: twice, and 1
-    more where it requires that they have begun, not that they are done."""
+    """Required operations of each row, by their numbers at the processor: twice the number, plus 1
+    if a begun operation is enough."""
     lines: Ints
     """The line of the file or script in which each operation stands; 0: unknown. Shape (rows,)."""
     name: str = "program"
-    """Where it comes from."""
+    """Origin of the program, for sentences: a file's name or the generator's."""
 
     @property
     def processors(self) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 
 from mpinet.base.arrays import Ints
 from mpinet.base.memory import require_memory
-from mpinet.errors import RoutingError, TooLarge, UsageError
+from mpinet.errors import RoutingError, Stalled, TooLarge, UsageError
 from mpinet.machine import hop
 from mpinet.machine.machine import Machine
 from mpinet.machine.placement import start_of
@@ -28,6 +28,10 @@ AT_ONCE = 1 << 20
 """Events after which a run on one rank comes back from the kernel, some tenths of a second."""
 
 SPARE_ROWS = 16
+
+IDLE_LEAST, IDLE_EACH = 1000, 4
+"""Turns of a rank's processors in a row without an event: so many may be, and more for each message
+and CPU, as a message that comes and a calculation that ends cause a turn each."""
 
 
 class TimedRun:
@@ -94,6 +98,8 @@ class TimedRun:
             On every rank: the routing does not lead a message to its receiver.
         TooLarge
             Times outgrow 64 bits.
+        Stalled
+            Processors have too many turns in a row in which nothing happens.
         """
         with Frame(self.machine, "timed", lambda: fields_of(self), self._restore) as frame:
             while not self.ledger.ended:
@@ -389,6 +395,7 @@ class TimedRun:
         messages = layout.Message.array(total)
         messages[:before] = self._state.messages
         self._put(messages=messages)
+        rules.idle_most = IDLE_LEAST + IDLE_EACH * (total + len(self._state.cpus))
         free = np.empty(total, np.int32)
         free[: ledger.free] = self._state.free[: ledger.free]
         free[ledger.free : ledger.free + more] = np.arange(total - 1, before - 1, -1)
@@ -432,8 +439,14 @@ class TimedRun:
         if self.ledger.wrong:
             self.machine.transport.fail(self._error())
 
-    def _error(self) -> RoutingError | TooLarge:
+    def _error(self) -> RoutingError | TooLarge | Stalled:
         ledger = self.ledger
+        if ledger.wrong == layout.STALLED:
+            return Stalled(
+                f"{self.program.name} makes no progress: processors of one rank had "
+                f"{ledger.idle:,} turns without an event, the last in window {ledger.window:,}. "
+                "This is an error of mpinet: please report it with the command."
+            )
         if ledger.wrong == layout.TOO_LATE or self.routing is None:
             return TooLarge(self.costs.too_long("The run"))
         who = f"Routing {self.routing.name} on {self.machine.topology.name}"

@@ -85,6 +85,7 @@ def inject(slot, m, time, routes, hosting, state, rules, ledger):
     message.ready = time + more if rules.mode == STORE else time
     message.node = source
     header = state.headers[m]
+    header[:] = 0
     if rules.numbered:
         header[routes.header_words - 1] = state.numbers[slot] + message.index
     routes.start(source, target, header, routes.params)

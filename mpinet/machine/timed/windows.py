@@ -33,7 +33,7 @@ from mpinet.machine.timed.layout import (
 )
 from mpinet.machine.timed.links import serve
 from mpinet.machine.timed.matching import make_list, place_of
-from mpinet.machine.timed.processor import hear, release_all, work
+from mpinet.machine.timed.processor import hear, release_all, watch, work
 from mpinet.machine.timed.sending import CPU_PLACE, arrive, ask, new_message
 
 
@@ -81,6 +81,8 @@ def play(routes, hosting, rules, state, ledger, window, events):
             if not can_note(state, rules, ledger):
                 return
             serve(routes, hosting, state, rules, ledger)
+            if ledger.served > 0:
+                ledger.idle = 0
         tell_answers(hosting, state, rules, ledger)
         ledger.passed = 0
         ledger.next = next_window(state, rules, ledger)
@@ -127,7 +129,7 @@ def worked(routes, hosting, rules, state, ledger):
     """Let processors work to the end of the window; return False if there is too little room."""
     until, bucket = (ledger.window + 1) * rules.window, ledger.window & DIGITS - 1
     count = 0
-    while state.heads[PROCESSORS, bucket] != NONE:
+    while state.heads[PROCESSORS, bucket] != NONE and ledger.wrong == 0:
         if count % AHEAD == 0:
             fetch_processors(state.heads[PROCESSORS, bucket], state, rules)
         count += 1
@@ -136,7 +138,9 @@ def worked(routes, hosting, rules, state, ledger):
         slot = state.heads[PROCESSORS, bucket]
         forget(slot, state)
         state.processors[slot].alarm = NEVER
+        events = ledger.events
         work(slot, until, routes, hosting, state, rules, ledger)
+        watch(events, rules, ledger)
     return True
 
 

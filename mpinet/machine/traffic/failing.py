@@ -51,11 +51,6 @@ class Failing:
     routing : Routing
         The routing that knows of no faults.
 
-    Attributes
-    ----------
-    next : int
-        The step of the next change; behind the last one none that a run can come to.
-
     Raises
     ------
     UsageError
@@ -82,7 +77,7 @@ class Failing:
 
     @property
     def next(self) -> int:
-        """The step of the next change."""
+        """The step of the next change; after the last change a step that no run reaches."""
         return self._steps[self._done] if self._done < len(self._steps) else 1 << 62
 
     def routing(self, step: int) -> Routing:

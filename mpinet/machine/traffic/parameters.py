@@ -82,9 +82,8 @@ class Buffering:
     iterations: int = 1
     """Rounds of grants in a step, with policies of two phases."""
     places: Ints | None = field(default=None, compare=False)
-    """Coordinates of all nodes: a flit takes a step for each unit of the way along the axes from
-    one end of a link to the other, one at least. `link_delay` is then the longest. Shape (nodes,
-    d)."""
+    """Coordinates of all nodes. A flit takes a step per unit of the distance along the axes between
+    the ends of a link, at least one. `link_delay` is then the longest. Shape (nodes, d)."""
 
     def __post_init__(self) -> None:
         for name, value, allowed in (
@@ -185,9 +184,9 @@ class Generation:
     rate: float = 0.0
     """Messages per processor and step."""
     flits: int = 1
-    """Flits of a message, and of a long message (0: there are no long messages)."""
+    """Flits of a message."""
     long_flits: int = 0
-    """See `flits`."""
+    """Flits of a long message; 0: there are no long messages."""
     long_share: float = 0.0
     """Probability that a message is long."""
     burst: float = 0.0
@@ -210,8 +209,8 @@ class Generation:
     program: Program | None = None
     """A program instead: what processors send, receive and calculate, in flits and steps."""
     bounds: Sequence[int] = ()
-    """Bounds of the draws, in units of 2^-32, by which messages are of a mix's patterns, those of
-    the first going before all others, but for the last one; empty: there are no priorities."""
+    """Bounds of the draws of a mix's patterns, except the last one, in units of 2^-32. Messages of
+    earlier patterns have priority; empty: no priorities."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.rate <= 1:
@@ -293,11 +292,11 @@ class Window:
     """Steps of the warm-up, of the measured window, and of the wait for its last messages."""
 
     warmup: int = 500
-    """Steps before the window, of the window, and that its messages are waited for."""
+    """Steps before the window."""
     steps: int = 1000
-    """See `warmup`."""
+    """Steps of the window."""
     limit: int = 5000
-    """See `warmup`."""
+    """Most steps after the window in which its messages may still arrive."""
     parts: int = TENTHS
     """Parts of the window of which latencies are kept apart: part i begins at the step warmup +
     floor(i * steps / parts). Ten of them give the confidence interval."""

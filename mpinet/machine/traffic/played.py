@@ -48,16 +48,10 @@ class Played:
         What the first processors do: messages in flits, calcs in steps.
     nodes : ndarray of Node
         The hosted nodes; each gets its rows of `trace`.
-
-    Attributes
-    ----------
-    trace : ndarray of int64, shape (sends, 4)
-        Step, target, flits and number of every send that has begun.
-    part : Program
-        The hosted processors' operations.
-    taken : ndarray of int64, shape (k, 3)
-        Sends whose messages were cut in this step before their tails had left, as rows of `go_on`.
     """
+
+    part: Program
+    """The hosted processors' operations."""
 
     def __init__(self, machine: Machine, program: Program, nodes: Array):
         require_fitting(program, machine.topology)
@@ -76,8 +70,11 @@ class Played:
         sent = np.concatenate([[0], np.cumsum(sends)])
         nodes["begin"] = nodes["end"] = sent[first]
         nodes["next_born"] = nodes["next_taken"] = nodes["begin"]
-        self.taken = np.empty((0, 3), np.int64)
-        self.trace = np.full((int(sent[-1]), 4), NONE, np.int64)
+        self.taken: Ints = np.empty((0, 3), np.int64)
+        """Sends whose messages were cut in this step before their tails had left, as rows of
+        `go_on`. Shape (k, 3)."""
+        self.trace: Ints = np.full((int(sent[-1]), 4), NONE, np.int64)
+        """Step, target, flits and number of every send that has begun. Shape (sends, 4)."""
         self._make_rules()
         self._ledger = own.PlayLedger.counted()
         self._play = self._state(first, came)

@@ -16,16 +16,16 @@ class Arcs:
     """Arcs of a one-port broadcast from a root."""
 
     root: int
-    """The root; nodes from `hosts` on are switches."""
+    """Root of the broadcast."""
     hosts: int
-    """See `root`."""
+    """Number of processors; nodes from `hosts` on are switches."""
     links: bool
-    """Whether an arc is a direction of a link; else it is a member of a bus, and all other members
-    receive."""
+    """True if an arc is a direction of a link. Otherwise an arc is a member of a bus, and all other
+    members receive."""
     senders: list[int]
-    """Of each arc, ascending."""
+    """Sending node of each arc, ascending."""
     receivers: list[tuple[int, ...]]
-    """Of each arc; those of one sender are in order."""
+    """Receiving nodes of each arc; arcs of one sender are in the order of their receivers."""
     busses: list[int]
     """The bus of each arc; -1 for a link."""
     distance: list[int]

@@ -33,11 +33,11 @@ class Certified:
     topology: Topology
     """The network."""
     certificate: dict[str, Any] = field(default_factory=dict, kw_only=True)
-    """That the next lower bound is exceeded; empty where there is none."""
+    """Certificate of the lower bound; empty without one."""
     proof: list[str] | None = field(default=None, kw_only=True)
     """The lines of its proof, where it has one."""
     limited: bool = field(default=False, kw_only=True)
-    """Whether more time could have shown more."""
+    """True if a longer search could improve the bounds."""
     selfcheck: SelfCheck = field(default_factory=SelfCheck, kw_only=True)
     """Bounds that the checker did not accept."""
 

@@ -55,13 +55,13 @@ class Quotient:
     """Quotient of the network, as the rows take it."""
 
     size: list[int]
-    """Of each class: members, their distance, the largest degree."""
+    """Number of members of each class."""
     distance: list[int]
-    """See `size`."""
+    """Distance of each class's members from the root, in hops."""
     degree: list[int]
-    """See `size`."""
+    """Largest degree of a member of each class."""
     switches: list[bool]
-    """Whether they are switches, which need not be informed."""
+    """True for each class of switches, which need not be informed."""
     most: dict[tuple[int, int], int]
     """Most neighbours in class b of one member of class a, where there are any."""
     root: int
@@ -183,7 +183,7 @@ class Multipliers:
     classes: str | list[int]
     """``"distance,degree"``, or a class for every node."""
     rows: int
-    """How many rows there are."""
+    """Number of rows of the linear program."""
     of: dict[int, int]
     """A row's integer, where it is not 0."""
 

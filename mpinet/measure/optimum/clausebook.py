@@ -8,16 +8,11 @@ Literal = int | bool
 
 
 class ClauseBook:
-    """A formula in the making: a true clause is dropped, a false literal left out.
-
-    Attributes
-    ----------
-    variables : int
-        How many there are, numbered from 1.
-    """
+    """A formula in the making: a true clause is dropped, a false literal left out."""
 
     def __init__(self) -> None:
-        self.variables = 0
+        self.variables: int = 0
+        """Number of variables; they are numbered from 1."""
         self.clauses: list[list[int]] = []
         """The clauses."""
 

@@ -21,13 +21,6 @@ class Formula(ClauseBook):
         The network and the root.
     steps : int
         T.
-
-    Attributes
-    ----------
-    variables : int
-        How many there are, numbered from 1.
-    clauses : list of list of int
-        The clauses.
     """
 
     def __init__(self, arcs: Arcs, steps: int):

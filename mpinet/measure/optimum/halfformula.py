@@ -25,13 +25,6 @@ class HalfFormula(ClauseBook):
         All nodes; the first is outside.
     most : int
         k.
-
-    Attributes
-    ----------
-    variables : int
-        How many there are, numbered from 1.
-    clauses : list of list of int
-        The clauses.
     """
 
     def __init__(self, cuts: Cuts, order: list[int], most: int):

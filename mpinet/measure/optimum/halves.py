@@ -55,32 +55,24 @@ MOST_COUNTS = 2**20
 
 @dataclass
 class WidthSearch(Certified):
-    """State of a search for a bisection width.
-
-    Attributes
-    ----------
-    topology : Topology
-        The network.
-    certificate, proof, limited, selfcheck
-        As in `Certified`.
-    """
+    """State of a search for a bisection width."""
 
     limit: float
     """Seconds that the solver has; the table over a front may take about as long."""
     by: str | None = None
     """The only kind of certificate to try."""
     lower: int = 0
-    """No cut parts fewer channels; `side` parts so many."""
+    """Lower bound: no cut parts fewer channels."""
     upper: int = 0
-    """See `lower`."""
+    """Channels that the best cut parts; `side` is one side of that cut."""
     lower_by: str | None = None
-    """What showed it; None where there is nothing to be shown."""
+    """Kind of proof of the lower bound; None if there is nothing to prove."""
     upper_by: str = "search"
-    """See `lower_by`."""
+    """Source of the cut `side`."""
     side: list[int] = field(default_factory=list)
     """The nodes on one side of a cut."""
     bounds: dict[str, int] = field(default_factory=dict)
-    """What each way of proof says."""
+    """Lower bound of each kind of proof, by its name."""
 
     def run(self) -> None:
         """Narrow both sides down."""

@@ -20,18 +20,13 @@ DISTANCE = "distance"
 class ItemsBound(Certified):
     """The largest lower bound whose certificate the checker accepts.
 
-    Attributes
-    ----------
-    topology : Topology
-        The network.
-    certificate, selfcheck
-        As in `Certified`; cuts and distances need no proof.
+    Cuts and distances need no proof.
     """
 
     collective: str
     """``"scatter"``, ``"gather"``, ``"gossip"`` or ``"exchange"``."""
     root: int | None
-    """Of the first two."""
+    """Root of a scatter or gather; None for other collectives."""
     ports: str
     """``"one"`` or ``"all"``."""
     bound: Bound = field(default_factory=lambda: Bound(0, "ends"))

@@ -39,9 +39,9 @@ class Asked:
     topology: Topology
     """A network of links."""
     collective: str
-    """Its name."""
+    """Name of the collective."""
     root: int | None
-    """Of a collective that has one."""
+    """Root of the collective; None if it has no root."""
     chunks: int
     """Most chunks."""
     steps: int | None
@@ -57,11 +57,12 @@ class Point:
     """A schedule of the frontier."""
 
     chunks: int
-    """Chunks of a unit: of the root, of each processor, for each pair, or to be combined."""
+    """Chunks of a unit. A unit is the data of the root, of each processor or for each pair, or the
+    data to combine."""
     steps: int
-    """See `chunks`."""
+    """Steps of the schedule."""
     rounds: int
-    """See `chunks`."""
+    """Rounds of the schedule."""
     dealt: tuple[int, ...]
     """The rounds of each step."""
     table: Timetable
@@ -69,13 +70,15 @@ class Point:
     least: Fraction
     """Rounds per chunk below which none of so few steps comes."""
     by: str
-    """What shows it: ``prices``, ``hops`` or ``ends``."""
+    """Proof of `least`: ``prices``, ``hops`` or ``ends``."""
     proved: bool
-    """Whether nothing within what was asked has as few steps and fewer rounds per chunk."""
+    """True if no schedule within the limits of the search has as few steps and fewer rounds per
+    chunk."""
     limited: bool
-    """Whether a solver was stopped by its limit."""
+    """True if a solver reached its time limit."""
     certificate: dict[str, object]
-    """That so many chunks and steps take more than one round less; empty without prices."""
+    """Certificate that so many chunks and steps take more than one round less; empty without
+    prices."""
 
 
 def frontier(asked: Asked) -> Iterator[Point]:

@@ -56,9 +56,9 @@ class Pipelined(Certified):
     lower: int = 0
     """Steps that nothing beats."""
     lower_by: str = "ends"
-    """What showed it."""
+    """Kind of proof of the lower bound."""
     bounds: dict[str, int] = field(default_factory=dict)
-    """What each way of counting says."""
+    """Lower bound of each kind of proof, by its name."""
 
     def run(self, upper: int, limit: float) -> None:
         """Look for the largest bound, with a solver for one item where it takes that.

@@ -34,11 +34,12 @@ class RoundsBound(Certified):
     """Bound of the rounds of schedules on all ports, by number of steps."""
 
     collective: str
-    """As of a certificate: reductions are bounded by what they are backwards."""
+    """Name of the collective as in a certificate: a reduction has the bound of the reversed
+    collective."""
     root: int | None
-    """Of broadcast, reduce, scatter and gather."""
+    """Root of a broadcast, reduce, scatter or gather; None for other collectives."""
     prices: dict[int, dict[str, Any]] = field(default_factory=dict)
-    """By steps: what a certificate says of them."""
+    """Statement of a certificate for each number of steps."""
 
     def per_chunk(self, steps: int, limit: float) -> Fraction:
         """Rounds per chunk that no schedule of so many steps beats; 0 where nothing is known.
@@ -76,11 +77,11 @@ class Flows:
     """Linear program of flows over time: the arcs, and what each pair may use when."""
 
     tail: Ints
-    """Arcs, each once, and how many parallel links each is. Shape (a,)."""
+    """Sending node of each arc; each arc is listed once. Shape (a,)."""
     head: Ints
-    """See `tail`."""
+    """Receiving node of each arc. Shape (a,)."""
     room: Ints
-    """See `tail`."""
+    """Number of parallel links of each arc. Shape (a,)."""
     nodes: int
     """Number of nodes of the network."""
     steps: int

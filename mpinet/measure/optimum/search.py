@@ -51,18 +51,18 @@ class Search(Certified):
     upper: int
     """Steps of the best schedule, which is `timetable`, or another one where that is None."""
     upper_by: str
-    """What showed it."""
+    """Source of the upper bound."""
     limit: float
     """Seconds that the solver has."""
     timetable: Timetable | None = None
     lower: int = 0
     """Steps that nothing beats."""
     lower_by: str = "distance"
-    """See `upper_by`."""
+    """Kind of proof of the lower bound."""
     bounds: dict[str, int] = field(default_factory=dict)
-    """What each way of counting says."""
+    """Lower bound of each kind of proof, by its name."""
     classes: int | None = None
-    """How many there were when the class LP gave the bound."""
+    """Number of classes of the class LP; None if another proof gave the bound."""
 
     def run(self) -> None:
         """Narrow both sides down."""

@@ -25,7 +25,7 @@ class SelfCheck:
     """
 
     refused: list[dict[str, Any]] = field(default_factory=list)
-    """Of each: the lower bound, by what it was found (``by``), and the checker's reason."""
+    """Lower bound, kind of proof (``by``) and the checker's reason of each rejected bound."""
 
     def accepts(self, lower: int, by: str, check: Callable[[], object]) -> bool:
         """Tell if a bound passes its check; what does not is kept with the reason.

@@ -20,17 +20,12 @@ from mpinet.mpi.world.endpoint import Endpoint
 
 
 class BufferCollectives(Endpoint):
-    """Collectives of buffers, as `mpi4py.MPI.Intracomm` has them.
-
-    Attributes
-    ----------
-    _plans : module
-        Has the plans: `plans` within a group, `intercomm_plans` between two.
-    """
+    """Collectives of buffers, as `mpi4py.MPI.Intracomm` has them."""
 
     __slots__ = ()
 
     _plans = plans
+    """Module with the plans: `plans` within a group, `intercomm_plans` between two groups."""
 
     @Planned
     def Barrier(self) -> Plan:

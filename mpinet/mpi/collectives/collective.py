@@ -11,7 +11,7 @@ from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.contexts import COLLECTIVES, Scope
 from mpinet.mpi.world.endpoint import Endpoint
 from mpinet.mpi.world.message import BODY
-from mpinet.mpi.world.mismatch import Call
+from mpinet.mpi.world.mismatch import NO_CALLS, Call
 from mpinet.mpi.world.ranks import RankTable
 from mpinet.mpi.world.trees import Pattern
 
@@ -41,9 +41,9 @@ class Terms(NamedTuple):
     root: int = -1
     """The root's rank."""
     op: Any = None
-    """What combines. Type: Op or callable."""
+    """Operator that combines. Type: Op or callable."""
     nbytes: int = -1
-    """Bytes of each one's operand."""
+    """Bytes of each member's operand."""
 
     def number(self, size: int) -> int:
         """A number for them, the same on all ranks; others have others."""
@@ -65,6 +65,9 @@ class Terms(NamedTuple):
 
 NOTHING_ALIKE = Terms()
 
+FACTOR, PRIME = 6364136223846793005, 2**61 - 1
+"""Numbers by which a member's calls, in their order, become one number."""
+
 PLACES = 64
 """More than there are operators of MPI's own."""
 
@@ -83,20 +86,19 @@ class Collective:
         The member's own.
     tag : int
         The call's tag, the same for all members.
-
-    Attributes
-    ----------
-    size : int
-        Members.
+    number : int
+        Its number among those of its communicator; 0: it is compared with no other call.
     """
 
-    __slots__ = ("_scope", "_tag", "rank", "size")
+    __slots__ = ("_number", "_scope", "_tag", "rank", "size")
 
-    def __init__(self, scope: Scope, rank: int, tag: int):
+    def __init__(self, scope: Scope, rank: int, tag: int, number: int = 0):
+        self._number = number
         self._scope = scope
         self._tag = tag
         self.rank = rank
-        self.size = len(scope.others.members)
+        self.size: int = len(scope.others.members)
+        """Number of members."""
 
     @classmethod
     def of(cls, comm: Endpoint, kind: str, terms: Terms = NOTHING_ALIKE) -> Collective:
@@ -108,14 +110,33 @@ class Collective:
         running.mail.nothing(scope)
         here, calls = running.turns.current, running.world.collectives
         storage = here.storage()
-        number = storage[scope.context] = storage.get(scope.context, 0) + 1
+        number, said = storage.get(scope.context, NO_CALLS)
+        number += 1
         size = len(scope.others.members)
         tag = number if terms is NOTHING_ALIKE else paired(number, terms.number(size))
         tag = tag * len(KINDS) + KINDS[kind]
+        storage[scope.context] = number, (said * FACTOR + tag) % PRIME
         if (scope.context, tag) not in calls and here.account is not None:
             call = Call(number, here.id, here.account, terms.words)
-            calls.note((scope.context, tag), call)
-        return cls(scope, comm.rank, tag)
+            among = size if scope.group is scope.others else size + len(scope.group.members)
+            calls.note((scope.context, tag), call, among)
+        return cls(scope, comm.rank, tag, number)
+
+    def differs(self, words: str) -> None:
+        """Note, for the end of the run, that the member does not call it as others do.
+
+        Parameters
+        ----------
+        words : str
+            What it says that others do not.
+        """
+        here, context = running.turns.current, self._scope.context
+        storage, calls = here.storage(), running.world.collectives
+        if context in storage and here.account is not None:
+            number, said = storage[context]
+            storage[context] = number, (said + 1) % PRIME
+            call = Call(self._number, here.id, here.account, (words,))
+            calls.note((context, -self._tag), call, calls.among[context])
 
     def again(self, start: int) -> Collective:
         """One start of a collective that has been prepared as this call.
@@ -125,7 +146,7 @@ class Collective:
         """
         number, kind = divmod(self._tag, len(KINDS))
         tag = paired(number, start) * len(KINDS) + kind
-        return Collective(self._scope, self.rank, tag)
+        return Collective(self._scope, self.rank, tag, self._number)
 
     def send(self, rank: int, body: Any) -> None:
         """Send a body to a member.
@@ -179,7 +200,7 @@ class Plan(NamedTuple):
     do: Callable[[Any], None]
     """Does it, given the member's `part` in the call; reads the memory that it sends then."""
     terms: Terms = NOTHING_ALIKE
-    """What the members say."""
+    """Terms that the member states."""
 
     def part(self, comm: Any, kind: str) -> Any:
         """The running processor's part in its next call of a kind on a communicator."""

@@ -26,20 +26,16 @@ class Between:
         The communicator.
     kind : str
         The call's name.
-
-    Attributes
-    ----------
-    within : Collective
-        The part within the member's own group.
-    across : Collective
-        The part between the groups; it sends to ranks of the other one and receives from them.
     """
 
     __slots__ = ("across", "within")
 
     def __init__(self, comm: IntercommEndpoint, kind: str):
-        self.within = Collective.of(comm._local, kind)
-        self.across = Collective.of(comm, kind)
+        self.within: Collective = Collective.of(comm._local, kind)
+        """The part within the member's own group."""
+        self.across: Collective = Collective.of(comm, kind)
+        """The part between the groups; it sends to ranks of the other one and receives from
+        them."""
 
     def again(self, start: int) -> Between:
         """One start of a collective that has been prepared as this call."""

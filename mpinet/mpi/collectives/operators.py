@@ -9,6 +9,7 @@ from typing import Any
 
 from mpinet.mpi.constants import Numbered, instance_of, serialized
 from mpinet.mpi.messages.buffers import Buffer
+from mpinet.mpi.messages.layouts import layout_of
 from mpinet.mpi.real import REAL
 from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.handles import handle_of, thing_of
@@ -167,7 +168,7 @@ class Op(REAL.Op):  # type: ignore[misc]
     def _combined(self, low: bytes, high: bytes, datatype: Any) -> bytes:
         """The body that two bodies of one datatype become, the lower ranks' first."""
         count = min(len(low), len(high)) // (datatype.size or 1)
-        dense = datatype.size == datatype.extent
+        dense = layout_of(datatype).gapless
         first = bytearray(low) if dense else _unpacked(low, count, datatype)
         other = bytearray(high) if dense else _unpacked(high, count, datatype)
         if self._own is None:
@@ -232,11 +233,6 @@ class UserFunction:
         Whether the order of operands does not matter.
     kept : dict
         What its processor keeps: also how many operators it has.
-
-    Attributes
-    ----------
-    freed : bool
-        Whether it has been given up.
     """
 
     __slots__ = ("commute", "freed", "function", "kept")
@@ -245,7 +241,8 @@ class UserFunction:
         self.function = function
         self.commute = commute
         self.kept = kept
-        self.freed = False
+        self.freed: bool = False
+        """True if the script has freed the operator."""
 
 
 def require_alike(one: Buffer, other: Buffer) -> None:
@@ -264,7 +261,7 @@ def require_alike(one: Buffer, other: Buffer) -> None:
 
 def _unpacked(body: bytes, count: int, datatype: Any) -> bytearray:
     """A body's elements as they lie in memory."""
-    memory = bytearray(count * datatype.extent)
+    memory = bytearray(max(count * datatype.extent, layout_of(datatype).reach(count).high))
     Buffer([memory, count, datatype], writable=True).write(body)
     return memory
 

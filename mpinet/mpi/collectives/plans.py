@@ -41,6 +41,8 @@ def bcast(comm: Endpoint, buf: Any, root: int) -> Plan:
         body = algorithms.broadcast(collective, root, buffer.read() if sends else None)
         if not sends:
             buffer.write(body)
+            if len(body) < buffer.nbytes:
+                collective.differs(f"with {buffer.nbytes} bytes of room, {len(body)} of them used")
 
     return Plan(plan, Terms(root))
 
@@ -197,11 +199,6 @@ class Reduction:
         The operator.
     datatype : Datatype
         The elements' type.
-
-    Attributes
-    ----------
-    fold : Fold
-        How bodies become one.
     """
 
     def __init__(self, op: Op, datatype: Any):
@@ -211,7 +208,8 @@ class Reduction:
         if datatype is not None:
             self._op._require_fit(datatype)
         self._datatype = datatype
-        self.fold = Fold(self._combine)
+        self.fold: Fold = Fold(self._combine)
+        """Fold that combines bodies into one."""
 
     def part(self, collective: Collective, body: bytes) -> Part:
         """A member's part."""

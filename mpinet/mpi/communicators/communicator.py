@@ -279,7 +279,8 @@ class Comm(
         companion = kept.pop((PKL5, context), None)
         if companion is not None:
             companion[0].Free()
-        for key in (context, context + COLLECTIVES, (Attached, context), (Lock, context)):
+        running.world.collectives.end(here, context + COLLECTIVES)
+        for key in (context, (Attached, context), (Lock, context)):
             kept.pop(key, None)
         self._scope = NOWHERE
 

@@ -65,15 +65,15 @@ class Launch:
     """A message that starts a script."""
 
     program: Program
-    """What is run."""
+    """Program to run."""
     number: int
-    """Which of the commands it is."""
+    """Number of the command among those that are spawned."""
     name: tuple[int, int, int]
     """Name of the context between parents and children."""
     parents: Sequence[int]
-    """Both groups."""
+    """Processors of the parents' group, by rank."""
     children: Sequence[int]
-    """See `parents`."""
+    """Processors of the children's group, by rank."""
     account: int
     """The account that has paid for it."""
 

@@ -99,7 +99,7 @@ class Accesses:
 
     def _access(self, where: Where, spec: Any, writes: bool) -> Callable[[], int]:
         """Prepare an access; called, it reads or writes, and tells how many bytes."""
-        opened, buffer = self._opened, Buffer(spec, writable=not writes).kept()
+        opened, buffer = self._opened, Buffer(spec, writable=not writes)
         find, move = where(opened, buffer), opened.write if writes else opened.read
         return lambda: move(find(), buffer)
 

@@ -64,22 +64,17 @@ class Opened:
         Where it is.
     amode : int
         What may be done with it.
-
-    Attributes
-    ----------
-    view : View
-        Which bytes the processor sees.
-    position : int
-        Where it reads and writes next.
-    atomic : bool
-        Whether it has asked for accesses that are atomic, which they are in any case.
     """
 
     def __init__(self, name: Hashable, scope: Scope, path: str, amode: int):
         self.name, self.scope, self.path, self.amode = name, scope, path, amode
-        self.view = View()
-        self.position = 0
-        self.atomic = False
+        self.view: View = View()
+        """View: the bytes of the file that the processor sees."""
+        self.position: int = 0
+        """Position of the next access."""
+        self.atomic: bool = False
+        """True if the processor has asked for atomic accesses; all accesses are atomic in any
+        case."""
         self.split: tuple[str, Any] | None = None
         """The call in two parts that it has begun: its name, and its request."""
         self._met = 0

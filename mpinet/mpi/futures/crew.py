@@ -1,4 +1,4 @@
-"""Those who do tasks: a crew of processors for one of them, or its own helper fibers."""
+"""Workers for tasks: a crew of processors for one of them, or its own helper fibers."""
 
 from __future__ import annotations
 
@@ -32,14 +32,12 @@ class Helpers:
     ----------
     size : int
         How many tasks are under way at a time.
-
-    Attributes
-    ----------
-    size : int
-        Workers.
-    context : int
-        The context in which they are waited for.
     """
+
+    size: int
+    """Number of tasks that run at the same time."""
+    context: int
+    """Context in which the processor waits for its tasks."""
 
     def __init__(self, size: int):
         self.size, self.context = size, own()._context

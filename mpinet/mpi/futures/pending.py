@@ -22,19 +22,14 @@ HELPERS = 4
 
 
 class Ending(Event):
-    """The end of a task.
-
-    Attributes
-    ----------
-    context : int
-        The context of the crew that does it.
-    """
+    """The end of a task."""
 
     __slots__ = ("context",)
 
     def __init__(self, owner: Waiter, context: int):
         super().__init__(owner)
-        self.context = context
+        self.context: int = context
+        """Context of the crew that does the task."""
 
     @property
     def said(self) -> str:

@@ -30,18 +30,14 @@ class Attached:
     ----------
     memory : buffer or None
         What is attached; None: as much as it takes.
-
-    Attributes
-    ----------
-    given : object
-        What the script gets back.
     """
 
     __slots__ = ("_room", "_step", "_used", "given")
 
     def __init__(self, memory: Any):
         automatic = memory is None or memory is REAL.BUFFER_AUTOMATIC
-        self.given = REAL.BUFFER_AUTOMATIC if automatic else memory
+        self.given: Any = REAL.BUFFER_AUTOMATIC if automatic else memory
+        """Object that the script gets back on detaching."""
         self._room = None if automatic else REAL.buffer.frombuffer(memory).nbytes
         self._step = 0
         self._used = 0

@@ -3,22 +3,22 @@
 A buffer is memory as a specification describes it (`specifications`): elements of an MPI datatype.
 Blocks are several ranks' parts of one, as in a gather: equal, of different counts at different
 displacements (the calls with ``v``), or of different datatypes (those with ``w``). A body is the
-packed elements, one after another. Elements without gaps are copied; all others are packed and
-unpacked by the real MPI.
+packed elements, one after another. Their layout says where their bytes are, and the memory's owner
+which bytes there are. The real MPI packs and unpacks memory of devices alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from operator import index
 from typing import Any
 
 import numpy as np
 
+from mpinet.mpi.messages.layouts import Layout, layout_of
 from mpinet.mpi.messages.specifications import (
     KNOWN_ARRAYS,
-    gapless_size,
     inferred_count,
     integers,
     is_integral,
@@ -31,7 +31,7 @@ SELF = REAL.COMM_SELF
 """Communicator in which the real MPI packs and unpacks."""
 
 ANCHOR = bytearray(1)
-"""Memory that datatypes with displacements from nowhere are placed relative to."""
+"""Memory that datatypes of devices' memory are placed relative to."""
 
 
 class Buffer:
@@ -49,10 +49,10 @@ class Buffer:
     Raises
     ------
     TypeError, ValueError, KeyError, BufferError
-        The specification is malformed, as mpi4py has it.
+        The specification is malformed, as mpi4py has it, or the elements exceed the memory.
     """
 
-    __slots__ = ("_memory", "_offset", "_whole", "count", "datatype", "nbytes")
+    __slots__ = ("_layout", "_memory", "_offset", "_whole", "count", "datatype", "nbytes")
 
     count: int
     """Elements."""
@@ -60,8 +60,9 @@ class Buffer:
     """Their type. Type: Datatype."""
     nbytes: int
     """Bytes of a body that fills it."""
+    _layout: Layout | None
     _memory: Any
-    offset_of: int
+    _offset: int
     _whole: bool
 
     def __init__(self, spec: Any, writable: bool = False, blocks: int = 1):
@@ -70,6 +71,7 @@ class Buffer:
             datatype = KNOWN_ARRAYS.get(spec.dtype)
             if datatype is not None:
                 self._whole = True  # no count or place that might not fit
+                self._layout = None
                 self._memory = memory = REAL.buffer.frombuffer(spec, not writable)
                 self._offset = 0
                 self.nbytes = memory.nbytes
@@ -79,10 +81,14 @@ class Buffer:
         found, count, displacement, self.datatype = parse(spec, writable)
         self._memory = found
         self._place(count, displacement, blocks)
-        self.nbytes = self.count * self.datatype.size
+        self._layout = layout_of(self.datatype)
+        self.nbytes = self.count * self._layout.size
+        self._require_room()
 
     @classmethod
-    def at(cls, memory: Any, offset: int, count: int, datatype: Any) -> Buffer:
+    def at(
+        cls, memory: Any, offset: int, count: int, datatype: Any, layout: Layout | None = None
+    ) -> Buffer:
         """Elements from a place in memory on.
 
         Parameters
@@ -95,35 +101,56 @@ class Buffer:
             Elements.
         datatype : Datatype
             Their type.
+        layout : Layout, optional
+            The type's layout, where it is known.
+
+        Raises
+        ------
+        ValueError
+            The elements exceed the memory.
         """
         buffer = cls.__new__(cls)
+        buffer._layout = layout = layout or layout_of(datatype)
         buffer._memory = memory
         buffer._offset = offset
         buffer._whole = False
         buffer.count = count
         buffer.datatype = datatype
-        buffer.nbytes = count * datatype.size
+        buffer.nbytes = count * layout.size
+        buffer._require_room()
         return buffer
 
-    def kept(self) -> Buffer:
-        """Return the same memory, which outlives the datatype that the caller may free."""
-        (datatype,) = with_own_datatypes(self.datatype)
-        return Buffer.at(self._memory, self._offset, self.count, datatype)
+    @property
+    def layout(self) -> Layout:
+        """The places of the elements' bytes, which outlive the script's datatype."""
+        if self._layout is None:
+            self._layout = layout_of(self.datatype)
+        return self._layout
 
     def after(self, elements: int) -> Buffer:
         """Return as many elements again, so many elements further on."""
-        offset = self._offset + elements * self.datatype.extent
-        return Buffer.at(self._memory, offset, self.count, self.datatype)
+        layout = self.layout
+        offset = self._offset + elements * layout.extent
+        return Buffer.at(self._memory, offset, self.count, self.datatype, layout)
 
     def read(self) -> bytes:
         """The body of a message that is sent from here."""
-        if self._whole or self._copies:
-            memory = self._memory
-            if self.nbytes < memory.nbytes:
-                memory = memory[self._offset : self._offset + self.nbytes]
-            body: bytes = memory.tobytes()
+        if self._whole:
+            body: bytes = self._memory.tobytes()
             return body
-        return _pack(self.address, self.count, self.datatype) if self.nbytes else b""
+        if not self.nbytes:
+            return b""
+        layout, memory = self.layout, self._memory
+        if memory is None:
+            return layout.read(self.address, self.count)
+        if not _accessible(memory):
+            return _read_elsewhere(self.address, layout, self.nbytes)
+        if not layout.gapless:
+            return layout.read(self.address, self.count)
+        if self.nbytes < memory.nbytes:
+            memory = memory[self._offset : self._offset + self.nbytes]
+        body = memory.tobytes()
+        return body
 
     def write(self, data: bytes) -> None:
         """Put a received body here.
@@ -135,27 +162,44 @@ class Buffer:
         """
         if len(data) > self.nbytes:
             raise REAL.Exception(REAL.ERR_TRUNCATE)
-        if self._whole or self._copies:
-            self._memory[self._offset : self._offset + len(data)] = data
-        elif data:
-            _unpack(self.address, data, self.datatype)
+        if self._whole:
+            self._memory[: len(data)] = data
+            return
+        if not data:
+            return
+        memory = self._memory
+        if memory is not None and not _accessible(memory):
+            _write_elsewhere(self.address, self.layout, data)
+        elif memory is not None and self.layout.gapless:
+            memory[self._offset : self._offset + len(data)] = data
+        else:
+            self.layout.write(self.address, data)
 
-    @property
-    def _copies(self) -> bool:
-        """True if a body is a copy of the memory.
+    def _require_room(self) -> None:
+        """Raise an error if the elements exceed the memory.
 
-        Raises
-        ------
-        ValueError
-            It would be, but the memory ends before.
+        Elements with gaps may end behind the memory, as a column that begins in an array's row
+        does. They have to begin in the memory, and to end in that of its owner.
         """
-        if not _accessible(self._memory) or not gapless_size(self.datatype):
-            return False
-        if self._offset + self.nbytes > self._memory.nbytes or self._offset < 0:
-            raise ValueError(
-                f"message: {self.count} elements of {self.datatype.size} bytes exceed the buffer"
-            )
-        return True
+        layout, memory, first = self.layout, self._memory, self._offset
+        if memory is None or not self.nbytes:
+            return
+        if layout.gapless and 0 <= first <= memory.nbytes - self.nbytes:
+            return
+        reach = layout.reach(self.count)
+        low, high = first + reach.low, first + reach.high
+        if low >= 0 and high <= memory.nbytes:
+            return
+        last = first + (self.count - 1) * layout.extent
+        begins_inside = min(first, last) >= 0 and max(first, last) < memory.nbytes
+        if begins_inside and not layout.gapless:
+            begin, end = _owned(memory)
+            if begin <= low and high <= end:
+                return
+        raise ValueError(
+            f"message: {self.count} elements of {layout.size} bytes exceed the buffer: they take "
+            f"bytes {low} to {high}, and it has {memory.nbytes}"
+        )
 
     @property
     def address(self) -> int:
@@ -228,10 +272,16 @@ class Blocks:
 
     def __init__(self, spec: Any, size: int, writable: bool = False):
         self._first = Buffer(spec, writable, size)
+        self._require_room(range(size)[-1:])
 
     def block(self, rank: int) -> Buffer:
         """The block of a rank."""
         return self._first.after(rank * self._first.count) if rank else self._first
+
+    def _require_room(self, ranks: Iterable[int]) -> None:
+        """Raise an error if the block of a rank exceeds the memory, before any message is sent."""
+        for rank in ranks:
+            self.block(rank)
 
     def read(self, rank: int) -> bytes:
         """The body of a message that is sent from the block of a rank."""
@@ -259,14 +309,10 @@ class VectorBlocks(Blocks):
         Ranks.
     writable : bool
         Whether bodies are put into it.
-
-    Attributes
-    ----------
-    counts, displacements : sequence of int
-        Elements of each block, and before it.
-    datatype : Datatype
-        The elements' type.
     """
+
+    datatype: Any
+    """Datatype of the elements. Type: Datatype."""
 
     def __init__(self, spec: Any, size: int, writable: bool = False):
         memory, counts, displacements, self.datatype = parse(spec, writable, vector=True)
@@ -275,18 +321,23 @@ class VectorBlocks(Blocks):
             length = 0 if memory is None else memory.nbytes
             each, more = divmod(inferred_count(length, self.datatype, 1), size or 1)
             counts = [each + (rank < more) for rank in range(size)]
-        self.counts = integers(counts, size)
+        self.counts: list[int] = integers(counts, size)
+        """Number of elements of each block."""
         if displacements is None:
             ends = np.cumsum(self.counts, dtype=np.int64)
             displacements = (ends - self.counts).tolist() if size else []
         elif is_integral(displacements):
             displacements = [rank * index(displacements) for rank in range(size)]
-        self.displacements = integers(displacements, size)
+        self.displacements: list[int] = integers(displacements, size)
+        """Number of elements before each block."""
+        self._layout = layout_of(self.datatype)
+        self._require_room(range(size))
 
     def block(self, rank: int) -> Buffer:
         """The block of a rank."""
-        offset = self.displacements[rank] * self.datatype.extent
-        return Buffer.at(self._memory, offset, self.counts[rank], self.datatype)
+        layout = self._layout
+        offset = self.displacements[rank] * layout.extent
+        return Buffer.at(self._memory, offset, self.counts[rank], self.datatype, layout)
 
 
 class TypedBlocks(Blocks):
@@ -300,11 +351,6 @@ class TypedBlocks(Blocks):
         Ranks.
     writable : bool
         Whether bodies are put into it.
-
-    Attributes
-    ----------
-    counts, displacements : sequence of int
-        Elements of each block, and bytes before it.
     """
 
     def __init__(self, spec: Any, size: int, writable: bool = False):
@@ -324,12 +370,15 @@ class TypedBlocks(Blocks):
         if counts is None and displacements is None:
             counts, displacements = [1] * size, [0] * size
         self._memory = None if nowhere else REAL.buffer.frombuffer(found, not writable)
-        self.counts = integers(list(counts), size)
-        self.displacements = integers(list(displacements), size)
+        self.counts: list[int] = integers(list(counts), size)
+        """Number of elements of each block."""
+        self.displacements: list[int] = integers(list(displacements), size)
+        """Number of bytes before each block."""
         self.datatypes: Sequence[Any] = list(datatypes)
         """The type of each block's elements. Type: sequence of Datatype."""
         if len(self.datatypes) != size:
             raise ValueError(f"expecting {size} items, got {len(self.datatypes)}")
+        self._require_room(range(size))
 
     def block(self, rank: int) -> Buffer:
         """The block of a rank."""
@@ -346,37 +395,53 @@ def _accessible(memory: Any) -> bool:
         return False
 
 
+def _owned(memory: Any) -> tuple[int, int]:
+    """The bytes that a buffer's owner has, counted from the buffer's first byte.
+
+    The owner is the array of which the buffer shows a part, or the object that this one shows.
+    """
+    begin, end = memory.address, memory.address + memory.nbytes
+    found = memory
+    while (found := _shown(found)) is not None:
+        try:
+            whole = REAL.buffer.frombuffer(found, True)
+        except (BufferError, TypeError, ValueError):
+            continue
+        if whole.address <= begin and end <= whole.address + whole.nbytes:
+            begin, end = whole.address, whole.address + whole.nbytes
+    return begin - memory.address, end - memory.address
+
+
+def _shown(found: Any) -> Any:
+    """The object whose memory another one shows; None if there is none."""
+    if isinstance(found, (memoryview, REAL.buffer)):
+        return found.obj
+    return getattr(found, "base", None) if hasattr(found, "__array_interface__") else None
+
+
 @contextmanager
-def _elements(address: int, count: int, datatype: Any) -> Iterator[tuple[Any, Any]]:
-    """A datatype and memory, as mpi4py's packing takes them, of elements at an address."""
-    extent = datatype.extent
-    if address > 0 and extent > 0:
-        yield datatype, REAL.buffer.fromaddress(address, count * extent)
-        return
-    placed = datatype.Create_hindexed([count], [address - REAL.Get_address(ANCHOR)])
+def _placed(address: int, layout: Layout, nbytes: int) -> Iterator[Any]:
+    """A datatype of the bytes of a body, which are elements at an address on a device."""
+    begins, lengths = layout.pieces(0, nbytes)
+    begins += address - REAL.Get_address(ANCHOR)
+    placed = REAL.BYTE.Create_hindexed(lengths.tolist(), begins.tolist())
     single = placed.Create_resized(0, len(ANCHOR)).Commit()
     try:
-        yield single, ANCHOR
+        yield single
     finally:
         placed.Free()
         single.Free()
 
 
-def _pack(address: int, count: int, datatype: Any) -> bytes:
-    """The body of elements at an address."""
-    body = bytearray(count * datatype.size)
-    with _elements(address, count, datatype) as (kind, memory):
-        kind.Pack(memory, body, 0, SELF)
+def _read_elsewhere(address: int, layout: Layout, nbytes: int) -> bytes:
+    """The body of elements at an address on a device."""
+    body = bytearray(nbytes)
+    with _placed(address, layout, nbytes) as kind:
+        kind.Pack(ANCHOR, body, 0, SELF)
     return bytes(body)
 
 
-def _unpack(address: int, data: bytes, datatype: Any) -> None:
-    """Put a body into elements at an address; the last one may be there in part."""
-    whole, rest = divmod(len(data), datatype.size)
-    if whole:
-        with _elements(address, whole, datatype) as (kind, memory):
-            kind.Unpack(data, 0, memory, SELF)
-    if rest:
-        address += whole * datatype.extent
-        last = _pack(address, 1, datatype)
-        _unpack(address, data[-rest:] + last[rest:], datatype)
+def _write_elsewhere(address: int, layout: Layout, data: bytes) -> None:
+    """Put a body into elements at an address on a device."""
+    with _placed(address, layout, len(data)) as kind:
+        kind.Unpack(data, 0, ANCHOR, SELF)

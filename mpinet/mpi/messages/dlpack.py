@@ -38,7 +38,7 @@ _pointer.restype, _pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes
 
 
 def code_of(array: Any) -> str:
-    """The code of an array's elements; that of bytes if there is none.
+    """The code of an array's elements; "" if there is none.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def code_of(array: Any) -> str:
     kind, bits, lanes = struct.unpack("=BBH", ctypes.string_at(address, 4))
     if kind == 2 and lanes == 2:
         kind, bits, lanes = 5, 2 * bits, 1
-    return CODES.get((kind, bits), "B") if lanes == 1 else "B"
+    return CODES.get((kind, bits), "") if lanes == 1 else ""
 
 
 def _capsule(array: Any) -> Any:

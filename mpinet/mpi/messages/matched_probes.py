@@ -32,7 +32,7 @@ class Probes(Endpoint):
     def Probe(self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Any = None) -> bool:
         """Wait until there is a message; it stays there."""
         probe = self._looked_for(source, tag)
-        message = None if probe is None else awaited(probe)
+        message = None if probe is None else running.mail.await_message(probe)
         if status is not None:
             fill(status, message)
         return True
@@ -87,17 +87,6 @@ class Probes(Endpoint):
         if source == PROC_NULL:
             return None
         return Arrival(running.turns.current, self._scope.envelope(source, tag))
-
-
-def awaited(probe: Arrival) -> Body:
-    """Wait for the message that a probe finds."""
-    mail = running.mail
-    found = mail.probe(probe)
-    if found is None:
-        running.turns.wait(probe)
-        found = mail.probe(probe)
-        assert found is not None
-    return found
 
 
 def at_hand(probe: Arrival) -> Body | None:
@@ -173,7 +162,9 @@ class Message(Numbered):
     ) -> Message:
         """Wait until there is a message, and take it away from other receives."""
         probe = comm._looked_for(source, tag)
-        return cls._taken(probe, None if probe is None else awaited(probe), status)
+        return cls._taken(
+            probe, None if probe is None else running.mail.await_message(probe), status
+        )
 
     probe = Probe
 
@@ -199,7 +190,7 @@ class Message(Numbered):
     @call
     def Irecv(self, buf: Any) -> Request:
         """Begin to receive it into memory."""
-        return Request._of(HAPPENED, self._put(buf, kept=True))
+        return Request._of(HAPPENED, self._put(buf))
 
     @call
     def recv(self, status: Any = None) -> Any:
@@ -229,11 +220,9 @@ class Message(Numbered):
             taken._received = probe
         return taken
 
-    def _put(self, buf: Any, kept: bool = False) -> Any:
-        """Make what puts the message into memory, later if it is `kept`."""
+    def _put(self, buf: Any) -> Any:
+        """Make what puts the message into memory."""
         buffer = None if self._received is NO_PROC else Buffer(buf, writable=True)
-        if kept and buffer is not None:
-            buffer = buffer.kept()
         return partial(put, self._give(), buffer)
 
     def _give(self) -> Receive | None:

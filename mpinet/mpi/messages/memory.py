@@ -118,7 +118,7 @@ class BufferMessages(Endpoint):
     @call
     def Irecv(self, buf: Any, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Request:
         """Begin to receive into memory."""
-        return self._begin_receive(_incoming(buf, source, kept=True), source, tag)
+        return self._begin_receive(_incoming(buf, source), source, tag)
 
     @call
     def Isendrecv(
@@ -132,7 +132,7 @@ class BufferMessages(Endpoint):
     ) -> Request:
         """Begin to send memory, and to receive into other memory."""
         body = _body(sendbuf, dest)
-        buffer = _incoming(recvbuf, source, kept=True)
+        buffer = _incoming(recvbuf, source)
         return self._exchange(body, dest, sendtag, buffer, source, recvtag)
 
     @call
@@ -145,7 +145,7 @@ class BufferMessages(Endpoint):
         recvtag: int = ANY_TAG,
     ) -> Request:
         """Begin to send memory, and to receive into the same."""
-        buffer = _incoming(buf, dest if source == PROC_NULL else source, kept=True)
+        buffer = _incoming(buf, dest if source == PROC_NULL else source)
         body = b"" if buffer is None else buffer.read()
         return self._exchange(body, dest, sendtag, buffer, source, recvtag)
 
@@ -164,7 +164,7 @@ class BufferMessages(Endpoint):
     @call
     def Bsend_init(self, buf: Any, dest: int, tag: int = 0) -> Prequest:
         """A send of memory from the attached buffer, to be started."""
-        buffer = _outgoing(buf, dest, kept=True)
+        buffer = _outgoing(buf, dest)
         return Prequest._repeating(partial(self._begin_buffered, buffer, dest, tag))
 
     @call
@@ -175,7 +175,7 @@ class BufferMessages(Endpoint):
     @call
     def Recv_init(self, buf: Any, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Prequest:
         """A receive into memory, to be started."""
-        buffer = _incoming(buf, source, kept=True)
+        buffer = _incoming(buf, source)
         return Prequest._repeating(partial(self._begin_receive, buffer, source, tag))
 
     # ---- steps of the above
@@ -198,7 +198,7 @@ class BufferMessages(Endpoint):
         return Request._of(receive or HAPPENED, partial(put, receive, buffer))
 
     def _repeating_send(self, buf: Any, dest: int, tag: int, synchronous: bool) -> Prequest:
-        buffer = _outgoing(buf, dest, kept=True)
+        buffer = _outgoing(buf, dest)
         return Prequest._repeating(partial(self._begin_send, buffer, dest, tag, synchronous))
 
     def _exchange(
@@ -224,20 +224,14 @@ def put(receive: Receive | None, buffer: Buffer | None, status: Any) -> None:
         buffer.write(message[BODY])
 
 
-def _outgoing(buf: Any, dest: int, kept: bool = False) -> Buffer | None:
-    """The memory that is sent, also later if it is `kept`; None to `PROC_NULL`."""
-    return None if dest == PROC_NULL else _buffer(buf, False, kept)
+def _outgoing(buf: Any, dest: int) -> Buffer | None:
+    """The memory that is sent; None to `PROC_NULL`."""
+    return None if dest == PROC_NULL else Buffer(buf)
 
 
-def _incoming(buf: Any, source: int, kept: bool = False) -> Buffer | None:
-    """The memory that is received into, later if it is `kept`; None from `PROC_NULL`."""
-    return None if source == PROC_NULL else _buffer(buf, True, kept)
-
-
-def _buffer(buf: Any, writable: bool, kept: bool) -> Buffer:
-    """Return the memory of a specification; where it is `kept`, also for a freed datatype."""
-    buffer = Buffer(buf, writable)
-    return buffer.kept() if kept else buffer
+def _incoming(buf: Any, source: int) -> Buffer | None:
+    """The memory that is received into; None from `PROC_NULL`."""
+    return None if source == PROC_NULL else Buffer(buf, writable=True)
 
 
 def _body(buf: Any, dest: int) -> bytes:

@@ -33,15 +33,15 @@ class Piece:
     """A partition that is ready."""
 
     envelope: Envelope
-    """Whose it is."""
+    """Envelope of the partitioned message."""
     turn: int
-    """How often the sender had started."""
+    """Number of times that the sender had started."""
     place: int
-    """Which of how many partitions."""
+    """Number of the partition."""
     of: int
-    """See `place`."""
+    """Number of partitions of the message."""
     data: bytes
-    """Its elements."""
+    """Bytes of the partition's elements."""
 
     def __len__(self) -> int:
         return len(self.data)

@@ -129,4 +129,4 @@ class PartitionedMessages(Endpoint):
 
 def _divided(buf: Any, partitions: int, rank: int, writable: bool) -> Buffer | None:
     """The memory of the first of some partitions; None to and from `PROC_NULL`."""
-    return None if rank == PROC_NULL else Buffer(buf, writable, max(partitions, 1)).kept()
+    return None if rank == PROC_NULL else Buffer(buf, writable, max(partitions, 1))

@@ -373,7 +373,7 @@ def _finish_in_fiber(event: Event, finish: Finish) -> None:
         except Exception as error:
             running.turns.stop(error)
 
-    event.owner = running.turns.begin(work).fiber
+    running.turns.begin(work)
 
 
 # ---- several requests

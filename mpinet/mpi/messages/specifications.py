@@ -13,13 +13,12 @@ from typing import Any
 import numpy as np
 
 from mpinet.mpi.messages import dlpack
+from mpinet.mpi.messages.layouts import layout_of
 from mpinet.mpi.real import REAL
 
 KNOWN_ARRAYS: dict[np.dtype[Any], Any] = {}
 """MPI's datatypes of the element types that arrays have had, where elements have no gaps: found by
 a short cut from then on."""
-
-_gapless: dict[int, int] = {}
 
 
 def parse(spec: Any, writable: bool, vector: bool = False) -> tuple[Any, Any, Any, Any]:
@@ -80,18 +79,18 @@ def _datatype(named: Any) -> Any:
 def _datatype_of(found: Any) -> Any:
     """The datatype of a buffer's own elements."""
     code = _code(found)
-    if code == "B":
+    if not code:
         return REAL.BYTE
     if code[0] == ">":
         raise BufferError(f"format string {code!r} with non-native byte order")
     datatype = _datatype(code[1:] if code[0] in "@<" else code)
-    if type(found) is np.ndarray and gapless_size(datatype) == found.itemsize:
+    if type(found) is np.ndarray and layout_of(datatype).extent == found.itemsize:
         KNOWN_ARRAYS[found.dtype] = datatype
     return datatype
 
 
 def _code(found: Any) -> str:
-    """The code of a buffer's elements."""
+    """The code of a buffer's elements; "" of those that mpi4py takes for bytes."""
     try:
         return memoryview(found).format
     except TypeError:
@@ -101,7 +100,7 @@ def _code(found: Any) -> str:
     kind: str = found.__cuda_array_interface__["typestr"]
     if kind[0] not in "<>|":
         raise BufferError(f"typestr {kind!r} with unrecognized byte order")
-    return kind.lstrip("|") if kind[1:] in REAL._typedict else "B"
+    return kind.lstrip("|") if kind[1:] in REAL._typedict else ""
 
 
 def offset_of(displacement: Any, datatype: Any, length: int) -> int:
@@ -164,13 +163,3 @@ def integers(given: Any, size: int) -> list[int]:
     if len(numbers) != size:
         raise ValueError(f"expecting {size} items, got {len(numbers)}")
     return numbers
-
-
-def gapless_size(datatype: Any) -> int:
-    """The size of a predefined datatype whose elements are dense in memory; 0 of any other."""
-    size = _gapless.get(datatype.handle)
-    if size is None:
-        if not datatype.is_predefined or datatype.size != datatype.extent:
-            return 0
-        size = _gapless[datatype.handle] = datatype.size
-    return size

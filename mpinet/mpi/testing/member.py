@@ -34,23 +34,19 @@ class Member:
     ----------
     team : Gathering
         Its team.
-
-    Attributes
-    ----------
-    trouble : str
-        What has gone wrong outside of all tests.
     """
 
     def __init__(self, team: Gathering):
         self.items: dict[str, pytest.Item] = {}
-        """Its tests by their ids, in the order in which they run."""
+        """Tests of the session by their ids, in the order in which they run."""
         self.collected: list[pytest.CollectReport] = []
-        """What collecting them has told."""
+        """Reports of the collection."""
         self.deselected: list[pytest.Item] = []
-        """Those that options leave out."""
+        """Tests that options leave out."""
         self.reports: list[pytest.TestReport] = []
-        """What the phases of the present test have told."""
-        self.trouble = ""
+        """Reports on the phases of the current test."""
+        self.trouble: str = ""
+        """Error outside of all tests; '' if there is none."""
         self._team = team
 
     @pytest.fixture

@@ -6,10 +6,13 @@ a test with the mark ``mpinet(n=..)`` runs on n in any case. Without either noth
 
 from __future__ import annotations
 
+import sys
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
+
+from mpinet.base.hashseed import hash_seed, start_again
 
 if TYPE_CHECKING:
     from mpinet.mpi.testing.team import Team
@@ -18,6 +21,11 @@ MARK = (
     "mpinet(n, on): run the test on n emulated processors, or on those of a network, such as "
     "torus:2x2."
 )
+
+PROGRAMS = "/pytest", "/py.test", "/pytest/__main__.py"
+"""Ends of the paths that pytest's program may have."""
+
+DRAWN = "Python has drawn the seed of the hashes of strings; PYTHONHASHSEED=0 makes runs alike"
 
 SESSION = 300_000
 """Least bytes of a processor's session of pytest."""
@@ -38,6 +46,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("mpinet", "MPI programs on emulated processors")
     group.addoption("--mpinet", metavar="N", help="run every test on N emulated processors")
     group.addoption("--on", metavar="TOPO", dest="mpinet_on", help="the network that they are on")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
+    """Start pytest again with a known hash seed where all tests run on processors."""
+    options, typed = early_config.known_args_namespace, sys.argv[1:]
+    is_wanted = options.mpinet is not None or options.mpinet_on is not None
+    if is_wanted and [*map(str, early_config.invocation_params.args)] == typed:
+        capture: Any = early_config.pluginmanager.getplugin("capturemanager")
+        start_again(typed, PROGRAMS, before=capture.stop_global_capturing)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -157,6 +175,12 @@ class Marked(Host):
             items.sort(key=lambda item: self._places.get(item.nodeid, nowhere))
             self._left = [item for item in items if item.nodeid in self._places]
 
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """Tell why a marked test that has failed may pass in another run."""
+        failed = {report.nodeid for report in terminalreporter.stats.get("failed", ())}
+        if hash_seed() is None and not failed.isdisjoint(self._places):
+            terminalreporter.write_line(f"mpinet: {DRAWN}.")
+
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> bool | None:
         """Run a test with the mark."""
@@ -185,6 +209,11 @@ class Everything(Host):
         if getattr(config.option, "numprocesses", None):
             raise pytest.UsageError("--mpinet: its processors share a process; leave -n out.")
         _require_room(place.processors)  # before pytest says anything
+
+    def pytest_report_header(self) -> str:
+        """Return where tests run."""
+        seed = DRAWN if hash_seed() is None else f"hash seed {hash_seed()}"
+        return f"mpinet: {self._usual.processors} processors of {self._usual.network}; {seed}"
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection(self, session: pytest.Session) -> bool:

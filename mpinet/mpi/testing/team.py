@@ -20,6 +20,7 @@ from mpinet.mpi.testing.verdict import verdict
 from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.contexts import PAIRS, WORLD
 from mpinet.mpi.world.events import Event
+from mpinet.mpi.world.installed import without_users
 from mpinet.mpi.world.processor import Processor
 from mpinet.mpi.world.settings import Setting, Variables
 from mpinet.mpi.world.streams import descriptors_kept
@@ -73,18 +74,13 @@ class Team:
         What pytest was called with.
     names : list of str, optional
         Paths and ids of the tests to collect (default: those among the arguments).
-
-    Attributes
-    ----------
-    members : list of Member
-        By processor.
-    trouble : str
-        Why the team cannot go on; '' if it can.
     """
 
     def __init__(self, topology: Topology, arguments: Sequence[str], names: list[str] | None):
-        self.members = [Member(self) for _ in range(topology.hosts)]
-        self.trouble = ""
+        self.members: list[Member] = [Member(self) for _ in range(topology.hosts)]
+        """Member of each processor."""
+        self.trouble: str = ""
+        """Reason why the team cannot go on; '' if it can."""
         self._task: Task | None = None
         self._arguments = list(arguments)
         self._names = names
@@ -99,6 +95,7 @@ class Team:
     def _begun(self, topology: Topology) -> Court:
         """The world, at its beginning."""
         kept = sys.meta_path[:], sys.unraisablehook
+        self._stack.enter_context(without_users())
         out = self._stack.enter_context(descriptors_kept(sys.stdout))
         world = Court(Machine(topology, "one", Local()), out=out)
         world.met = []
@@ -155,7 +152,18 @@ class Team:
         self._task = task
         self._go_on()
         told = [member.reports for member in self.members]
+        if not self.trouble and not any(one.failed for reports in told for one in reports):
+            self.trouble = self._mismatch
         return verdict(self.members[0].items[task.name], told, self.trouble)
+
+    @property
+    def _mismatch(self) -> str:
+        """A sentence on collectives that members have called differently; '' without one."""
+        try:
+            self._world.require_matching_collectives()
+        except MpinetError as error:
+            return str(error)
+        return ""
 
     @property
     def is_clean(self) -> bool:
@@ -163,6 +171,7 @@ class Team:
         world = self._world
         others = [one for one in world.turns.processors if one is not None]
         left = any(one.unexpected is not None or one.posted is not None for one in others)
+        left = left or bool(self._mismatch)
         return not self.trouble and len(others) == len(self.members) and not left
 
     def close(self) -> None:

@@ -46,6 +46,8 @@ def verdict(
             found.append(report)
         if missing:
             break
+    if trouble and not any(report.failed for report in found):
+        return [_stuck(item, "call", trouble) if one.when == "call" else one for one in found]
     return found
 
 

@@ -40,7 +40,7 @@ class Access:
     """An access to a target's memory."""
 
     order: int
-    """Which one of the origin's bodies to this target it is."""
+    """Number of this body among the origin's bodies to this target."""
     kind: int
     """`PUT`, `GET`, `COMBINE`, `FETCH` or `SWAP`."""
     key: int
@@ -50,17 +50,17 @@ class Access:
     epoch: int
     """`LOCKED`, `STARTED`, or how many fences the origin has passed."""
     displacement: int
-    """Of the elements, in the target's units, and how many."""
+    """First element, in the target's units."""
     count: int
-    """See `displacement`."""
+    """Number of elements."""
     datatype: str | bytes
     """The elements' type (`told`)."""
     op: str
     """The name of the operator that combines."""
     data: bytes
-    """What is written or combined; what a swap compares with."""
+    """Bytes to write or combine."""
     expected: bytes = b""
-    """See `data`."""
+    """Bytes that a swap compares with."""
 
     def __len__(self) -> int:
         return len(self.data) + len(self.expected)
@@ -71,15 +71,15 @@ class Wish:
     """Wish of an origin beside its accesses."""
 
     order: int
-    """As those of an access."""
+    """Number of this body among the origin's bodies to this target."""
     kind: int
     """`LOCK`, `UNLOCK`, `FLUSH` or `COMPLETE`."""
     key: int
-    """See `order`."""
+    """Number of the answer to the origin; 0: none is wanted."""
     account: int
-    """See `order`."""
+    """Number of the account that pays."""
     exclusive: bool = False
-    """Whether nobody else may hold the lock."""
+    """True if no other origin may hold the lock."""
     place: str = ""
     """The line that wants it."""
 
@@ -92,11 +92,11 @@ class Answer:
     """Answer of a target to its origin."""
 
     key: int
-    """The access or wish that it is an answer to."""
+    """Number of the access or wish that is answered."""
     data: bytes = b""
-    """What has been read."""
+    """Bytes that were read."""
     error: int = 0
-    """Why an access since the last answer has failed; 0 if none has."""
+    """Error of an access since the last answer; 0 if no access has failed."""
 
     def __len__(self) -> int:
         return len(self.data)

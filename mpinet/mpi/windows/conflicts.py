@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mpinet.base.arrays import Ints
-from mpinet.mpi.real import REAL
+from mpinet.mpi.messages.layouts import layout_of, spread
 from mpinet.mpi.windows.accesses import COMBINE, FETCH, GET, LOCKED, NAMES, SWAP, Access
 from mpinet.mpi.world.onesided import Conflict
 
@@ -24,13 +24,13 @@ class Touched(NamedTuple):
     """An access that has been done, and may still conflict with others."""
 
     origin: int
-    """Whose it is, which account pays for it, in which of the origin's epochs, and what it does."""
+    """Origin of the access."""
     account: int
-    """See `origin`."""
+    """Number of the account that pays for the access."""
     epoch: int
-    """See `origin`."""
+    """Epoch of the origin in which it made the access."""
     kind: int
-    """See `origin`."""
+    """Kind of the access, as in `Access`."""
     op: str
     """The operator."""
 
@@ -153,16 +153,8 @@ def bytes_of(offset: int, count: int, datatype: Any) -> slice | Ints:
     slice or ndarray of int64
         The bytes' places.
     """
-    if datatype.size == datatype.extent == datatype.true_extent:
-        return slice(offset, offset + count * datatype.size)
-    begin, length = datatype.true_lb, datatype.true_extent
-    memory = np.zeros(length, np.uint8)
-    address = memory.ctypes.data - begin
-    placed = datatype.Create_hindexed([1], [address]).Commit()
-    ones = bytes([1]) * datatype.size
-    placed.Unpack(ones, 0, REAL.BOTTOM, REAL.COMM_SELF)
-    placed.Free()
-    one = np.flatnonzero(memory) + begin
-    starts = offset + np.arange(count) * datatype.extent
-    places: Ints = (starts[:, None] + one).ravel()
-    return places
+    layout = layout_of(datatype)
+    if layout.gapless:
+        return slice(offset, offset + count * layout.size)
+    begins, lengths = layout.pieces(0, count * layout.size)
+    return spread(begins + offset, lengths)

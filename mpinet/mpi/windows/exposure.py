@@ -8,6 +8,7 @@ from typing import Any
 
 from mpinet.mpi.collectives.operators import PREDEFINED
 from mpinet.mpi.messages.buffers import Buffer
+from mpinet.mpi.messages.layouts import layout_of
 from mpinet.mpi.real import REAL
 from mpinet.mpi.windows.accesses import (
     COMBINE,
@@ -34,11 +35,11 @@ class Line:
     """Line of what has come from one origin, in the order in which it was made."""
 
     next: int = 1
-    """The place of the next one."""
+    """Number of the next access or wish."""
     early: dict[int, Access | Wish] = field(default_factory=dict)
-    """Those that have come before their turns, or wait for the lock, by their places."""
+    """Accesses and wishes that came before their turns or wait for the lock, by their numbers."""
     error: int = 0
-    """Why an access has failed; 0 if none has since the last answer."""
+    """Error of an access since the last answer; 0 if no access has failed."""
 
 
 class Memory:
@@ -62,11 +63,14 @@ class Memory:
         offset = access.displacement * self.unit
         if self.memory is not None:
             return Buffer.at(self.memory, offset, access.count, datatype)
-        end = offset + access.count * max(datatype.extent, datatype.true_ub)
+        if not access.count:
+            return Buffer.at(None, 0, 0, datatype)
+        reach = layout_of(datatype).reach(access.count)
         for address, region in self.attached.items():
-            if address <= offset and end <= address + region.nbytes:
+            inside = address <= offset + reach.low
+            if inside and offset + reach.high <= address + region.nbytes:
                 return Buffer.at(None, offset, access.count, datatype)
-        return None if access.count else Buffer.at(None, 0, 0, datatype)
+        return None
 
 
 class Exposure:
@@ -82,19 +86,16 @@ class Exposure:
         The members by rank.
     memory : Memory
         The memory.
-
-    Attributes
-    ----------
-    touches : Touches or None
-        What may conflict; None for memory that is attached.
     """
 
     def __init__(self, context: int, rank: int, processor: int, members: Any, memory: Memory):
         self.memory = memory
         self.completed: Counter[int] = Counter()
-        """How often origins have completed their accesses, by rank, less those waited for."""
+        """Number of times that each origin has completed its accesses, less the completions waited
+        for; by rank."""
         self.awaited: Event | None = None
-        """What happens when one more completes, if the member waits for that."""
+        """Event that happens with one more completion; None if the member does not wait for
+        that."""
         self.holders = running.world.one_sided.locks.setdefault((context, processor), {})
         self._context = context
         self._rank = rank
@@ -103,7 +104,8 @@ class Exposure:
         self._waiting: deque[tuple[int, Wish]] = deque()
         self._lines: dict[int, Line] = {}
         owned = memory.memory
-        self.touches = None if owned is None else Touches(processor, owned.nbytes)
+        self.touches: Touches | None = None if owned is None else Touches(processor, owned.nbytes)
+        """Accesses that may still conflict; None for attached memory."""
 
     def come(self, origin: int, body: Access | Wish) -> None:
         """Do what an origin wants, as soon as all that it wanted before is done."""

@@ -36,15 +36,6 @@ class Member:
         What the script has given as memory, which is to live as long.
     whole : buffer or None
         Of a shared window the memory of all members.
-
-    Attributes
-    ----------
-    fence : int
-        How many fences it has passed.
-    fenced : bool
-        Whether the last of them lets it access others' memories.
-    locks_all : bool
-        Whether it has called `Lock_all`: it then asks for the lock of whom it accesses.
     """
 
     def __init__(
@@ -65,15 +56,19 @@ class Member:
         accesses = context + ONE_SIDED
         self.origin = Origin(accesses, self.rank, here.id, self.members)
         self.exposure = Exposure(accesses, self.rank, here.id, self.members, memory)
-        self.fence = 0
-        self.fenced = False
+        self.fence: int = 0
+        """Number of fences that the member has passed."""
+        self.fenced: bool = False
+        """True if the last fence lets the member access other members' memories."""
         self.started: tuple[int, ...] | None = None
-        """Ranks that it may access since `Start`, or has let access its memory since `Post`."""
+        """Ranks whose memory the member may access since `Start`; None outside of such an epoch."""
         self.posted: tuple[int, ...] | None = None
-        """See `started`."""
+        """Ranks that may access the member's memory since `Post`; None outside of such an epoch."""
         self.locks: dict[int, bool] = {}
-        """Whether it holds the locks of these ranks alone."""
-        self.locks_all = False
+        """True for each locked rank whose lock the member holds alone."""
+        self.locks_all: bool = False
+        """True if the member has called `Lock_all`. It then asks for the lock of each rank that it
+        accesses."""
         self._seen = -1
         self._syncs = 0
         running.mail.on_access(accesses, here.id, self._come)

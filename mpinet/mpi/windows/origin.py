@@ -39,9 +39,11 @@ class Origin:
 
     def __init__(self, context: int, rank: int, processor: int, members: Sequence[int]):
         self.posted: Counter[int] = Counter()
-        """How often targets have let it begin, by rank, less its beginnings."""
+        """Number of times that each target has let the origin begin, less its beginnings; by
+        rank."""
         self.awaited: Event | None = None
-        """What happens when one more does, if the member waits for that."""
+        """Event that happens when one more target lets the origin begin; None if the member does
+        not wait for that."""
         self.touched: set[int] = set()
         """Targets that it has accessed since it was last known that all was done."""
         self._context = context
@@ -202,7 +204,6 @@ class Origin:
         for event in list(events):
             if not event.done:
                 waited = True
-                event.owner = running.turns.current
                 running.turns.wait(event)
         return waited
 

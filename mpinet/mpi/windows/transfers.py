@@ -10,6 +10,7 @@ from typing import Any
 
 from mpinet.mpi.collectives.operators import SUM, Op
 from mpinet.mpi.messages.buffers import Buffer
+from mpinet.mpi.messages.layouts import layout_of
 from mpinet.mpi.messages.requests import Request
 from mpinet.mpi.messages.specifications import is_integral
 from mpinet.mpi.real import PROC_NULL, REAL
@@ -83,7 +84,7 @@ class Transfers(Endpoint):
         _require_same(given, expected, "origin and compare")
         _require_same(given, got, "origin and result")
         place = _Place(self._member, given, target_rank, target_disp)
-        place.access(SWAP, given.read(), got.kept().write, expected=expected.read())
+        place.access(SWAP, given.read(), got.write, expected=expected.read())
 
     # ---- with a request
 
@@ -134,7 +135,7 @@ class Transfers(Endpoint):
         """Let a target tell what its memory holds."""
         if target_rank == PROC_NULL:
             return None
-        buffer = Buffer(origin, writable=True).kept()
+        buffer = Buffer(origin, writable=True)
         place = _Place(self._member, buffer, target_rank, target)
         place.require_fit(buffer.nbytes)
         return place.access(GET, b"", buffer.write)
@@ -152,7 +153,7 @@ class Transfers(Endpoint):
         place.require_size(got.nbytes)
         if not reads_only:
             place.require_size(given.nbytes)
-        return place.access(FETCH, b"" if reads_only else given.read(), got.kept().write, op)
+        return place.access(FETCH, b"" if reads_only else given.read(), got.write, op)
 
 
 class _Place:
@@ -251,10 +252,8 @@ class _Place:
             return
         nbytes, unit = member.sizes[self._rank].tolist()
         begin = self._displacement * unit
-        stride = (self._count - 1) * datatype.extent
-        low = begin + datatype.true_lb + min(0, stride)
-        high = begin + datatype.true_ub + max(0, stride)
-        if low < 0 or high > nbytes:
+        reach = layout_of(datatype).reach(self._count)
+        if begin + reach.low < 0 or begin + reach.high > nbytes:
             raise REAL.Exception(REAL.ERR_RMA_RANGE)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from mpinet.base.arrays import Ints
 from mpinet.mpi.collectives import algorithms
 from mpinet.mpi.collectives.collective import Collective
 from mpinet.mpi.communicators.attributes import Attributes
@@ -253,8 +254,8 @@ class Win(Labels, Attributes, ErrorHandling, Synchronization, Numbered, np.ndarr
         running.mail.on_access(context + ONE_SIDED, here.id, None)
         running.world.one_sided.locks.pop((context + ONE_SIDED, here.id), None)
         running.world.contexts.close(context, here.id)
-        for key in (context, context + COLLECTIVES):
-            here.storage().pop(key, None)
+        running.world.collectives.end(here, context + COLLECTIVES)
+        here.storage().pop(context, None)
         self._scope, self._holding = NO_WINDOW, None
 
     def free(self) -> None:
@@ -379,21 +380,18 @@ class Making:
         Bytes of a displacement of 1.
     nbytes : int
         Bytes that the caller exposes.
-
-    Attributes
-    ----------
-    rank : int
-        The caller's.
-    sizes : ndarray of int64, shape (members, 2)
-        Of all members the bytes that they expose, and those of their units.
     """
+
+    sizes: Ints
+    """Bytes that each member exposes, and bytes of its unit. Shape (members, 2)."""
 
     def __init__(self, comm: Intracomm | None, unit: int, nbytes: int):
         self._comm: Any = own() if comm is None else instance_of(Intracomm, comm)
         self._unit = as_int(unit)
         if self._unit <= 0:
             raise REAL.Exception(REAL.ERR_DISP)
-        self.rank = self._comm.rank
+        self.rank: int = self._comm.rank
+        """Rank of the caller."""
         agreed, self.sizes = agreed_and_gathered(next_agreement(self._comm), (nbytes, self._unit))
         self._name = (*agreed, "window")
 

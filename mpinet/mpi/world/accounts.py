@@ -20,21 +20,21 @@ class Account:
     """One kind of call on one line."""
 
     kind: str
-    """The call's name, and where it is written, wherever that lies (`Naming`)."""
+    """Name of the call."""
     file: str
-    """See `kind`."""
+    """File of the call, wherever the file lies (`Naming`)."""
     line: int
-    """See `kind`."""
+    """Line of the call."""
     number: int = -1
     """The same on all ranks: it tells the rank that has opened the account, too."""
     calls: int = 0
-    """How often processors have made it."""
+    """Number of such calls that processors have made."""
     sent: int = 0
     """Bytes of the messages' bodies."""
     messages: int = 0
-    """Messages of the machine, and the links that they have crossed."""
+    """Messages of the machine."""
     hops: int = 0
-    """See `messages`."""
+    """Links that these messages have crossed."""
     intervals: array[int] = field(default_factory=lambda: array("q"))
     """Steps in which such messages were under way: after the first number, up to the second, and so
     on, ascending."""

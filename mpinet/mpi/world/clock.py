@@ -25,15 +25,11 @@ class Clock:
     ----------
     turns, mail, transit : Turns, Mail, Transit
         Who runs, what has been sent in this round, and what is under way.
-
-    Attributes
-    ----------
-    asked : int
-        How often this rank's processors have asked for the time in this round.
     """
 
     def __init__(self, turns: Turns, mail: Mail, transit: Transit):
-        self.asked = 0
+        self.asked: int = 0
+        """Number of times that this rank's processors have asked for the time in this round."""
         self._turns = turns
         self._mail = mail
         self._transit = transit

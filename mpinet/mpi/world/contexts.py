@@ -134,18 +134,13 @@ NOWHERE = Nowhere()
 
 
 class SharedState:
-    """State of a communicator that this rank's processors share.
-
-    Attributes
-    ----------
-    groups : tuple of RankTable
-        Its group; of an intercommunicator both.
-    """
+    """State of a communicator that this rank's processors share."""
 
     __slots__ = ("groups", "holders", "topology")
 
     def __init__(self, groups: tuple[RankTable, ...]):
-        self.groups = groups
+        self.groups: tuple[RankTable, ...] = groups
+        """Group of the communicator, or both groups of an intercommunicator."""
         self.topology: Any = None
         """The grid or graph that its members are arranged in, where they all know the whole of
         it."""
@@ -176,23 +171,17 @@ class Contexts:
         The processor of each rank of the world (default: that of its number).
     spare : int
         How many of these, the last ones, are left free: no ranks of the world.
-
-    Attributes
-    ----------
-    processors : RankTable
-        All processors, by number.
-    world : RankTable
-        The processors by their ranks in the world.
-    spare : tuple of int
-        Processors left free, in the order in which they are taken.
     """
 
     def __init__(self, size: int, places: Sequence[int] | None = None, spare: int = 0) -> None:
-        self.processors = WorldRanks(range(size))
+        self.processors: WorldRanks = WorldRanks(range(size))
+        """All processors, by number. Type: RankTable."""
         order = range(size) if places is None else places
         whole = places is None and not spare
-        self.world = self.processors if whole else rank_table(order[: size - spare])
-        self.spare = tuple(order[size - spare :])
+        self.world: RankTable = self.processors if whole else rank_table(order[: size - spare])
+        """The processors by their ranks in the world."""
+        self.spare: tuple[int, ...] = tuple(order[size - spare :])
+        """Processors left free, in the order in which they are taken."""
         self._worlds: dict[int, int] = {}
         self._numbers: dict[Hashable, int] = {}
         self._names: list[Hashable] = []

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NoReturn
 
 import numpy as np
 
-from mpinet.errors import Deadlock
 from mpinet.machine import Machine
 from mpinet.mpi.real import ANY_SOURCE
 from mpinet.mpi.world.contexts import PAIRS, PARTS, Contexts
@@ -25,15 +23,15 @@ NAMED = 3
 """Most things that one processor waits for which are named."""
 
 
-def explain(
+def explanation(
     machine: Machine,
     contexts: Contexts,
     calls: Calls,
     here: Sequence[Processor],
     step: int,
     polling: int,
-) -> NoReturn:
-    """Raise the error that says why processors wait in vain (collective).
+) -> str:
+    """Return why processors wait in vain, the same text on every rank (collective).
 
     Parameters
     ----------
@@ -49,11 +47,6 @@ def explain(
         Steps that the machine has made.
     polling : int
         Processors, on all ranks, that ask again and again whether something has come.
-
-    Raises
-    ------
-    Deadlock
-        The same text on every rank.
     """
     transport = machine.transport
     stuck = all_waiting(machine, [processor.id for processor in here])
@@ -61,7 +54,7 @@ def explain(
     if different:
         heading = _heading(step, int(np.count_nonzero(stuck)), polling, 0)
         text = f"{heading} They call collectives that do not match:"
-        raise Deadlock("\n".join([text, *different]))
+        return "\n".join([text, *different])
     waits = {each.id: (_next(contexts, each, stuck), each.awaited is None) for each in here}
     waits = gathered_of(transport, waits)
     chain, closed = _chain(waits) if waits else ([], False)
@@ -72,7 +65,7 @@ def explain(
     heading = _heading(step, total, polling, len(chain) if closed else 0)
     rest = [f"  .. and {len(chain) - SHOWN} more"] if len(chain) > SHOWN else []
     parts = [heading, *(lines[number] for number in chain[:SHOWN] if number in lines), *rest]
-    raise Deadlock(agreed(transport, "\n".join(parts)))
+    return str(agreed(transport, "\n".join(parts)))
 
 
 def name_holders(

@@ -36,15 +36,15 @@ class Question:
     """A question to the desk."""
 
     kind: int
-    """What is asked for."""
+    """Kind of the question."""
     words: list[Any]
-    """About what: numbers and texts."""
+    """Numbers and texts of the question."""
     asker: int
-    """The processor that asks, the number of its question, and the account that pays."""
+    """Processor that asks."""
     key: int
-    """See `asker`."""
+    """Number of the question at this processor."""
     account: int
-    """See `asker`."""
+    """Number of the account that pays."""
 
     def __len__(self) -> int:
         return _bytes(self.words)
@@ -62,19 +62,14 @@ class Reply:
 
 
 class Answered(Own):
-    """The moment in which the desk has answered.
-
-    Attributes
-    ----------
-    about : str
-        What is wanted.
-    """
+    """The moment in which the desk has answered."""
 
     __slots__ = ("about", "words")
 
     def __init__(self, owner: Waiter, about: str):
         super().__init__(owner)
-        self.about = about
+        self.about: str = about
+        """Name of the awaited answer."""
         self.words: list[Any] | None = None
         """The answer."""
 

@@ -19,15 +19,7 @@ from mpinet.mpi.world.ranks import RankTable
 
 
 class CommState:
-    """State that a processor keeps of a communicator that it has, whichever face it uses.
-
-    Attributes
-    ----------
-    name : str
-        Its name.
-    agreed, neighbored : int
-        How many calls that make communicators, and neighbour collectives, it has made on it.
-    """
+    """State that a processor keeps of a communicator that it has, whichever face it uses."""
 
     __slots__ = (
         "agreed",
@@ -40,17 +32,20 @@ class CommState:
     )
 
     def __init__(self) -> None:
-        self.name = ""
+        self.name: str = ""
+        """Name of the communicator."""
         self.topology: Any = None
-        """Its arrangement as a grid or graph, if it has one."""
+        """Arrangement of the communicator as a grid or graph; None without one."""
         self.attributes: dict[int, Any] | None = None
         """Values by the numbers of their keys."""
         self.info: Any = None
-        """Its hints."""
+        """Hints of the communicator."""
         self.errhandler: Any = None
-        """Its error handler."""
-        self.agreed = 0
-        self.neighbored = 0
+        """Error handler of the communicator."""
+        self.agreed: int = 0
+        """Number of calls on the communicator that make communicators."""
+        self.neighbored: int = 0
+        """Number of calls of neighbour collectives on the communicator."""
 
 
 class Endpoint:
@@ -59,7 +54,7 @@ class Endpoint:
     __slots__ = ()
 
     _scope: Scope
-    """Where its members exchange messages."""
+    """Scope in which the members exchange messages."""
 
     @property
     def _context(self) -> int:

@@ -12,25 +12,20 @@ class Waiter(Protocol):
     """Waiter for events, as they know it: a processor, or a helper fiber of one."""
 
     awaited: Event | tuple[Event, ...] | None
-    """What it waits for, one of them."""
+    """Event that the waiter waits for, or events of which it waits for one; None if it does not
+    wait."""
 
 
 class Event:
-    """Something that happens to a processor once.
-
-    Attributes
-    ----------
-    owner : Waiter
-        Whose event it is.
-    done : bool
-        Whether it has happened.
-    """
+    """Something that happens to a processor once."""
 
     __slots__ = ("done", "owner")
 
     def __init__(self, owner: Waiter):
-        self.owner = owner
-        self.done = False
+        self.owner: Waiter = owner
+        """Waiter that the event happens to."""
+        self.done: bool = False
+        """True if the event has happened."""
 
     @property
     def said(self) -> str:
@@ -61,25 +56,20 @@ HAPPENED = Happened()
 
 
 class Receive(Event):
-    """A receive.
-
-    Attributes
-    ----------
-    envelope : Envelope
-        What it fits; source and tag may be wildcards.
-    """
+    """A receive."""
 
     __slots__ = ("envelope", "message", "number")
 
     number: int
-    """Its place among the processor's posted receives, if it is one."""
+    """Place among the processor's posted receives."""
 
     def __init__(self, owner: Waiter, envelope: Envelope):
         self.owner = owner
         self.done = False
-        self.envelope = envelope
+        self.envelope: Envelope = envelope
+        """Envelope that a message must fit; source and tag may be wildcards."""
         self.message: Message | None = None
-        """What it has got."""
+        """Message that was received; None before."""
 
     @property
     def exact(self) -> bool:
@@ -123,23 +113,18 @@ class Arrival(Receive):
 
 
 class Service(Event):
-    """Event that another rank is to bring about.
-
-    Attributes
-    ----------
-    context, target : int
-        The communicator or window, and the other's rank in it.
-    wanted : str
-        What it is to do.
-    """
+    """Event that another rank is to bring about."""
 
     __slots__ = ("context", "target", "wanted")
 
     def __init__(self, owner: Waiter, context: int, target: int, wanted: str):
         super().__init__(owner)
-        self.context = context
-        self.target = target
-        self.wanted = wanted
+        self.context: int = context
+        """Context of the communicator or window."""
+        self.target: int = target
+        """Rank there that is to bring the event about."""
+        self.wanted: str = wanted
+        """Action that the other rank is to do."""
 
     @property
     def said(self) -> str:
@@ -174,7 +159,8 @@ class Answering(Service):
     def __init__(self, owner: Waiter, context: int, target: int, wanted: str):
         super().__init__(owner, context, target, wanted)
         self.holders: list[tuple[int, str]] = []
-        """Who holds that lock, and since which line; known once nobody goes on."""
+        """Holders of that lock, and the line since which each holds it; known once all processors
+        are blocked."""
 
     @property
     def said(self) -> str:
@@ -192,21 +178,16 @@ class Answering(Service):
 
 
 class Completion(Event):
-    """The end of what a processor does beside its script.
-
-    Attributes
-    ----------
-    fiber : Waiter
-        What is done.
-    """
+    """The end of what a processor does beside its script."""
 
     __slots__ = ("error", "fiber")
 
     def __init__(self, owner: Waiter, fiber: Waiter):
         super().__init__(owner)
-        self.fiber = fiber
+        self.fiber: Waiter = fiber
+        """Fiber that does the work."""
         self.error: Exception | None = None
-        """Why it has failed; the script's, which finds out when it asks for the end."""
+        """Error of the fiber; None without one. The script gets it when it asks for the end."""
 
     @property
     def _awaited(self) -> Event | None:

@@ -11,6 +11,7 @@ from typing import TextIO
 
 import numpy as np
 
+from mpinet.base.arrays import Ints
 from mpinet.errors import OutputError, ProgramError, Unread
 from mpinet.machine import Machine
 from mpinet.mpi.world.failure import described, named, status_of
@@ -30,18 +31,14 @@ class Exits:
         The machine.
     out : text file
         Where rank 0 writes what processors print.
-
-    Attributes
-    ----------
-    unreceived : ndarray of int64, shape (hosted,)
-        Messages that processors have ended without, by slot.
     """
 
     told: dict[int, str] | None = None
     """Gets what each processor has printed to the standard output, on rank 0."""
 
     def __init__(self, machine: Machine, out: TextIO):
-        self.unreceived = np.zeros(len(machine.nodes), np.int64)
+        self.unreceived: Ints = np.zeros(len(machine.nodes), np.int64)
+        """Unreceived messages of processors that have ended, by slot. Shape (hosted,)."""
         self._machine = machine
         self._out = out
         self._errors = sys.stderr
@@ -62,6 +59,12 @@ class Exits:
     def print(self, processor: Processor, error: bool, text: str) -> None:
         """Print a processor's text when the round is over."""
         self._printed.append((number_of(processor), error, text))
+
+    def warn(self, text: str) -> None:
+        """Write a text to the standard error at once, on rank 0."""
+        if self._machine.transport.rank == 0:
+            self._errors.write(_encodable(text, self._errors))
+            self._errors.flush()
 
     def end(self, processor: Processor) -> None:
         """Count what an ended processor has not received."""

@@ -87,13 +87,13 @@ def script_line(module: str = "") -> TracebackType | None:
         The module that the line is in, if one on the stack is: of what a script waits for within
         a library only its own line tells it (default: the innermost that is not the emulator's).
     """
-    frames = list(_outside(sys._getframe(1)))
+    frames = list(frames_outside(sys._getframe(1)))
     within = (frame for frame in frames if frame.f_globals.get("__name__") == module)
     frame = next(within, frames[0] if frames else None)
     return None if frame is None else TracebackType(None, frame, frame.f_lasti, frame.f_lineno)
 
 
-def _outside(frame: FrameType | None) -> Iterator[FrameType]:
+def frames_outside(frame: FrameType | None) -> Iterator[FrameType]:
     """The frames from one outwards that are not the emulator's."""
     while frame is not None:
         if not _own(frame):

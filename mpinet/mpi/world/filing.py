@@ -37,21 +37,17 @@ class Filed(Own):
 
 
 class Assembly(Event):
-    """The same call on a file of all who have opened it.
-
-    Attributes
-    ----------
-    context : int
-        The file's context.
-    verb : str
-        The call.
-    there : dict from int
-        By rank what those have given who have called.
-    size : int
-        How many have opened the file.
-    """
+    """The same call on a file of all who have opened it."""
 
     __slots__ = ("context", "size", "there", "verb")
+    context: int
+    """Context of the file."""
+    verb: str
+    """Name of the call."""
+    there: dict[int, Any]
+    """Arguments of the ranks that have called, by rank."""
+    size: int
+    """Number of ranks that have opened the file."""
 
     def __init__(self, owner: Waiter, context: int, verb: str, there: dict[int, Any], size: int):
         super().__init__(owner)
@@ -77,7 +73,7 @@ class Met(NamedTuple):
     """Outcome of a meeting."""
 
     given: list[list[int]]
-    """What each rank has given."""
+    """Numbers that each rank has given."""
     pointer: int
     """The shared pointer before it."""
 
@@ -87,15 +83,15 @@ class Wanted:
     """Something that a processor wants of a file."""
 
     row: list[Any]
-    """What all ranks are told: its kind, and numbers."""
+    """Kind and numbers of the wish, for all ranks."""
     event: Event
-    """Its end."""
+    """Event at the end of the wish."""
     act: Callable[[], Any] | None = None
     """Does it, and gives its result."""
     result: Any = None
-    """What it came to."""
+    """Result of the wish."""
     error: Exception | None = None
-    """Why it has failed."""
+    """Error of the wish; None without one."""
 
     def do(self) -> None:
         """Do it."""
@@ -107,22 +103,15 @@ class Wanted:
 
 
 class Descriptor:
-    """A file that this rank has opened, for all of its processors that have.
-
-    Attributes
-    ----------
-    number : int
-        The system's.
-    holders : int
-        Processors that have it open.
-    written : bool
-        Whether it has been written to since it was last brought to the device.
-    """
+    """A file that this rank has opened, for all of its processors that have."""
 
     def __init__(self, path: str, flags: int):
-        self.number = os.open(path, flags, 0o666)
-        self.holders = 1
-        self.written = False
+        self.number: int = os.open(path, flags, 0o666)
+        """File descriptor of the operating system."""
+        self.holders: int = 1
+        """Processors that have it open."""
+        self.written: bool = False
+        """True if the file was written to since it was last brought to the device."""
 
 
 class Filing:
@@ -138,7 +127,7 @@ class Filing:
 
     def __init__(self, machine: Machine, turns: Turns):
         self.wanted: list[Wanted] = []
-        """What is to be done at the end of this round."""
+        """Wishes to carry out at the end of this round."""
         self.opened: dict[Hashable, Descriptor] = {}
         """Files that are open on this rank, by name."""
         self._machine = machine

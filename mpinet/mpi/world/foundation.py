@@ -12,7 +12,7 @@ from mpinet.mpi.world.installed import FOUNDATION
 from mpinet.mpi.world.turns import Turns
 
 COMPILER = ("llvmlite", "numba")
-"""Those of them that are imported late."""
+"""Packages of the foundation that are imported late."""
 
 ABSENT: Any = object()
 """Stand-in for a package that is not there."""

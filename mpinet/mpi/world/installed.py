@@ -11,7 +11,8 @@ import os
 import site
 import sys
 import sysconfig
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib.machinery import ExtensionFileLoader
 from importlib.util import find_spec
@@ -97,6 +98,32 @@ class Installed:
         return self.shares(module, name) and any(
             self.reaches(origin_of(value)) for value in list(vars(module).values())
         )
+
+
+@contextmanager
+def without_users() -> Iterator[None]:
+    """Hide the modules that use the real mpi4py, within the context, so that all load their own.
+
+    pytest has imported its ``conftest.py`` and the files of marked tests before.
+    """
+    installed = Installed(())
+    claimed = {"mpi4py"}
+    while claimed:
+        for package in claimed:
+            installed.claim(package)
+        claimed = {package_of(name) for name in sys.modules if installed.refers(name)}
+    users = {name: module for name, module in sys.modules.items() if installed.owns(module, name)}
+    hidden = {
+        name: module
+        for name, module in users.items()
+        if module is not None and package_of(name) not in {"__main__", "mpi4py"}
+    }
+    for name in hidden:
+        del sys.modules[name]
+    try:
+        yield
+    finally:
+        sys.modules.update(hidden)
 
 
 def require_own(packages: Iterable[str]) -> None:

@@ -49,11 +49,6 @@ class LoggedMail(Mail):
         As of `Mail`.
     compute : float
         How much of the time that a script computes between two calls counts; 0: none is measured.
-
-    Attributes
-    ----------
-    one_sided : bool
-        Whether processors have accessed windows, which is not noted.
     """
 
     logged = True
@@ -64,7 +59,8 @@ class LoggedMail(Mail):
         super().__init__(turns, contexts, exits, synchronous)
         self.noted: dict[int, list[Noted]] = {}
         """The operations of each processor."""
-        self.one_sided = False
+        self.one_sided: bool = False
+        """True if processors have accessed windows, which the log leaves out."""
         self._contexts, self._compute = contexts, compute
         self._frontiers: dict[Processor, list[int]] = {}
         self._posted: dict[Receive, tuple[int, int]] = {}

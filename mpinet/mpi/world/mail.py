@@ -43,18 +43,10 @@ class Mail:
         Counts what nobody receives.
     synchronous : bool
         Whether standard sends wait for their receives, as large messages do on real machines.
-
-    Attributes
-    ----------
-    outbox : Outbox
-        What has been sent since the machine's last step.
-    to_self : int
-        Messages since then that processors have sent to themselves: no progress of the machine.
-    logged : bool
-        Whether what is sent, received and computed is noted (`LoggedMail`).
     """
 
-    logged = False
+    logged: bool = False
+    """True if sends, receives and computation are noted (`LoggedMail`)."""
     require: Callable[..., None] | None
     """Raises an error where the running processor may not use a context, or reach another one; None
     as long as nothing has failed."""
@@ -66,14 +58,18 @@ class Mail:
     def __init__(self, turns: Turns, contexts: Contexts, exits: Exits, synchronous: bool):
         self.synchronous = synchronous
         self.require = None
-        self.outbox = Outbox()
-        self.to_self = 0
+        self.outbox: Outbox = Outbox()
+        """Messages sent since the machine's last step."""
+        self.to_self: int = 0
+        """Messages since then that processors have sent to themselves: no progress of the
+        machine."""
         self.send_standard = self.send_synchronously if synchronous else self.send
         self._turns = turns
         self._exits = exits
         self._acknowledgements = contexts.number(ACKNOWLEDGEMENTS)
         self._unacknowledged: dict[int, Acknowledgement] = {}
         self._keys = count()
+        self._probes: dict[int, list[Arrival]] = {}
         self._acts: dict[tuple[int, int], Act] = {}
         self._early: dict[tuple[int, int], list[Message]] = {}
 
@@ -143,7 +139,8 @@ class Mail:
         message = scope.context, source, tag, data, ack
         if receiver == sender:
             self.to_self += 1
-            self._match(here, message)
+            # What comes is the processor's: it may itself block in the receive of this message.
+            self._match(here.processor if type(here) is Fiber else here, message)
         else:
             account: Account = here.account  # type: ignore[assignment]
             account.sent += len(data)
@@ -307,6 +304,17 @@ class Mail:
         unexpected = self._turns.current.unexpected
         return None if unexpected is None else unexpected.find(receive)
 
+    def await_message(self, probe: Arrival) -> Message:
+        """Block the running processor until a probe finds a message, which stays there.
+
+        A thread of the same processor may take the message first.
+        """
+        while (found := self.probe(probe)) is None:
+            probe.done = False
+            self._probes.setdefault(self._turns.current.id, []).append(probe)
+            self._turns.wait(probe)
+        return found
+
     def take(self, message: Message) -> None:
         """Match an unexpected message of the running processor, which `probe` has found."""
         self._take(message)
@@ -390,13 +398,24 @@ class Mail:
             if processor.unexpected is None:
                 processor.unexpected = Unexpected()
             processor.unexpected.add(message)
-            awaited = processor.awaited
-            if type(awaited) is Arrival and awaited.matches(message):
-                self._turns.happened(awaited)
+            self._tell_probes(processor, message)
             return
         receive.message = message
         self._turns.happened(receive)
         self._acknowledge(processor, message)
+
+    def _tell_probes(self, processor: Processor, message: Message) -> None:
+        """Wake what probes for a message: the processor, and each of its threads that does."""
+        if processor.id not in self._probes:
+            return
+        left = []
+        for probe in self._probes.pop(processor.id):
+            if probe.matches(message):
+                self._turns.happened(probe)
+            else:
+                left.append(probe)
+        if left:
+            self._probes[processor.id] = left
 
     @staticmethod
     def _receive_for(processor: Processor, message: Message) -> Receive | None:

@@ -33,18 +33,15 @@ class MeteredRouter(Router):
         As for `Router`.
     account : int
         Word of the payload with the number of the account that pays for a message.
-
-    Attributes
-    ----------
-    queues : ndarray of int64, shape (hosted, 2)
-        Most messages that waited at each processor in one step, and the first such step.
     """
 
     def __init__(self, machine: Machine, routing: Routing, payload_words: int, account: int):
         super().__init__(machine, routing, payload_words=payload_words, keep=True, checked=False)
         hosted = len(machine.nodes)
         require_memory(16 * hosted, f"Metering a script on {machine.topology.name}")
-        self.queues = np.zeros((hosted, 2), np.int64)
+        self.queues: Ints = np.zeros((hosted, 2), np.int64)
+        """Most messages that waited at each processor in one step, and the first such step. Shape
+        (hosted, 2)."""
         self._noted = True  # hops are written down, and no trace gets them
         self._column = account - payload_words
         self._pending: list[Ints] = []

@@ -1,12 +1,13 @@
 """Collectives that members of a communicator call differently: who has called what, on which lines.
 
 What all members have to say alike (kind, root, operator, bytes) is part of the tag of messages of
-a collective, so that those of calls that differ never meet. Who has called what is asked only where
-somebody waits in vain.
+a collective, so that those of calls that differ never meet. The calls are compared where processors
+wait in vain, and at the end of the run: calls may differ although no processor waits.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -24,31 +25,98 @@ KEPT = 4096
 """Collectives of a rank that are known at least."""
 
 
+Told = tuple[str, int, str, str]
+"""A collective, a processor that has called it, where, and what."""
+
+Callers = dict[str, tuple[int, str]]
+"""The ways to call a collective, each with the first processor that does, and where."""
+
+
 class Call(NamedTuple):
     """A collective that a processor has called."""
 
     number: int
-    """Which one of its communicator it is."""
+    """Number of the collective on its communicator."""
     processor: int
-    """Who has called it first, of this rank."""
+    """First processor of this rank that called it."""
     account: Account
-    """Where."""
+    """Account of the call."""
     terms: tuple[str, ...]
-    """What all members have to say alike."""
+    """Terms that all members have to state alike."""
+
+
+NO_CALLS = 0, 0
+"""A member's calls before the first: their number, and a number that stands for all of them."""
 
 
 class Calls:
-    """The collectives that this rank's processors have called last, by context and tag."""
+    """The collectives that this rank's processors have called last, by context and tag.
+
+    Attributes
+    ----------
+    among : dict of int to int
+        The number of members of each context.
+    """
 
     def __init__(self) -> None:
+        self.among: dict[int, int] = {}
+        self._ends: dict[int, Counter[tuple[int, int]]] = {}
         self._new: dict[tuple[int, int], Call] = {}
         self._old: dict[tuple[int, int], Call] = {}
 
     def __contains__(self, key: tuple[int, int]) -> bool:
         return key in self._new
 
-    def note(self, key: tuple[int, int], call: Call) -> None:
-        """Keep a call, and forget about those long ago."""
+    def end_all(self, processor: Processor) -> None:
+        """Note what a processor that comes to its end has called."""
+        for key in [*processor.storage()]:
+            if _is_collectives(key):
+                self.end(processor, key)
+
+    def end(self, processor: Processor, context: int) -> None:
+        """Note what a processor has called in a context that it leaves."""
+        called = processor.storage().pop(context, None)
+        if called is None or self.among[context] == 1:
+            return
+        ends = self._ends.setdefault(context, Counter())
+        ends[called] += 1
+        if ends[called] == self.among[context]:  # all members have called the same
+            del self._ends[context]
+
+    def ends(
+        self, contexts: Contexts, living: Iterable[Processor]
+    ) -> list[tuple[str, int, list[tuple[int, int, int]]]]:
+        """Return what members of contexts have called until their ends, or until now.
+
+        Returns
+        -------
+        list
+            Of each context a name, the number of its members, and for each way the number of calls,
+            the number that stands for them, and the number of this rank's members.
+        """
+        found = {context: Counter(ends) for context, ends in self._ends.items()}
+        for processor in living:
+            for context, called in processor.storage().items():
+                if _is_collectives(context) and self.among.get(context, 0) > 1:
+                    found.setdefault(context, Counter())[called] += 1
+        return [
+            (
+                repr(contexts.name(context)),
+                self.among[context],
+                [(*called, many) for called, many in ends.items()],
+            )
+            for context, ends in found.items()
+        ]
+
+    def called(self, contexts: Contexts, name: str) -> list[Told]:
+        """Tell what is known of all collectives of a context."""
+        own = {context for context in self.among if repr(contexts.name(context)) == name}
+        calls = ((context, call) for (context, _), call in self._all().items())
+        return [_told(contexts, context, call) for context, call in calls if context in own]
+
+    def note(self, key: tuple[int, int], call: Call, among: int) -> None:
+        """Keep a call in a context of so many members, and forget about those long ago."""
+        self.among[key[0]] = among
         if len(self._new) == KEPT:
             self._old, self._new = self._new, {}
         self._new[key] = call
@@ -63,15 +131,10 @@ class Calls:
             }
         )
 
-    def told(self, contexts: Contexts, asked: set[str]) -> list[tuple[str, int, str, str]]:
+    def told(self, contexts: Contexts, asked: set[str]) -> list[Told]:
         """Tell, of collectives that are asked for: which, who has called them, where, and what."""
-        rows = []
-        for (context, _), call in self._all().items():
-            key = _key(contexts, context, call.number)
-            if key in asked:
-                said = " ".join((call.account.kind, *call.terms))
-                rows.append((key, call.processor, call.account.place, said))
-        return rows
+        rows = (_told(contexts, context, call) for (context, _), call in self._all().items())
+        return [row for row in rows if row[0] in asked]
 
     def _all(self) -> dict[tuple[int, int], Call]:
         return self._old | self._new
@@ -102,20 +165,84 @@ def differing(
     messages = {_key(contexts, context, tag) for context, tag in _messages(processors)}
     keys = calls.keys(contexts, _united(transport, sorted(messages)))
     asked = _united(transport, keys)
-    found: dict[str, dict[str, tuple[int, str]]] = {}
-    for rows in gathered(transport, calls.told(contexts, asked)):
+    found = _by_collective(gathered(transport, calls.told(contexts, asked)))
+    return list(agreed(transport, _lines(machine, _first_different(found))))
+
+
+def unequal(
+    machine: Machine, contexts: Contexts, calls: Calls, living: Iterable[Processor] = ()
+) -> list[str]:
+    """Return lines about a collective that members called differently, or not all (collective).
+
+    Parameters
+    ----------
+    machine : Machine
+        The machine, on which nothing is under way.
+    contexts : Contexts
+        What tags on this rank stand for.
+    calls : Calls
+        The collectives that this rank's processors have called.
+    living : iterable of Processor
+        Those of this rank's that have not ended.
+
+    Returns
+    -------
+    list of str
+        A line for each way to call it; none where all members have called the same.
+    """
+    transport = machine.transport
+    ends: dict[str, Counter[int]] = {}
+    ways: dict[str, set[int]] = {}
+    among = {}
+    for rows in gathered(transport, calls.ends(contexts, living)):
+        for name, members, alike in rows:
+            among[name] = members
+            for number, said, many in alike:
+                ends.setdefault(name, Counter())[number] += many
+                ways.setdefault(name, set()).add(said)
+    short = {name: among[name] - sum(ends[name].values()) for name in among}
+    name = agreed(transport, min((n for n in among if len(ways[n]) > 1 or short[n]), default=""))
+    if not name:
+        return []
+    found = _by_collective(gathered(transport, calls.called(contexts, name)))
+    lines = _lines(machine, _first_different(found))
+    if found and not lines:
+        ends[name][0] += short[name]
+        least = min(number for number, many in ends[name].items() if many)
+        missing = f"  {ends[name][least]} of {among[name]} members have not called it"
+        after = next((key for key in sorted(found) if _number_in(key) > least), sorted(found)[-1])
+        lines = [*_lines(machine, found[after]), missing]
+    return list(agreed(transport, lines or ["  the calls are too long ago for their lines"]))
+
+
+def _told(contexts: Contexts, context: int, call: Call) -> Told:
+    """Tell of a call which collective it is, who has called it, where, and what."""
+    said = " ".join((call.account.kind, *call.terms))
+    return _key(contexts, context, call.number), call.processor, call.account.place, said
+
+
+def _by_collective(told: Iterable[Iterable[Told]]) -> dict[str, Callers]:
+    """Sort what all ranks tell: of each collective, each way to call it, and the first caller."""
+    found: dict[str, Callers] = {}
+    for rows in told:
         for key, processor, place, said in rows:
-            caller = found.setdefault(key, {}).setdefault(said, (processor, place))
-            found[key][said] = min(caller, (processor, place))
-    different = (callers for _, callers in sorted(found.items()) if len(callers) > 1)
-    topology = machine.topology
-    lines = [
-        f"  processor {named(topology, processor)}, {place}: {said}"
-        for said, (processor, place) in sorted(
-            next(different, {}).items(), key=lambda call: call[1]
-        )
+            callers = found.setdefault(key, {})
+            callers[said] = min(callers.get(said, (processor, place)), (processor, place))
+    return found
+
+
+def _first_different(found: dict[str, Callers]) -> Callers:
+    """Return the first collective that has been called in several ways; none without one."""
+    return next((callers for _, callers in sorted(found.items()) if len(callers) > 1), {})
+
+
+def _lines(machine: Machine, callers: Callers) -> list[str]:
+    """Return a line for each way to call a collective."""
+    ways = sorted(callers.items(), key=lambda call: call[1])
+    return [
+        f"  processor {named(machine.topology, processor)}, {place}: {said}"
+        for said, (processor, place) in ways[:SHOWN]
     ]
-    return list(agreed(transport, lines[:SHOWN]))
 
 
 def _messages(processors: Iterable[Processor]) -> Iterator[tuple[int, int]]:
@@ -133,6 +260,16 @@ def _united(transport: Local, own: list[str]) -> set[str]:
     """Return what any rank says, on every rank (collective)."""
     everything = {each for said in gathered(transport, own) for each in said}
     return set(agreed(transport, sorted(everything)))
+
+
+def _is_collectives(key: object) -> bool:
+    """Return whether a key of a processor's storage is a context of collectives."""
+    return isinstance(key, int) and key % PARTS == COLLECTIVES
+
+
+def _number_in(key: str) -> int:
+    """Return the number in a collective's name."""
+    return int(key.split()[0])
 
 
 def _key(contexts: Contexts, context: int, number: int) -> str:

@@ -15,17 +15,17 @@ class Conflict(NamedTuple):
     """Two accesses that conflict."""
 
     target: int
-    """The processor whose memory it is."""
+    """Processor of the memory."""
     first: int
-    """Numbers of the accounts of the access that came first and of the other."""
+    """Number of the account of the access that came first."""
     other: int
-    """See `first`."""
+    """Number of the account of the other access."""
     begin: int
-    """The first byte that both touch, and the end of those."""
+    """First byte that both accesses touch."""
     end: int
-    """See `begin`."""
+    """End of the bytes that both accesses touch."""
     said: str
-    """What both are."""
+    """Description of both accesses."""
 
 
 class OneSided:
@@ -33,8 +33,8 @@ class OneSided:
 
     def __init__(self) -> None:
         self.locks: dict[tuple[int, int], Holders] = {}
-        """By a window's context (its part for accesses) and the processor whose memory it is, who
-        holds the lock."""
+        """Holders of each lock, by the window's context (its part for accesses) and the processor
+        of the memory."""
         self._found: dict[tuple[int, int, str], tuple[Conflict, int]] = {}
 
     def note(self, conflict: Conflict) -> None:

@@ -84,8 +84,8 @@ class Followed:
 
     def __init__(self, places: Sequence[Place], asleep: Collection[Option] = ()):
         self.moments: list[tuple[Option, list[Option]]] = []
-        """What was chosen, and on its rank all that could have been there; elsewhere what could
-        have been on this one."""
+        """Choice of each moment, and the options of that moment: all options on the rank of the
+        choice, this rank's options elsewhere."""
         self._places = places
         self._asleep = set(asleep)
 

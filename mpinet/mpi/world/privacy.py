@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TextIO
 
 from mpinet.mpi.world.installed import Installed, package_of
 from mpinet.mpi.world.process_state import GENERATORS, ProcessState, Setting
@@ -23,23 +23,21 @@ class Privacy:
     ----------
     own : iterable of str
         Installed packages that each loads for itself, beside those that reach mpi4py.
-
-    Attributes
-    ----------
-    installed : Installed
-        Tells which installed modules are every processor's own.
-    present : int
-        Modules that are there while no processor runs.
-    stdout, stderr : file
-        The streams of processors that have replaced none.
     """
 
+    stdout: TextIO
+    """Standard output of processors that have not replaced it."""
+    stderr: TextIO
+    """Standard error of processors that have not replaced it."""
+
     def __init__(self, own: Iterable[str]) -> None:
-        self.installed = Installed(own)
+        self.installed: Installed = Installed(own)
+        """Installed modules that are every processor's own."""
         self._shared: set[str] = set()
         self._parts: dict[str, list[str]] = {}
         self._share(list(sys.modules))
-        self.present = len(sys.modules)
+        self.present: int = len(sys.modules)
+        """Number of modules in ``sys.modules`` while no processor runs."""
         self.stdout, self.stderr = sys.stdout, sys.stderr
         self.settings: dict[Setting, Any] = {}
         """The settings of processors that have set nothing for themselves, of those that some

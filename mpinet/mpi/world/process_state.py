@@ -38,10 +38,9 @@ class ProcessState:
         self.states: dict[str, Any] = {}
         """States of generators of random numbers that it has seeded; None where not saved yet."""
         self.streams: dict[str, Any] = {}
-        """What it has put in the places of ``sys.stdout`` and ``sys.stderr``. Type: dict of str to
-        file."""
+        """Replacements of ``sys.stdout`` and ``sys.stderr``. Type: dict of str to file."""
         self.settings: dict[Setting, Any] = {}
-        """What it has set for itself of what is one for the interpreter; None where not saved
+        """Processor's own values of settings that the interpreter has once; None if not saved
         yet."""
 
     # The import system, `random` and `sys` know one interpreter. So what a processor has of its own

@@ -13,20 +13,7 @@ from mpinet.mpi.world.process_state import ProcessState
 
 
 class Processor:
-    """A processor and its script.
-
-    Attributes
-    ----------
-    id : int
-        Its number on the machine, its rank in the script's world.
-    slot : int
-        Where it stands among this rank's.
-    asked, in_vain : int
-        How often it has asked for the time, and in vain whether something has come, since others
-        have run.
-    since : int
-        The step after which it began to wait.
-    """
+    """A processor and its script."""
 
     __slots__ = (
         "account",
@@ -46,27 +33,35 @@ class Processor:
     )
 
     def __init__(self, number: int, slot: int):
-        self.id = number
-        self.slot = slot
+        self.id: int = number
+        """Number on the machine: the rank in the script's world."""
+        self.slot: int = slot
+        """Place among this rank's processors."""
         self.thread: Any = None
         """The script's thread. Type: greenlet."""
         self.main: ModuleType | None = None
         """The script's ``__main__``."""
         self.account: Account | None = None
         """The account of the call that it is in, if it is in one."""
-        self.asked = 0
-        self.in_vain = 0
-        self.since = 0
+        self.asked: int = 0
+        """Number of times that the processor has asked for the time since other processors have
+        run."""
+        self.in_vain: int = 0
+        """Number of polls without a new message since other processors have run."""
+        self.since: int = 0
+        """Step after which the processor began to wait."""
         self.awaited: Event | tuple[Event, ...] | None = None
-        """What it waits for, one of them."""
+        """Event that the processor waits for, or events of which it waits for one; None if it does
+        not wait."""
         self.posted: Posted | None = None
-        """Its receives that wait, other than the one it waits for itself."""
+        """Posted receives that wait, except the receive that the processor itself waits for."""
         self.unexpected: Unexpected | None = None
         """Messages that no receive has waited for."""
         self.receiving: Receive | None = None
-        """What it waits for where a message is all that it waits for: the same one every time."""
+        """Receive that is used again whenever the processor waits for nothing but a message."""
         self.kept: dict[Any, Any] | None = None
-        """What communicators keep for it: how many it has made of each, attributes, buffers."""
+        """Storage of communicators for the processor: counts of communicators, attributes,
+        buffers."""
         self.own: ProcessState | None = None
         """Modules, random numbers and streams of its own."""
 
@@ -82,19 +77,14 @@ number_of: Callable[[Processor], int] = vars(Processor)["id"].__get__
 
 
 class Fiber(Processor):
-    """Something that a processor does beside its script: a collective that was begun.
-
-    Attributes
-    ----------
-    processor : Processor
-        Whose it is; messages come to the processor.
-    """
+    """Something that a processor does beside its script: a collective that was begun."""
 
     __slots__ = ("processor",)
 
     def __init__(self, processor: Processor):
         super().__init__(processor.id, processor.slot)
-        self.processor = processor
+        self.processor: Processor = processor
+        """Processor that the fiber works for; messages come to the processor."""
         self.main = processor.main
         self.account = processor.account
 

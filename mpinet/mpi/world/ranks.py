@@ -18,11 +18,6 @@ class RankTable:
     ----------
     members : sequence of int
         The processors.
-
-    Attributes
-    ----------
-    plain : int
-        How many ranks, from 0 on, are the numbers of their processors: all, or none.
     """
 
     __slots__ = ("__weakref__", "_ranks", "members", "plain")
@@ -32,7 +27,8 @@ class RankTable:
 
     def __init__(self, members: Sequence[int]):
         self.members = members
-        self.plain = 0
+        self.plain: int = 0
+        """Number of ranks, from 0 on, that equal the numbers of their processors: all, or 0."""
         self._ranks: dict[int, int] | None = None
 
     def rank_of(self, processor: int) -> int:

@@ -34,15 +34,15 @@ class Notice:
     """A message of recovery."""
 
     kind: int
-    """What it is, and of which of the communicator's agreements."""
+    """Kind of the message."""
     number: int = 0
-    """See `kind`."""
+    """Number of the agreement on the communicator."""
     flag: int = 0
     """Bits that are wanted, or agreed on."""
     processors: list[int] = field(default_factory=list)
-    """Those whose failure the sender has acknowledged; of a decision all that have failed."""
+    """Failed processors that the sender has acknowledged; in a decision all failed processors."""
     acknowledged: list[int] = field(default_factory=list)
-    """Of a decision those whose failure all have acknowledged."""
+    """Failed processors that all have acknowledged, in a decision."""
     account: int = 0
     """The account that pays for the answer."""
 
@@ -53,23 +53,18 @@ class Notice:
 
 
 class Agreed(Service):
-    """The moment in which a communicator's members have agreed.
-
-    Attributes
-    ----------
-    wish, decision : Notice or None
-        What the waiting member wants, and what is agreed on.
-    decider : int
-        The member that is to decide.
-    """
+    """The moment in which a communicator's members have agreed."""
 
     __slots__ = ("decider", "decision", "wish")
 
     def __init__(self, owner: Waiter, context: int, wish: Notice):
         super().__init__(owner, context, ANY_SOURCE, "")
-        self.wish = wish
+        self.wish: Notice = wish
+        """Notice of the waiting member."""
         self.decision: Notice | None = None
-        self.decider = -1
+        """Decision of the members; None before."""
+        self.decider: int = -1
+        """Member that is to decide; -1 if unknown."""
 
     @property
     def said(self) -> str:
@@ -86,11 +81,6 @@ class Recovery:
         Of the run.
     faults : mapping of int to int
         The step before which a processor fails.
-
-    Attributes
-    ----------
-    learns : bool
-        Whether failures become known in the next round.
     """
 
     def __init__(
@@ -102,14 +92,17 @@ class Recovery:
         faults: Mapping[int, int],
     ):
         self.known: dict[int, int] = {}
-        """Of the processors whose failure is known, after which step it was."""
+        """Step after which each processor failed, for processors whose failure is known."""
         self._turns, self._mail, self._contexts, self._transit = turns, mail, contexts, transit
+        self.faults = bool(faults)
+        """Whether processors fail."""
         self._due = dict(sorted(faults.items()))
         self._fallen: dict[int, int] = {}
         self._revoked: set[tuple[int, int]] = set()
         self._open: dict[tuple[int, int, int], Agreed] = {}
         self._wishes: dict[tuple[int, int, int], dict[int, Notice]] = {}
-        self.learns = False
+        self.learns: bool = False
+        """True if failures become known in the next round."""
         transit.counts = bool(faults)
         mail.on_notice = self._come
 

@@ -27,9 +27,9 @@ class Setting(NamedTuple):
     """Something that can be changed for the whole interpreter."""
 
     kind: Any
-    """Has functions that `get` it and `put` another value in its place. Type: type."""
+    """Class whose functions `get` the value and `put` another one in its place. Type: type."""
     name: Any
-    """Which one of its kind. Type: hashable."""
+    """Name of the setting among those of its kind. Type: hashable."""
 
     def get(self) -> Any:
         """Return what is in place."""

@@ -14,7 +14,7 @@ from mpinet.machine import Machine
 from mpinet.mpi.real import ANY_SOURCE, PROC_NULL
 from mpinet.mpi.world.accounts import Account
 from mpinet.mpi.world.contexts import Contexts, Scope
-from mpinet.mpi.world.events import Arrival, Event, Receive
+from mpinet.mpi.world.events import Event, Receive
 from mpinet.mpi.world.exits import Exits
 from mpinet.mpi.world.mail import Mail
 from mpinet.mpi.world.matching import Unexpected
@@ -38,13 +38,6 @@ class Quiet(Event):
         Its place among all that the processor lets be decided.
     labels : callable
         Gives what can be got, as numbers.
-
-    Attributes
-    ----------
-    taken : int
-        Which of them is got, once it has happened.
-    account : Account or None
-        The call.
     """
 
     __slots__ = ("account", "labels", "number", "taken")
@@ -53,8 +46,10 @@ class Quiet(Event):
         super().__init__(owner)
         self.number = number
         self.labels = labels
-        self.taken = 0
-        self.account = owner.account
+        self.taken: int = 0
+        """Number of the received one, once the event has happened."""
+        self.account: Account | None = owner.account
+        """Account of the call."""
 
     @property
     def said(self) -> str:
@@ -73,19 +68,15 @@ class Quiet(Event):
 
 
 class Open:
-    """A receive that has not matched yet.
-
-    Attributes
-    ----------
-    receive : Receive
-        The receive.
-    number : int
-        Its place among all that the processor lets be decided.
-    account : Account or None
-        The call that has posted it.
-    """
+    """A receive that has not matched yet."""
 
     __slots__ = ("account", "number", "receive")
+    receive: Receive
+    """Receive that waits."""
+    number: int
+    """Number among all receives of the processor that are open to a choice."""
+    account: Account | None
+    """Account of the call that has posted the receive."""
 
     def __init__(self, receive: Receive, number: int, account: Account | None):
         self.receive, self.number, self.account = receive, number, account
@@ -107,8 +98,8 @@ class ShakenMail(Mail):
     ):
         super().__init__(turns, contexts, exits, synchronous)
         self.drawn: dict[int, tuple[int, int]] = {}
-        """By the number of an account how often its calls could have got another message, and among
-        how many messages at most."""
+        """Number of receives that could have got another message, and the most candidates of one,
+        by the account's number."""
         self._orders = orders
         self._numbers: dict[int, int] = {}
         self._open: dict[int, list[Open]] = {}
@@ -185,9 +176,7 @@ class ShakenMail(Mail):
             processor.unexpected = Unexpected()
         processor.unexpected.add(message)
         self._match_exact(processor)
-        awaited = processor.awaited
-        if type(awaited) is Arrival and awaited.matches(message):
-            self._turns.happened(awaited)
+        self._tell_probes(processor, message)
 
     def _match_exact(self, processor: Processor) -> None:
         """Match the receives that name their source, but none before an open one from any rank."""

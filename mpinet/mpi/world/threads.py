@@ -9,27 +9,33 @@ comes again and again, until nobody is interrupted any more.
 
 from __future__ import annotations
 
+import _thread
 import os
 import signal
 import sys
 import time
-from _thread import start_new_thread
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from functools import partial
-from threading import Event, Thread, current_thread, get_ident, main_thread
+from threading import Event, Thread, current_thread, get_ident, get_native_id, main_thread
 from types import FrameType
 from typing import Any, NoReturn
 from weakref import WeakKeyDictionary, ref
 
 from greenlet import getcurrent
 
+from mpinet.mpi.world import activity
 from mpinet.mpi.world.accounts import Account, Accounts
+from mpinet.mpi.world.activity import Activity
 from mpinet.mpi.world.exits import Exits
 from mpinet.mpi.world.failure import Left, script_line
 from mpinet.mpi.world.processor import Processor
+from mpinet.mpi.world.timedloops import in_timed_loop
 from mpinet.mpi.world.turns import Turns
+
+start_new_thread = _thread.start_new_thread
 
 SIGNAL = signal.SIGURG
 """Wakes a processor that waits for its thread: a signal that has no effect on whom it is new to."""
@@ -42,6 +48,13 @@ AGAIN = 0.05
 
 NETWORK = 0.01
 """Seconds between signals while processors wait for a network."""
+
+POLLS = "iprobe", "improbe", "test"
+"""Beginnings of the names of calls that ask whether something has come."""
+
+IDLE_CALLS = 1000
+"""Such calls of a thread, while nothing moves, after which it does not count as one that may help.
+"""
 
 
 class Threads:
@@ -70,16 +83,25 @@ class Threads:
         self._needed = Event()
         self._is_signalling = False
         self._network = self._expected = False
+        self._main = Activity.WAITS
+        self._away: list[Activity] = []
+        self._idle_calls: Counter[int] = Counter()
+        self._beginning: set[object] = set()
+        self._signaller = 0
+        self._children = activity.children()
 
     @contextmanager
     def watched(self) -> Iterator[None]:
         """Within it, threads belong to the processors that start them."""
-        start = Thread.start
+        start, start_plain = Thread.start, _thread.start_new_thread
         begun, process, leave = self._began, os.getpid(), os._exit
 
         def start_owned(thread: Thread) -> None:
             begun(thread)
             start(thread)
+
+        def start_plain_owned(function: Callable[..., Any], *arguments: Any) -> int:
+            return start_plain(self._owned(function), *arguments)
 
         def leave_process(status: int) -> NoReturn:
             if os.getpid() != process:  # of one that has been forked
@@ -89,12 +111,14 @@ class Threads:
             self.stop(Left(status))
 
         Thread.start = start_owned  # type: ignore[method-assign, assignment]
+        _thread.start_new_thread = start_plain_owned
         os._exit = leave_process
         handler = signal.signal(SIGNAL, self._wake) if _is_main() else None
         try:
             yield
         finally:
             Thread.start = start  # type: ignore[method-assign]
+            _thread.start_new_thread = start_plain
             os._exit = leave
             if _is_main():
                 signal.signal(SIGNAL, handler)
@@ -125,10 +149,48 @@ class Threads:
 
     @property
     def computing(self) -> int:
-        """Number of threads that may yet call, and do not just now."""
-        owners = list(self._owners) if self._owners else []
-        alive = sum(thread.is_alive() for thread in owners)
-        return alive - len(self._calls)
+        """Number of threads that are alive and in no call that has begun."""
+        alive = {thread.ident for thread in self._alive()}
+        calls = list(self._calls)
+        waiting = {call.thread for call in calls if call.begun}
+        return len((alive | {call.thread for call in calls}) - waiting) + len(self._beginning)
+
+    def _alive(self) -> list[Thread]:
+        """Return the threads of this rank's processors that have not ended."""
+        return [one for one in list(self._owners) if one.is_alive()] if self._owners else []
+
+    def at_work(self, with_children: bool) -> tuple[int, int]:
+        """Count what may let a processor go on although all processors wait in MPI.
+
+        Parameters
+        ----------
+        with_children : bool
+            Whether child processes may do so without a thread of this process.
+
+        Returns
+        -------
+        (int, int)
+            Threads and child processes that compute, and those that wait for a time, a file, a
+            socket or another process.
+        """
+        found = [*self._away]
+        calls, alive = list(self._calls), self._alive()
+        if alive or with_children:
+            found.append(activity.of_children(self._children))
+        if self._beginning or any(not call.begun for call in calls):
+            found.append(Activity.COMPUTES)
+        waiting = {call.thread for call in calls}
+        for thread in alive:
+            is_free = thread.ident not in waiting and thread.native_id is not None
+            if is_free and self._idle_calls[thread.ident or 0] < IDLE_CALLS:
+                found.append(activity.of_thread(thread.native_id or 0))
+        if alive and activity.any_thread_runs({get_native_id(), self._signaller}):
+            found.append(Activity.COMPUTES)  # a thread of a library may compute for one that waits
+        return found.count(Activity.COMPUTES), found.count(Activity.WAITS)
+
+    def moved(self) -> None:
+        """Note that a message moves: threads that have called in vain may help again."""
+        self._idle_calls.clear()
 
     @property
     def let_go(self) -> int:
@@ -189,6 +251,8 @@ class Threads:
         except Exception as error:
             call.error = error
         self._calls.remove(call)
+        if call.kind.lower().startswith(POLLS) and not in_timed_loop(call.frame):
+            self._idle_calls[call.thread] += 1
         call.done.set()
 
     def stop(self, error: BaseException) -> NoReturn:
@@ -213,6 +277,24 @@ class Threads:
         self._owners[thread] = self._owners.get(current_thread(), self._turns.current)
         self._begin_signals()
 
+    def _owned(self, function: Callable[..., Any]) -> Callable[..., None]:
+        """Return a function for a thread of `_thread`, which belongs to the caller's processor."""
+        owner = self._owners.get(current_thread(), self._turns.current)
+        self._begin_signals()
+        place = object()
+        self._beginning.add(place)
+
+        def run(*arguments: Any, **named: Any) -> None:
+            own = current_thread()
+            self._owners[own] = owner
+            self._beginning.remove(place)
+            try:
+                function(*arguments, **named)
+            finally:
+                self._owners.pop(own, None)
+
+        return run
+
     def _begin_signals(self) -> None:
         if not self._is_signalling:
             self._is_signalling = True
@@ -220,6 +302,7 @@ class Threads:
 
     def _signal(self) -> None:
         """Signal the main thread as long as somebody waits for it to give others a turn."""
+        self._signaller = get_native_id()
         while not self._over:
             self._needed.wait()
             self._needed.clear()
@@ -227,11 +310,12 @@ class Threads:
             if not (calls or self._interrupted or self._failed or self._network):
                 continue
             self._needed.set()
-            if any(not call.begun for call in calls):
+            if self._beginning or any(not call.begun for call in calls):
                 time.sleep(0.001)
             else:
                 time.sleep(NETWORK if self._network else AGAIN)
             if not self._over:
+                self._main = activity.of_thread(main_thread().native_id or get_native_id())
                 signal.pthread_kill(main_thread().ident or get_ident(), SIGNAL)
 
     def _wake(self, _: int, frame: FrameType | None) -> None:
@@ -248,6 +332,8 @@ class Threads:
         in_vain, before = 0, self._interrupted
         network = self._network and not _imports(frame)
         self._interrupted += 1
+        away = self._main  # what the processor did, and does again after this
+        self._away.append(away)
         try:
             while (self._calls or before or network) and in_vain < IN_VAIN:
                 now, before = self._turns.now, 0
@@ -259,6 +345,7 @@ class Threads:
                 in_vain = in_vain + 1 if self._turns.now == now else 0
         finally:
             self._interrupted -= 1
+            self._away.remove(away)
 
 
 class ThreadCall:
@@ -274,25 +361,22 @@ class ThreadCall:
         The script's that calls.
     work : callable
         Does it.
-
-    Attributes
-    ----------
-    begun : bool
-        Whether it is being done.
-    done : threading.Event
-        Set when it has been.
     """
 
     def __init__(self, owner: Processor, kind: str, frame: FrameType, work: Callable[[], Any]):
         self.owner, self.kind, self.frame, self.work = owner, kind, frame, work
-        self.begun = False
+        self.thread: int = get_ident()
+        """Thread that calls."""
+        self.begun: bool = False
+        """True if the call has begun."""
         self.account: Account | None = None
         """The account of the line that calls, from then on."""
-        self.done = Event()
+        self.done: Event = Event()
+        """Flag that is set at the end of the call."""
         self.value: Any = None
-        """What it has returned or raised."""
+        """Return value of the call."""
         self.error: Exception | None = None
-        """See `value`."""
+        """Exception that the call raised; None without one."""
 
 
 def _dismiss(thread: Thread) -> None:

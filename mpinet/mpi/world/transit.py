@@ -47,15 +47,6 @@ class Transit:
         Bytes of a packet; None: every message is one.
     metered : bool
         Whether hops are counted by link and account.
-
-    Attributes
-    ----------
-    now : int
-        Steps since the beginning.
-    counts : bool
-        Whether messages under way are counted by the step after which they set out.
-    arrivals : Arrivals
-        What messages have cost that arrived on this rank.
     """
 
     def __init__(
@@ -66,7 +57,8 @@ class Transit:
         packet: int | None,
         metered: bool = False,
     ):
-        self.arrivals = Arrivals()
+        self.arrivals: Arrivals = Arrivals()
+        """Costs of the messages that arrived on this rank."""
         self._machine = machine
         self._contexts = contexts
         ways = _routing(machine.topology, routing)
@@ -75,10 +67,12 @@ class Transit:
             if metered
             else Router(machine, ways, payload_words=len(WORDS), keep=True, checked=False)
         )
-        """What moves the keys."""
+        """Router of the messages' keys."""
         self._packet = packet
-        self.now = 0
-        self.counts = False
+        self.now: int = 0
+        """Steps since the beginning."""
+        self.counts: bool = False
+        """True if messages under way are counted by the step after which they set out."""
         self._born: dict[int, int] = {}
         self._keys = 0
         self._bodies: dict[int, Message] = {}

@@ -35,24 +35,16 @@ An exchange takes half of the steps; but each message costs the host some micros
 
 
 class Pattern(Enum):
-    """Targets of collectives' messages.
-
-    Attributes
-    ----------
-    TREE
-        Along the machine's own broadcast tree.
-    EXCHANGE
-        To the partners whose ranks differ in one bit, where all members get the result.
-    BINOMIAL
-        Along the binomial tree over ranks.
-    DIRECT
-        From the root to all others, and from all others to the root.
-    """
+    """Targets of collectives' messages."""
 
     TREE = "tree"
+    """Pattern along the machine's own broadcast tree."""
     EXCHANGE = "exchange"
+    """Exchange with the partners whose ranks differ in one bit, if all members get the result."""
     BINOMIAL = "binomial"
+    """Pattern along the binomial tree over ranks."""
     DIRECT = "direct"
+    """Messages from the root to all others, and from all others to the root."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,16 +52,16 @@ class Tree:
     """A broadcast tree, as this rank's processors know it."""
 
     parents: Ints
-    """Who informs each processor, by slot; -1 for the root. Shape (hosted,)."""
+    """Parent that informs each processor, by slot; -1 for the root. Shape (hosted,)."""
     begin: Ints
-    """Where the children of the processor in a slot begin. Shape (hosted + 1,)."""
+    """First index in `informed` of the children of each slot's processor. Shape (hosted + 1,)."""
     informed: Ints
     """The children, in the order in which they are informed."""
     below: Ints
     """Processors of each child's subtree, itself included."""
     walk: Ints
-    """On the root's rank all processors, each before its subtree, and the subtree of the child that
-    is informed last before all others'. Shape (processors,) or (0,)."""
+    """All processors on the root's rank, each before its subtree. The subtree of the child that is
+    informed last comes first. Shape (processors,) or (0,)."""
 
     def parent(self, slot: int) -> int:
         """Return the slot that informs the processor in a slot; -1 if none does."""
@@ -95,15 +87,11 @@ class Trees:
         What lets the network's rules be compiled while a script runs.
     pattern : Pattern, optional
         What all collectives use (default: what suits the network).
-
-    Attributes
-    ----------
-    pattern : Pattern or None
-        What all collectives use, if that has been said.
     """
 
     def __init__(self, machine: Machine, foundation: Foundation, pattern: Pattern | None = None):
-        self.pattern = pattern
+        self.pattern: Pattern | None = pattern
+        """Pattern of all collectives; None if the network decides."""
         self._foundation = foundation
         self.wanted: dict[int, list[Processor]] = {}
         """Roots of trees that are not there yet, each with the processors that wait for it."""

@@ -43,20 +43,6 @@ class Turns:
         Notes how processors end.
     own : iterable of str
         Installed packages that every processor loads for itself.
-
-    Attributes
-    ----------
-    numbers : sequence of (int or None)
-        The processors' numbers by slot; None for switches.
-    running : int
-        Processors that have not ended.
-    rounds_in_vain : int
-        How many of the last rounds have had polls and no progress.
-    now : int
-        Steps of the machine before this round.
-    outside, hoping : int
-        Processors that have waited in this round for something outside of MPI, and those of them
-        that need not do so in vain.
     """
 
     current: Processor
@@ -65,24 +51,32 @@ class Turns:
     """Raises an error where an event cannot happen that a processor is about to wait for; None as
     long as nothing has failed."""
     privacy: Privacy
-    """What processors have of their own; there from the first turn on."""
+    """Modules, streams and settings that processors have of their own; set at the first turn."""
+    outside: int
+    """Processors that have waited in this round for something outside of MPI."""
+    hoping: int
+    """Processors among `outside` that need not wait in vain."""
 
     def __init__(
         self, numbers: Sequence[int | None], exits: Exits, own: Iterable[str] = ()
     ) -> None:
-        self.numbers = numbers
+        self.numbers: Sequence[int | None] = numbers
+        """The processors' numbers by slot; None for switches."""
         self.processors: list[Processor | None] = [
             None if number is None else Processor(number, slot)
             for slot, number in enumerate(numbers)
         ]
-        """By slot; None for switches and for those that have ended."""
-        self.running = len(self.processors) - self.processors.count(None)
+        """Processor in each slot; None for switches and for processors that have ended."""
+        self.running: int = len(self.processors) - self.processors.count(None)
+        """Processors that have not ended."""
         self.ready: list[Processor] = []
-        """Those that are, in the order of their turns."""
+        """Processors that are ready to run, in the order of their turns."""
         self.polling: list[Processor] = []
-        """See `ready`."""
-        self.rounds_in_vain = 0
-        self.now = 0
+        """Processors that poll, in the order of their turns."""
+        self.rounds_in_vain: int = 0
+        """Number of the last rounds with polls and without progress."""
+        self.now: int = 0
+        """Steps of the machine before this round."""
         self.outside = self.hoping = 0
         self.doubts = None
         self._exits = exits
@@ -296,13 +290,20 @@ class Turns:
             self.ready.append(owner)
 
     def wait(self, event: Event) -> None:
-        """Block the running processor until an event has happened."""
+        """Block the running processor until an event has happened.
+
+        The event is the caller's from then on. A request that one call of a thread begins is
+        completed by another call, which runs in a fiber of its own.
+        """
         if not event.done:
+            event.owner = self.current
             self.sleep(event)
 
     def wait_any(self, events: tuple[Event, ...]) -> None:
         """Block the running processor until one of several events has happened."""
         if not any(event.done for event in events):
+            for event in events:
+                event.owner = self.current
             self.sleep(events)
 
     def poll(self) -> None:

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TextIO
 
+from mpinet.errors import Deadlock, ProgramError
 from mpinet.machine import Machine
 from mpinet.mpi.world import deadlock
 from mpinet.mpi.world.accounts import Accounts
@@ -24,13 +25,14 @@ from mpinet.mpi.world.foundation import Foundation
 from mpinet.mpi.world.logged_mail import LoggedMail
 from mpinet.mpi.world.mail import Mail
 from mpinet.mpi.world.metering import Waits
-from mpinet.mpi.world.mismatch import Calls
+from mpinet.mpi.world.mismatch import Calls, unequal
 from mpinet.mpi.world.onesided import OneSided
 from mpinet.mpi.world.orders import Orders
 from mpinet.mpi.world.processor import Processor
 from mpinet.mpi.world.recovery import Recovery
 from mpinet.mpi.world.shaken import ShakenMail
 from mpinet.mpi.world.threads import Threads
+from mpinet.mpi.world.timedloops import in_timed_loop
 from mpinet.mpi.world.transit import Transit
 from mpinet.mpi.world.trees import Pattern, Trees
 from mpinet.mpi.world.turns import POLLS_A_ROUND, Turns
@@ -39,7 +41,13 @@ PATIENCE = 100
 """Rounds in which processors poll in vain before they are starved."""
 
 LOOKS = 10_000
-"""Looks, a millisecond apart, for what a thread calls, or clients, while all processors wait."""
+"""Looks, a millisecond apart, for clients while all processors wait."""
+
+LOOKS_AT_LOCKS = 20
+"""Looks at threads of which each waits for a lock: one may just be about to release another's."""
+
+LOOKS_AT_SLEEPERS = 600_000
+"""Looks at threads and child processes that wait for something outside of MPI."""
 
 POLLS_IN_VAIN = 20_000_000
 """Polls in vain of all processors together before they are starved, however few the rounds."""
@@ -51,7 +59,7 @@ class Totals(NamedTuple):
     sent: int
     """Messages that set out in this step."""
     under_way: int
-    """Those, and the ones that are under way already."""
+    """Messages in flight, those that set out in this step included."""
     to_self: int
     """Messages that processors have sent to themselves."""
     polling: int
@@ -63,17 +71,18 @@ class Totals(NamedTuple):
     unsettled: int
     """Lines printed and failures."""
     asked: int
-    """How often processors have asked for the time."""
+    """Number of times that processors have asked for the time."""
     filed: int
-    """What processors want of files."""
+    """Wishes of processors at files."""
     undecided: int
-    """What has to be decided when nobody goes on."""
+    """Decisions to make when all processors are blocked."""
     computing: int
     """Threads that may yet call."""
     outside: int
     """Processors that wait for others outside of MPI."""
     hoping: int
-    """Those of them that do not wait for clients alone, and others who let these have a turn."""
+    """Processors among `outside` that do not wait for clients alone, and others that let these have
+    a turn."""
     old: int
     """Messages that keep processors from knowing of a failure."""
 
@@ -110,26 +119,10 @@ class World:
         The step before which a processor fails.
     own : iterable of str
         Installed packages that every processor loads for itself, beside those that reach mpi4py.
-
-    Attributes
-    ----------
-    size : int
-        Processors.
-    turns : Turns
-        Who runs.
-    transit : Transit
-        Messages under way.
-    desk : Desk
-        Keeps processors left free, and names of ports.
-    recovery : Recovery
-        Failed processors, and who goes on without them.
-    one_sided : OneSided
-        Locks and conflicts of windows.
-    filing : Filing
-        What they want of files.
-    waits : Waits or None
-        Steps in calls, where these are metered.
     """
+
+    size: int
+    """Number of processors."""
 
     def __init__(
         self,
@@ -151,31 +144,38 @@ class World:
         self.size = size = machine.topology.hosts
         self.contexts = Contexts(size, places, spare)
         self.collectives = Calls()
-        self.one_sided = OneSided()
+        self.one_sided: OneSided = OneSided()
+        """Locks and conflicts of windows."""
         self.accounts = Accounts(machine.transport.rank, machine.transport.size)
         self.exits = Exits(machine, out)
         nodes = machine.nodes.tolist()
         numbers = [node if node < size else None for node in nodes]
-        self.turns = Turns(numbers, self.exits, own)
+        self.turns: Turns = Turns(numbers, self.exits, own)
+        """Scheduler of this rank's processors."""
         self.turns.leave_free(set(self.contexts.spare))
         between = self.turns, self.contexts, self.exits, synchronous
         if arrivals is not None:
             self.mail: Mail = ShakenMail(*between, arrivals)
-            """What they send and receive."""
+            """Mail of this rank's processors."""
         else:
             self.mail = Mail(*between) if compute is None else LoggedMail(*between, compute)
-        self.desk = Desk(self.turns, self.mail, self.contexts)
-        self.transit = Transit(machine, self.contexts, routing, packet, metered)
+        self.desk: Desk = Desk(self.turns, self.mail, self.contexts)
+        """Desk that keeps free processors and names of ports."""
+        self.transit: Transit = Transit(machine, self.contexts, routing, packet, metered)
+        """Messages in flight."""
         calls = machine.trace.calls if machine.trace else None
-        self.waits = Waits(calls) if metered else None
+        self.waits: Waits | None = Waits(calls) if metered else None
+        """Steps in calls; None if these are not metered."""
         self.recorded = self.waits or calls
         whole = self.turns, self.mail, self.contexts, self.transit
-        self.recovery = Recovery(*whole, faults or {})
+        self.recovery: Recovery = Recovery(*whole, faults or {})
+        """Failed processors, and agreements without them."""
         self.clock = Clock(self.turns, self.mail, self.transit)
         self.threads = Threads(self.turns, self.exits, self.accounts)
-        self.filing = Filing(machine, self.turns)
+        self.filing: Filing = Filing(machine, self.turns)
+        """Wishes of processors at files."""
         self._foundation = Foundation(self.turns)
-        self._looks = 0
+        self._looks = self._still = 0
         self.trees = Trees(machine, self._foundation, pattern)
 
     def run(self, program: Callable[[Processor], None]) -> None:
@@ -211,6 +211,20 @@ class World:
                 pass
         finally:
             sys.modules["__main__"] = main
+
+    def require_matching_collectives(self) -> None:
+        """Refuse collectives that did not match although no processor waits (collective).
+
+        Raises
+        ------
+        ProgramError
+            Members of a communicator have called different collectives, or not all of them one.
+        """
+        living = [one for one in self.turns.processors if one is not None]
+        lines = unequal(self.machine, self.contexts, self.collectives, living)
+        if lines and not self.recovery.faults:
+            text = "No processor waits, but they have called collectives that do not match:"
+            raise ProgramError("\n".join([text, *lines]))
 
     def end(self) -> None:
         """Stop those who have not come to their end, and give back what scripts have hidden."""
@@ -272,7 +286,8 @@ class World:
             return True
         if not total.under_way:
             return self._nothing_moves(total)
-        self.turns.rounds_in_vain = self._looks = 0
+        self.turns.rounds_in_vain = self._looks = self._still = 0
+        self.threads.moved()
         self.clock.move()
         self.mail.deliver(*self.transit.advance(self.mail.collect(), total.sent, total.under_way))
         return True
@@ -280,6 +295,9 @@ class World:
     def _nothing_moves(self, total: Totals) -> bool:
         """Tell what it is that no message is under way: idle time, polls, a deadlock or the end."""
         turns = self.turns
+        if total.to_self:
+            self._looks = self._still = 0
+            self.threads.moved()
         if total.running and self.recovery.learns:
             return True
         if total.undecided and not total.to_self:
@@ -289,28 +307,64 @@ class World:
             turns.rounds_in_vain = 0
             self.clock.idle()
             return True
-        if total.hoping:
-            self._looks = 0
         others = total.computing or total.outside or total.hoping
-        if total.running and others and self._looks < LOOKS:
-            self._looks += 1
-            time.sleep(0.001)
+        if total.running and others and self._looks_again(total):
             return True
         in_vain = 0 if total.to_self else turns.rounds_in_vain + (total.polling > 0)
         turns.rounds_in_vain = in_vain
         polls = in_vain * total.polling * POLLS_A_ROUND
         starved = in_vain > PATIENCE or polls > POLLS_IN_VAIN
         if total.running and (starved or not total.polling):
+            if self._looks_again(total):
+                return True
             if self.recovery.idle():
                 turns.rounds_in_vain = 0
                 return True
-            here = [processor for processor in turns.processors if processor is not None]
-            now = self.transit.now
-            deadlock.name_holders(self.machine, self.contexts, self.one_sided, here)
-            deadlock.explain(
-                self.machine, self.contexts, self.collectives, here, now, total.polling
-            )
+            text = self._explanation(total)
+            if self._looks >= LOOKS_AT_SLEEPERS:
+                text += f"\nWhat might help has done nothing for {LOOKS_AT_SLEEPERS // 1000} s."
+            raise Deadlock(text)
         return total.running > 0
+
+    def _explanation(self, total: Totals) -> str:
+        """Return why processors wait, the same text on all ranks (collective)."""
+        here = [processor for processor in self.turns.processors if processor is not None]
+        now = self.transit.now
+        deadlock.name_holders(self.machine, self.contexts, self.one_sided, here)
+        return deadlock.explanation(
+            self.machine, self.contexts, self.collectives, here, now, total.polling
+        )
+
+    def _looks_again(self, total: Totals) -> bool:
+        """Return whether something outside of MPI may let a processor go on (collective)."""
+        with_children = total.polling + total.outside > 0
+        own_computing, own_waiting = self.threads.at_work(with_children)
+        polling = [one for one in self.turns.ready if one.awaited is None]
+        own_waiting += any(in_timed_loop(one.thread.gr_frame) for one in polling)
+        computing, waiting = self.machine.sum(own_computing, own_waiting)
+        if total.hoping:
+            self._looks = 0
+        if waiting and not computing and self._looks == LOOKS:
+            self._warn(total)
+        if total.hoping or computing or waiting:
+            self._still = 0
+            is_over = self._looks >= LOOKS_AT_SLEEPERS
+        else:  # a thread that waits for a lock may get it from one that has been looked at before
+            self._still += 1
+            is_over = self._still > (LOOKS_AT_LOCKS if total.computing else 0)
+            is_over = is_over and (not total.outside or self._looks >= LOOKS)
+        self._looks += not computing
+        if not is_over:
+            time.sleep(0.001)
+        return not is_over
+
+    def _warn(self, total: Totals) -> None:
+        """Tell that nothing moves, though something may yet help (collective)."""
+        text = self._explanation(total)
+        self.exits.warn(
+            f"mpinet: nothing has moved for {LOOKS // 1000} s. A thread, a child or a clock "
+            f"may still help, so the run goes on; Ctrl-C ends it.\n{text}\n"
+        )
 
     def tree(self, root: int) -> Any:
         """The machine's broadcast tree from a processor; blocks until it is there."""

@@ -31,7 +31,7 @@ class GraphFormat(Format):
     read: Callable[[bytes], Any]
     """Reads the bytes into a graph."""
     ordered: bool = False
-    """Whether nodes are numbered in the order of the file."""
+    """True if nodes are numbered in the order of the file."""
 
 
 def _networkx_reader(name: str) -> Callable[[bytes], Any]:

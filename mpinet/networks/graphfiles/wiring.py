@@ -28,7 +28,7 @@ class Wiring:
         import networkx
 
         self.graph: networkx.MultiGraph = networkx.MultiGraph()
-        """What has been read."""
+        """Graph that was read."""
         self._ignored = dict[str, dict[str, None]]()
         self._links = 0  # networkx counts them one by one
 

@@ -55,17 +55,18 @@ class Phase:
     name: str
     """``D0``, ``X1``, ``Y1``, .."""
     steps: int
-    """Its length."""
+    """Length of the phase, in steps."""
     lo: int
-    """Phases of the nodes that act."""
+    """First phase of the nodes that act: a node informed in phase p acts if p = `sigma` or `lo` <=
+    p < this phase."""
     sigma: int
-    """See `lo`."""
+    """Further phase whose nodes act; `NOBODY` for none."""
     port: int = NOBODY
-    """As in a phase's record."""
+    """Cross port that the nodes send on; `NOBODY` in a phase along a factor."""
     factor: int = NOBODY
-    """See `port`."""
+    """Record of the factor whose lines the nodes serve; `NOBODY` in a phase over a cross port."""
     source: int = 0
-    """See `port`."""
+    """Place in the factor of the nodes at which the lines start."""
 
 
 def broadcast_schedule(topology: Topology, levels: Levels, root: int) -> Schedule:

@@ -41,17 +41,16 @@ class Census:
     """The extremes over all ordered pairs of different nodes."""
 
     pairs: int
-    """How many there are."""
+    """Number of ordered pairs."""
     lost: Measured
-    """For each of `KINDS` the number, and the first pair that has it, unless the number is 0:
-    routes that do not arrive; hops of the longest route; the most edges besides H and the diagonal,
-    of all routes, and of those of subcase 1a by traversal 2."""
+    """Number of routes that do not arrive, and the first such pair."""
     longest: Measured
-    """See `lost`."""
+    """Hops of the longest route, and the first pair with it."""
     walked: Measured
-    """See `lost`."""
+    """Most edges of a route besides H and the diagonal, and the first pair with so many."""
     turned: Measured
-    """See `lost`."""
+    """Most edges besides H and the diagonal of a route of subcase 1a by traversal 2, and the first
+    pair with so many."""
 
 
 @remembered(most=4)

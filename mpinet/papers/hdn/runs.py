@@ -76,13 +76,13 @@ class Runs:
     """The extremes of broadcasts from several roots, each with the first root that has it."""
 
     steps: Measured
-    """Length of the shortest and of the longest schedule."""
+    """Length of the shortest schedule, in steps."""
     most_steps: Measured
-    """See `steps`."""
+    """Length of the longest schedule, in steps."""
     last: Measured
-    """Earliest and latest step in which the last node was informed."""
+    """Earliest step in which the last node was informed."""
     most_last: Measured
-    """See `last`."""
+    """Latest step in which the last node was informed."""
     most_ended: Measured
     """Latest step in which any node, informed or not, received something."""
     fewest_informed: Measured
@@ -90,9 +90,9 @@ class Runs:
     messages: Measured
     """Most messages."""
     sent: Measured
-    """Most messages that a node sent, and received, in a step."""
+    """Most messages that a node sent in a step."""
     received: Measured
-    """See `sent`."""
+    """Most messages that a node received in a step."""
     again: Measured
     """Most messages to nodes that had one already."""
 

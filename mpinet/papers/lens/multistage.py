@@ -25,7 +25,7 @@ class Box:
     row: int
     """Digits left of its processors' dots."""
     processors: tuple[int, ...]
-    """Its processors."""
+    """Processors of the box."""
     lower: tuple[int, ...]
     """The busses that they share, in the order of their places."""
     own: tuple[int, ...]

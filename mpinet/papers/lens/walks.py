@@ -38,10 +38,11 @@ class Moves:
     """The neighbours and busses of each processor; -1 = none."""
 
     right: Matrix
-    """The processor one to the right or left, by the digit that the crossing writes. Type: ndarray
-    of int64, shapes (N, R) and (N, S)."""
+    """Processor one to the right, by the digit that the crossing writes. Type: ndarray of int64,
+    shape (N, R)."""
     left: Matrix
-    """See `right`."""
+    """Processor one to the left, by the digit that the crossing writes. Type: ndarray of int64,
+    shape (N, S)."""
     own: Ints
     """The bus to the right. Shape (N,)."""
     lower: Matrix

@@ -41,13 +41,13 @@ class Demand(NamedTuple):
     """Promise of a collective."""
 
     collective: str
-    """Its name."""
+    """Name of the collective."""
     size: int
     """Bytes of a vector."""
     places: Ints
-    """Where its processors are. Shape (processors,)."""
+    """Node of each processor in the network. Shape (processors,)."""
     root: int = 0
-    """The one that it begins or ends at, if it has one."""
+    """Root of the collective; 0 if it has no root."""
 
     @property
     def blocks(self) -> Ints:

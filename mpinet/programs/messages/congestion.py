@@ -24,18 +24,17 @@ class Counted(NamedTuple):
     """Steps and rounds of a pattern."""
 
     steps: int
-    """Sums over its exchanges of their most hops and of their busiest links' blocks, and how many
-    exchanges there are."""
+    """Sum of the most hops in each exchange."""
     rounds: int
-    """See `steps`."""
+    """Sum of the blocks on the busiest link in each exchange."""
     exchanges: int
-    """See `steps`."""
+    """Number of exchanges."""
     most_hops: int
     """Hops of the farthest message."""
     link: tuple[int, int]
-    """The link that carries most in all exchanges, and how many blocks it does."""
+    """Ends of the link that carries most blocks over all exchanges."""
     carried: int
-    """Blocks that it carries, each of its parallel links."""
+    """Blocks on that link, or on each of its parallel links."""
 
 
 def joined(topology: Topology) -> tuple[Topology, tuple[int, ...]]:

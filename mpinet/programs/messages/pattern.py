@@ -28,18 +28,18 @@ class Round(NamedTuple):
     """Transfers of one round: each has a sender, a receiver, and ranges of blocks."""
 
     senders: Ints
-    """Who sends to whom. Shape (transfers,)."""
+    """Sender of each transfer. Shape (transfers,)."""
     receivers: Ints
-    """See `senders`."""
+    """Receiver of each transfer. Shape (transfers,)."""
     owners: Ints
-    """Of each range the transfer, the first block, and how many; behind the last block of all comes
-    the first one. The owners ascend. Shape (ranges,)."""
+    """Transfer of each range of blocks, ascending. Shape (ranges,)."""
     first: Ints
-    """See `owners`."""
+    """First block of each range. Shape (ranges,)."""
     width: Ints
-    """See `owners`."""
+    """Number of blocks of each range; the first block follows the last one. Shape (ranges,)."""
     add: bool = False
-    """Whether the receiver combines what comes with what it has; else it takes it in its place."""
+    """True if the receiver combines the incoming blocks with its own; otherwise they replace its
+    own."""
 
     def back(self) -> Round:
         """Return the round that goes the other way, and combines."""
@@ -65,14 +65,14 @@ class Pattern:
     """A collective as rounds of transfers."""
 
     processors: int
-    """How many take part."""
+    """Number of processors that take part."""
     streams: Sequence[Sequence[Round]]
     """Parts that do not wait for one another, such as two trees; each has rounds. In a stream what
     a processor does in a round waits for what it does in the one before."""
     blocks: int = 1
-    """How many blocks all vectors have together."""
+    """Number of blocks of all vectors together."""
     vectors: int = 1
-    """How many vectors these are; each is as long as said, and cut into equal blocks."""
+    """Number of vectors. All have the same length, and each is cut into equal blocks."""
 
     @property
     def messages(self) -> int:
@@ -107,15 +107,15 @@ class Written(NamedTuple):
     """A program made of a pattern, and what its operations carry."""
 
     program: Program
-    """Its operations; a segment of a stream has a tag of its own."""
+    """Program of the pattern's operations; a segment of a stream has a tag of its own."""
     segments: Ints
-    """Of each operation where it comes from. Shape (operations,)."""
+    """Segment that each operation carries. Shape (operations,)."""
     streams: Ints
-    """See `segments`."""
+    """Stream of each operation. Shape (operations,)."""
     rounds: Ints
-    """See `segments`."""
+    """Round of each operation. Shape (operations,)."""
     transfers: Ints
-    """See `segments`."""
+    """Transfer of each operation. Shape (operations,)."""
 
 
 def written(pattern: Pattern, size: int, segment: int | None = None, name: str = "") -> Written:

@@ -53,9 +53,9 @@ class Found(NamedTuple):
     places: Ints
     """The network's processor for each of the program's. Shape (processors,)."""
     time: int
-    """The program's time there, and where each is in the place of its number."""
+    """Time of the program in these places."""
     start: int
-    """See `time`."""
+    """Time of the program with each processor in the place of its number."""
 
 
 def search_places(

@@ -21,15 +21,15 @@ class Line(NamedTuple):
     """A statement of the script."""
 
     kind: int
-    """`CALC`, `SEND` or `RECV`, and its time or bytes."""
+    """Kind of statement: `CALC`, `SEND` or `RECV`."""
     amount: int
-    """See `kind`."""
+    """Time of a `CALC`, bytes of a `SEND` or `RECV`."""
     needs: Sequence[int] = ()
     """Statements that it requires."""
     off: int = ANY
-    """How far off the other processor is, and in which digit of its number, from 1 on."""
+    """Distance to the other processor along one digit of its number."""
     way: int = 0
-    """See `off`."""
+    """Digit of the other processor's number that differs, from 1."""
 
 
 def halo(

@@ -293,7 +293,7 @@ class Algorithm(NamedTuple):
     make: Callable[[int], Pattern]
     """Makes the pattern for so many processors."""
     source: str
-    """Who describes it."""
+    """Publication that describes the algorithm."""
 
 
 THAKUR = "Thakur, Rabenseifner, Gropp 2005"

@@ -32,9 +32,9 @@ class Roots(NamedTuple):
     """The roots exp(-2 pi sqrt(-1) k / 2^(j+1)) for k = 0..2^j-1, see `root`."""
 
     fine: Array
-    """Those of k < f, a power of two. Type: ndarray of complex128, shape (f,)."""
+    """Roots of k < f, for a power f of two. Type: ndarray of complex128, shape (f,)."""
     coarse: Array
-    """Those of the multiples of f. Type: ndarray of complex128, shape (2^j / f,)."""
+    """Roots of the multiples of f. Type: ndarray of complex128, shape (2^j / f,)."""
 
 
 def unit_roots(j: int) -> Roots:

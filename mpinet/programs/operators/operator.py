@@ -33,11 +33,11 @@ class Pass:
     kind: str
     """``"ascend"``: dimensions low, .., high-1; ``"descend"``: high-1, .., low."""
     low: int
-    """The range of dimensions, 0 <= low <= high <= q."""
+    """Lowest dimension of the sweep, 0 <= low <= high."""
     high: int
-    """See `low`."""
+    """First dimension above the sweep, low <= high <= q."""
     oper: Oper
-    """As `Operator.oper`."""
+    """Function that computes the new states, see `Operator.oper`."""
 
     @property
     def dimensions(self) -> range:
@@ -105,7 +105,7 @@ class Operator:
     """
 
     name: str = ""
-    """What it goes by in results."""
+    """Name of the operator in results."""
     dtype: np.dtype[Any] = np.dtype(np.int64)
     """The elements' states."""
     kinds: ClassVar[tuple[str, ...]] = KINDS

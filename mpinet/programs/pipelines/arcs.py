@@ -17,20 +17,21 @@ class Ends(NamedTuple):
     """Ends of the arcs: who sends to whom, and the arcs of each place by either end."""
 
     tail: Ints
-    """The ends of each arc, and the steps that it takes. Shape (a,)."""
+    """Place at which each arc begins. Shape (a,)."""
     head: Ints
-    """See `tail`."""
+    """Place at which each arc ends. Shape (a,)."""
     takes: Ints
-    """See `tail`."""
+    """Steps that each arc takes. Shape (a,)."""
     out_begin: Ints
-    """The arcs out of place u: ``out[out_begin[u] : out_begin[u + 1]]``. Shape (places + 1,) and
-    (a,)."""
+    """First index in `out` of the arcs out of each place: ``out[out_begin[u] : out_begin[u + 1]]``
+    for place u. Shape (places + 1,)."""
     out: Ints
-    """See `out_begin`."""
+    """Arcs, by the place at which they begin. Shape (a,)."""
     in_begin: Ints
-    """The arcs into it, likewise. Shape (places + 1,) and (a,)."""
+    """First index in `into` of the arcs into each place: ``into[in_begin[u] : in_begin[u + 1]]``
+    for place u. Shape (places + 1,)."""
     into: Ints
-    """See `in_begin`."""
+    """Arcs, by the place at which they end. Shape (a,)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,13 +43,13 @@ class Arcs:
     """
 
     size: int
-    """Nodes, and processors among them."""
+    """Number of nodes."""
     hosts: int
-    """See `size`."""
+    """Number of processors."""
     links: bool
-    """Whether there are links, and places are nodes."""
+    """True for a network of links, in which places are nodes."""
     ends: Ends
-    """Of the arcs. Parallel links are arcs of their own, loops none."""
+    """Ends of the arcs. Parallel links are separate arcs; loops have none."""
     port: Ints
     """The senders' ports; none of arcs over busses. Shape (a,)."""
 

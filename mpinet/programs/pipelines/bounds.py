@@ -262,7 +262,7 @@ class Pieces:
     """Pieces that single nodes cut off from a root, or from each other."""
 
     lists: Adjacency
-    """Of the network."""
+    """Adjacency lists of the network."""
     hosts: int
     """Nodes from here on are switches."""
     root: int | None

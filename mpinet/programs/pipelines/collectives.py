@@ -47,14 +47,14 @@ class PipelineResult(CollectiveResult):
     """Result of a collective of many items."""
 
     items: int
-    """Items: of the root, of everybody (gossip), or to be combined."""
+    """Items of the root or of each processor (gossip), or items to combine."""
     rate: Fraction | None
-    """Items a step beyond which none can come in the long run; None on networks that are too large
-    for its search."""
+    """Upper bound of the items per step in the long run; None on networks that are too large for
+    its search."""
     informed: int
-    """Processors that ended with all that is meant for them."""
+    """Processors that ended with all items that are meant for them."""
     value: int | None
-    """Of a reduction: what item 0 came to."""
+    """Combined value of item 0 in a reduction; None for other collectives."""
 
 
 def move_items(
@@ -118,15 +118,18 @@ class Plan:
     """A collective of many items before it runs."""
 
     algorithm: str
-    """What found it."""
+    """Name of the search that found the schedule."""
     table: Timetable
-    """Who sends what."""
+    """Schedule of the collective."""
     items: int
-    """As of `PipelineResult`."""
+    """Items of the root or of each processor, or items to combine; see `PipelineResult`."""
     bound: Bound
     """Steps that nothing beats."""
     rate: Fraction | None
-    """As of `PipelineResult`."""
+    """Upper bound of the items per step in the long run; None on networks that are too large for
+    its search."""
+    skipped: tuple[str, ...] = ()
+    """Candidates that were not compared, because they would exceed the budget of work."""
 
 
 def plan(
@@ -182,7 +185,7 @@ def plan(
     else:
         table = _table(machine, collective, _turned_round(machine, way), items, root)
         table = replace(table, add=_combines(topology, table, way))
-    return Plan(way.algorithm, table, items, bound, rate)
+    return Plan(way.algorithm, table, items, bound, rate, way.skipped)
 
 
 MOST_ROWS = 2**20
@@ -242,7 +245,7 @@ def _everywhere(
         way, back = _there_and_back(machine, arcs, items, bound, algorithm, switches)
         table = _table(machine, "allreduce", way, items)
         add = (np.arange(len(table)) < back) & _combines(topology, table, way)
-        found = Plan(way.algorithm, replace(table, add=add), items, bound, rate)
+        found = Plan(way.algorithm, replace(table, add=add), items, bound, rate, way.skipped)
         if algorithm or way.steps <= max(bound, items * combining_gossip_bound(machine)):
             return found
     along = exchanged(topology, arcs, machine.model, bound)
@@ -257,7 +260,8 @@ def _everywhere(
     ):
         return found
     assert along is not None
-    return Plan(DIMENSIONS, _along(machine, along, items), items, bound, rate)
+    skipped = () if algorithm else found.skipped
+    return Plan(DIMENSIONS, _along(machine, along, items), items, bound, rate, skipped)
 
 
 def _along(machine: Machine, along: Exchanged, items: int) -> Timetable:
@@ -317,25 +321,33 @@ def _there_and_back(
     topology, model, half = machine.topology, machine.model, -(-bound // 2)
     turning, spreading = behavior("allreduce", switches), behavior("broadcast", switches)
     best: tuple[Spread, Spread] | None = None
+    skipped, refused = [], None
     names = [algorithm] if algorithm else offered(topology, model, True, turning)
     for name in names:
         through = topology.links and topology.size > topology.hosts and name in (PATHS, TREES)
         one = name == TREES and not through
         sources = np.zeros(items, np.int64) if one else shares(topology, items)
-        back = forth = spread(topology, arcs, model, sources, half, name, True, turning)
-        if not topology.links or through:
-            way = None if through else name
-            forth = spread(topology, arcs, model, sources, 0, way, switches=spreading)
+        try:
+            back = forth = spread(topology, arcs, model, sources, half, name, True, turning)
+            if not topology.links or through:
+                way = None if through else name
+                forth = spread(topology, arcs, model, sources, 0, way, switches=spreading)
+        except TooLarge as error:
+            skipped.append(name)
+            refused = error
+            continue
         if best is None or back.steps + forth.steps < sum(way.steps for way in best):
             best = back, forth
         if back.steps <= half:
             break
-    assert best is not None
+    if best is None:
+        assert refused is not None
+        raise refused
     back, forth = _turned_round(machine, best[0]), best[1]
     later = forth.rows + np.array([back.steps, 0, 0, 0])
     rows = np.concatenate([back.rows, later])
     channels = np.concatenate([back.channels, forth.channels])
-    return Spread(back.algorithm, rows, channels), len(back.rows)
+    return Spread(back.algorithm, rows, channels, tuple(skipped)), len(back.rows)
 
 
 def _table(
@@ -374,6 +386,7 @@ def _played(
         short == 0,
         items=planned.items,
         rate=planned.rate,
+        skipped=planned.skipped,
         informed=machine.topology.hosts - short,
         value=value,
     )

@@ -21,11 +21,11 @@ class Demand:
     """A collective of a group."""
 
     collective: str
-    """Its name."""
+    """Name of the collective."""
     members: Ints
-    """Its processors on the fabric, the root first if it has one. Shape (k,)."""
+    """Processors of the group on the fabric, the root first if there is one. Shape (k,)."""
     items: int
-    """As of `move_items`; 1 where there are no items."""
+    """Number of items, as in `move_items`; 1 for a collective without items."""
 
     def entering(self, inside: Ints, root_inside: Flags) -> Ints:
         """Return how many messages have to enter parts, at least.

@@ -253,11 +253,6 @@ class Sums:
     ----------
     size : int
         Processors.
-
-    Attributes
-    ----------
-    step : int
-        Steps so far.
     """
 
     def __init__(self, size: int):
@@ -266,8 +261,9 @@ class Sums:
         self._came: list[list[tuple[int, int, int]]] = [[(0, u, 1 << u)] for u in range(size)]
         self._bits = 0
         self.rows: list[tuple[int, int, int, int, int]] = []
-        """As of `Exchanged`."""
-        self.step = 0
+        """Rows of the schedule, as in `Exchanged`."""
+        self.step: int = 0
+        """Steps so far."""
 
     @property
     def complete(self) -> bool:

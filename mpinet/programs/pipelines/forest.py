@@ -39,16 +39,16 @@ class Sends(NamedTuple):
     """Messages between processors, by item and receiver."""
 
     parent: Table
-    """Who sends each item to each processor; -1 at the root. Shape (items, hosts)."""
+    """Processor that sends each item to each processor; -1 at the root. Shape (items, hosts)."""
     way: Table
     """Way by which it comes. Shape (items, hosts)."""
     turn: Ints
-    """When each item's turn is among those of its tree, in 64ths of a step. Shape (items,)."""
+    """Turn of each item among those of its tree, in 64ths of a step. Shape (items,)."""
     begin: Ints
-    """Pairs of nodes that way k leads over: ``wires[begin[k] : begin[k + 1]]``. Shape (ways + 1,)
-    and (w,)."""
+    """First index in `wires` of each way: way k is ``wires[begin[k] : begin[k + 1]]``. Shape (ways
+    + 1,)."""
     wires: Ints
-    """See `begin`."""
+    """Pairs of nodes along each way. Shape (w,)."""
 
 
 def packed_trees(arcs: Arcs, sources: Ints) -> Forest:

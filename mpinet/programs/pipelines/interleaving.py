@@ -25,9 +25,10 @@ class Party:
     place: Ints
     """The number on the fabric of each of its nodes. Shape (N,)."""
     algorithm: str
-    """What found its schedule."""
+    """Name of the search that found the schedule."""
     table: Timetable
-    """That schedule, in the group's own numbers and steps, in order; rows have their ports."""
+    """Schedule of the collective, in the group's own numbers and steps, in order; rows have their
+    ports."""
     bound: Bound
     """Steps that it cannot beat alone."""
 

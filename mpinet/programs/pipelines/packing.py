@@ -28,13 +28,13 @@ class Forest:
     steps: int
     """Steps after which links have carried enough: no fewer are possible."""
     roots: Ints
-    """The root of each tree, and how many items go down it. Shape (t,)."""
+    """Root of each tree. Shape (t,)."""
     numbers: Ints
-    """See `roots`."""
+    """Number of items that go down each tree. Shape (t,)."""
     parents: Table
-    """From which processor each one gets them; -1 at the root. Shape (t, hosts)."""
+    """Parent of each processor in each tree; -1 at the root. Shape (t, hosts)."""
     ways: Ways
-    """As `Ways`: each pair of processors has enough for all trees."""
+    """Ways between pairs of processors, see `Ways`; each pair has enough for all trees."""
 
 
 def pack(wide: Table, weights: Ints) -> Forest:

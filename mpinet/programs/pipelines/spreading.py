@@ -11,7 +11,7 @@ in what is turned round. Every rank finds the same schedule.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import get_args
 
 import numpy as np
@@ -53,11 +53,13 @@ class Spread:
     """Spread of items: who sends which one to whom, and when."""
 
     algorithm: str
-    """What found it."""
+    """Name of the search that found the schedule."""
     rows: Ints
     """Step, sender, receiver and item, by step. Nobody gets an item twice. Shape (k, 4)."""
     channels: Ints
     """The senders' ports, -1 for any that leads there; or the busses. Shape (k,)."""
+    skipped: tuple[str, ...] = ()
+    """Algorithms that were not tried to the end, because they would take too long."""
 
     @property
     def steps(self) -> int:
@@ -192,6 +194,7 @@ def spread(
     if topology.hosts == 1:
         return Spread(names[0], np.empty((0, 4), np.int64), np.empty(0, np.int64))
     best: Spread | None = None
+    skipped: list[str] = []
     for name in names:
         if name == PATHS:
             found = _paths(arcs, sources, bound, model.send == 1, single)
@@ -201,7 +204,9 @@ def spread(
             found = _WAYS[name](topology, arcs, sources, bound)
         else:
             found = _over_busses(name, topology, sources, bound, single)
-        if found is not None and (best is None or found.steps < best.steps):
+        if found is None:
+            skipped.append(name)
+        elif best is None or found.steps < best.steps:
             best = found
         if best is not None and best.steps <= bound:
             break
@@ -211,7 +216,7 @@ def spread(
             "take too long to find: give fewer items or a smaller network"
             f"{', or let switches combine' if PATHS in names and single else ''}."
         )
-    return best
+    return replace(best, skipped=tuple(skipped))
 
 
 def _rarest(topology: Topology, arcs: Arcs, sources: Ints, bound: int) -> Spread | None:

@@ -14,28 +14,28 @@ class Rehearsal:
     """Work of one rank of a machine in a program."""
 
     rank: int
-    """The rank that was played, and of how many."""
+    """Number of the rehearsed rank."""
     ranks: int
-    """See `rank`."""
+    """Number of ranks."""
     processors: int
-    """How many it hosts."""
+    """Number of processors on the rank."""
     steps: int
     """Steps of the machine."""
     messages: int
-    """What the rank sends to processors of other ranks in all steps together."""
+    """Messages that the rank sends to processors of other ranks in all steps."""
     bytes: int
-    """See `messages`."""
+    """Bytes of these messages."""
     all_messages: int
-    """What all ranks send one another."""
+    """Messages that all ranks send to processors of other ranks."""
     all_bytes: int
-    """See `all_messages`."""
+    """Bytes of these messages of all ranks."""
     partners: int
     """Other ranks that it sends to."""
     computing: float
     """Seconds of this process for the rank's own part."""
     modelled: tuple[str, ...] = ()
-    """What rests on a model of other ranks, or on a sample of them: attributes, and ``memory`` for
-    what this process needs."""
+    """Names of the attributes that rest on a model of other ranks or on a sample of them;
+    ``memory`` is this process's need."""
 
 
 @dataclass(frozen=True)

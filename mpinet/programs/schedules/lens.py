@@ -47,9 +47,9 @@ class Sweep:
     work: Pass
     """The pass."""
     registers: Array
-    """What this rank's processors have. Shape (registers, processors)."""
+    """States in this rank's processors. Shape (registers, processors)."""
     to_the_right: bool
-    """Whether elements cross to the right."""
+    """True if elements cross to the right."""
 
     @property
     def ascends(self) -> bool:

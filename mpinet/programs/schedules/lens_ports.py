@@ -27,17 +27,19 @@ class RowPorts:
         Has p = q.
     nodes : ndarray of int64, shape (k,)
         The processors.
-
-    Attributes
-    ----------
-    rows, words, digits : ndarray of int64, shape (k,)
-        Row, word, and digit number `row` of the word: the one in which siblings differ.
     """
+
+    rows: Ints
+    """Row of each processor. Shape (k,)."""
+    words: Ints
+    """Word of each processor. Shape (k,)."""
 
     def __init__(self, lens: LensNetwork, nodes: Ints):
         self._radix, self._level = lens.radices[0], lens.level
         self.rows, self.words = np.divmod(nodes, self._radix**self._level)
-        self.digits = self._digit(self.words, self.rows)
+        self.digits: Ints = self._digit(self.words, self.rows)
+        """Digit number `row` of each processor's word: the digit in which siblings differ. Shape
+        (k,)."""
         has_own = lens.completed | (self.rows < self._level - 1)
         has_owners = lens.completed | (self.rows > 0)
         self._lower = np.where(has_own, self._radix, 0)

@@ -40,11 +40,6 @@ class Pipeline(PassSchedule):
         Processors in a line: 2^r.
     rounds, exchanges : int
         Iterations of step 2, and how many of them have an exchange.
-
-    Attributes
-    ----------
-    places : ndarray of int64, shape (processors,)
-        The places of this rank's processors in their lines.
     """
 
     def __init__(self, machine: Machine, length: int, rounds: int, exchanges: int):
@@ -55,7 +50,8 @@ class Pipeline(PassSchedule):
         self.low_dimensions = length.bit_length() - 1
         self.one_port = is_one_port(machine)
         self.moves = Moves(machine, self.name)
-        self.places = self.place(machine.nodes)
+        self.places: Ints = self.place(machine.nodes)
+        """The places of this rank's processors in their lines. Shape (processors,)."""
         self.index = self.element(machine.nodes, self.places)
         self._rounds, self._exchanges = rounds, exchanges
         self._lines = Lines(machine, self.moves, self.place)

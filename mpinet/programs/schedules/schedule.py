@@ -39,8 +39,8 @@ class PassSchedule(ABC):
     instance: Ints | int = 0
     """The sets of the elements of `index`, from 0. Shape (k,), or int."""
     astray: int = 0
-    """Of the states that were looked at (see `witness`), those on this rank that were not what
-    their processors make of their own and of what they received."""
+    """Number of wrong states among the witnessed ones on this rank (see `witness`). A wrong state
+    differs from what its processor computes from its own and the received state."""
 
     def __init__(self, machine: Machine):
         self.machine = machine

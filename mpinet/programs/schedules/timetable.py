@@ -36,38 +36,42 @@ class Timetable:
     """The rows of a schedule, and what they are for."""
 
     collective: str
-    """What they bring about: ``"broadcast"``, ``"scatter"``, ``"gossip"`` and so on."""
+    """Name of the collective that the rows carry out: ``"broadcast"``, ``"scatter"``, ``"gossip"``
+    and so on."""
     processors: int
-    """How many there are: senders and receivers may be switches behind them, too."""
+    """Number of processors. Senders and receivers may also be switches, numbered behind the
+    processors."""
     step: Ints
-    """One message a row; steps count from 1. Rows of equal step, sender and bus are one
-    transmission. Shape (k,)."""
+    """Step of each row's message, from 1. Rows of equal step, sender and bus are one transmission.
+    Shape (k,)."""
     sender: Ints
-    """See `step`."""
+    """Sender of each row. Shape (k,)."""
     receiver: Ints
-    """See `step`."""
+    """Receiver of each row. Shape (k,)."""
     chunk: Ints
-    """See `step`."""
+    """Chunk that each row carries; see `chunks`. Shape (k,)."""
     chunks: int = 1
     """Chunks in a unit. Broadcast, reduce, allreduce: chunk 0..chunks-1; gossip, scatter, gather,
     reducescatter: owner*chunks + j; exchange: (source*processors + target)*chunks + j."""
     root: int | None = None
-    """Of a collective that has one."""
+    """Root of the collective; None if it has no root."""
     bus: Ints | None = None
     """The bus that a row goes over; `ANY_BUS` on links. Shape (k,)."""
     port: Ints | None = None
     """The sender's port, where parallel links have to be told apart; -1 for any. Shape (k,)."""
     add: Flags | None = None
-    """Which rows add the sender's sum to the receiver's instead of copying it. Shape (k,)."""
+    """True for rows that add the sender's sum to the receiver's instead of copying it. Shape
+    (k,)."""
     since: Ints | None = None
-    """Of rows that add: the sum of what has come to the sender in this step or later, but from the
-    receiver; its own came in step 0. `WHOLE` for all that it has. Shape (k,)."""
+    """For rows that add: first step of the contributions to send. The sum has all that came to the
+    sender since then, except from the receiver. The sender's own contribution came in step 0;
+    `WHOLE` sends all. Shape (k,)."""
     ports: str | None = field(default=None, kw_only=True)
     """The port model that it is for, ``"one"`` or ``"all"``."""
     network: str | None = field(default=None, kw_only=True)
-    """The network that it was made for."""
+    """Name of the network that the schedule is for."""
     edges_sha256: str | None = field(default=None, kw_only=True)
-    """See `network`."""
+    """SHA-256 of that network's edges, in hexadecimal."""
 
     def __len__(self) -> int:
         return len(self.step)
@@ -139,18 +143,15 @@ class Part:
     timetable : Timetable
         The same on all ranks.
 
-    Attributes
-    ----------
-    index : ndarray of int64, shape (m,)
-        Which of the timetable's rows, by step, sender, receiver, chunk.
-    slots, ports : ndarray of int64, shape (m,)
-        The senders' slots and ports.
-
     Raises
     ------
     UsageError
         A row goes between two that are no neighbours; it names step, sender and receiver.
     """
+
+    index: Ints
+    """Rows of the timetable with senders on this rank, by step, sender, receiver, chunk. Shape
+    (m,)."""
 
     def __init__(self, machine: Machine, timetable: Timetable):
         slots = machine.slots(timetable.sender)
@@ -158,8 +159,11 @@ class Part:
         rows = timetable if len(mine) == len(timetable) else timetable.rows(mine)
         order = rows.order()
         self.index, rows = mine[order], rows.rows(order)
-        self.slots = slots[self.index]
-        self.ports = ports_of(machine.topology, rows)
+        self.slots: Ints = slots[self.index]
+        """Slots of the senders. Shape (m,)."""
+        self.ports: Ints = ports_of(machine.topology, rows)
+        """Ports of the senders. Shape (m,)."""
+        """Ports of the senders. Shape (m,)."""
         self._require_ports(machine, rows)
         self._begin = np.searchsorted(rows.step, np.arange(1, timetable.last + 2))
 

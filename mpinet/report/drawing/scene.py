@@ -41,17 +41,17 @@ class Scene:
     points: Points
     """Places of the nodes, and behind them of the busses, if there are any. Shape (N, 2)."""
     hosts: int
-    """The first nodes are processors, the others up to `nodes` switches; then come busses."""
+    """Number of processors; the first points are processors."""
     nodes: int
-    """See `hosts`."""
+    """Number of processors and switches; switches follow the processors, then come busses."""
     links: Ints
     """Lines: links, or a processor and a bus it is on. Shape (L, 2)."""
     bends: Floats
-    """As `mpinet.report.lines.bends`. Shape (L,)."""
+    """Curvature of each link, see `mpinet.report.lines.bends`. Shape (L,)."""
     stubs: Points
-    """As `mpinet.report.lines.stubs`. Shape (L, 2)."""
+    """Ends of links that are drawn as two stubs, see `mpinet.report.lines.stubs`. Shape (L, 2)."""
     kinds: Ints
-    """As `mpinet.report.lines.kinds_of_links`. Shape (L,)."""
+    """Kind of each link, see `mpinet.report.lines.kinds_of_links`. Shape (L,)."""
     loads: Ints | None = None
     """Messages over each link: the more loaded direction; over each bus. Shape (L,)."""
     routes: list[list[int]] = field(default_factory=list)

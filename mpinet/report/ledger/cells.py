@@ -22,20 +22,19 @@ class Cell:
     """A cell of a table, or a point of a figure's series."""
 
     row: str | float
-    """Its place: the labels of row and column; of a point the place on the horizontal axis, and the
-    series."""
+    """Label of the cell's row; for a point of a figure the place on the horizontal axis."""
     column: str
-    """See `row`."""
+    """Label of the cell's column; for a point of a figure the name of the series."""
     claim: str
     """The id of its claim."""
     relation: str
     """The relation that has to hold between the two values."""
     printed: Any
-    """The two values."""
+    """Value that the paper prints."""
     measured: Any
-    """See `printed`."""
+    """Value that was measured."""
     agrees: bool
-    """Whether the relation holds."""
+    """True if the relation holds."""
 
     @property
     def sign(self) -> str:

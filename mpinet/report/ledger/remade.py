@@ -20,9 +20,9 @@ class Place:
     """Place on the page at which a claim is shown again."""
 
     anchor: str
-    """The table's anchor, and what the link is called."""
+    """Anchor of the table on the page."""
     name: str
-    """See `anchor`."""
+    """Text of the link to the table."""
 
 
 def link(claim: str) -> str:

@@ -25,11 +25,11 @@ class Item:
     paper: Paper
     """The paper."""
     name: str
-    """What it is asked for by: ``table-5``, ``figure-3``."""
+    """Name of the item on the command line: ``table-5``, ``figure-3``."""
     tables: tuple[PaperTable | MeasuredTable, ...]
-    """Its tables: by the paper's formulas, and as measured."""
+    """Tables of the item: by the paper's formulas, and as measured."""
     plots: tuple[Plot, ...]
-    """Its pictures."""
+    """Pictures of the item."""
 
     @property
     def title(self) -> str:

@@ -34,9 +34,9 @@ class Places:
     """Nodes of a page, and where they stand."""
 
     groups: Ints
-    """What each node is shown as, 0..G-1. Shape (N,)."""
+    """Group that each node is shown in, 0..G-1. Shape (N,)."""
     points: Points
-    """Places. Shape (G, 2)."""
+    """Position of each group. Shape (G, 2)."""
     grid: Topology | None = None
     """The network of these places, if links that close its rings are shown as stubs."""
 

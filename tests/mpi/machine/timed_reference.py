@@ -95,9 +95,9 @@ class Flat:
 class Routed:
     """Links of classes: `hop` and `byte` by the addresses of their ends."""
 
-    def __init__(self, topology, hop, byte):
+    def __init__(self, topology, hop, byte, routing=None):
         self.topology, self.hop_of, self.byte_of = topology, hop, byte
-        self.routing, self.kinds = topology.routing(), kind_of(topology)
+        self.routing, self.kinds = topology.routing(routing), kind_of(topology)
 
     def kind(self, node, other):
         return self.kinds(self.topology.address(node), self.topology.address(other))

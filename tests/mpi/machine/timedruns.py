@@ -37,7 +37,7 @@ def noted_run(text, mapping="blocks", half=False, noted=True, **setting):
     topology = mpinet.open(on or f"complete:{max(2, program.processors)}")
     hosting = None if mapping == "blocks" else placement.scattered(topology, 7)
     machine = Machine(topology, "all", transport(), hosting)
-    routing = topology.routing() if on else None
+    routing = topology.routing(setting.get("routing")) if on else None
     return TimedRun(machine, program, costs_of(setting, half), routing, noted).run()
 
 
@@ -56,7 +56,7 @@ def referred(text, half=False, **setting):
     else:
         topology = mpinet.open(setting["on"])
         kind = Shared if half or not topology.links else Routed
-        network = kind(topology, setting["hop"], setting["byte"])
+        network = kind(topology, setting["hop"], setting["byte"], setting.get("routing"))
     costs = {name: setting[name] for name in "ogGOS"}
     return play(text, network, setting["mode"], **costs)
 

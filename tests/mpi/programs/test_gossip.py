@@ -1,5 +1,6 @@
 """All-to-all broadcast: everybody has every item, in the steps of closed forms or brute force."""
 
+from contextlib import suppress
 from itertools import cycle
 
 import networkx
@@ -10,14 +11,16 @@ from serial.machine.outcome import moves_of, together
 
 import mpinet
 from mpinet import Machine
-from mpinet.errors import ModelViolation, UsageError
+from mpinet.errors import ModelViolation, TooLarge, UsageError
 from mpinet.machine.model import PortModel
 from mpinet.machine.trace import Trace
 from mpinet.machine.transport import Local
 from mpinet.networks.graph import from_networkx
 from mpinet.networks.routing import path
+from mpinet.programs import fewest
 from mpinet.programs.collective import items
 from mpinet.programs.gossip import ItemSets, gossip
+from mpinet.programs.pipelines.collectives import move_items
 
 CYCLES = """complete:1 complete:2 ring:7 hypercube:4 torus:3x5 torus:2x3x5 ccc:3 ccc:4 gmn:3,12
 chordalring:16,5 mesh:3x4 debruijn:4 ring:3*mesh:3x3 mesh:3x3*complete:2 sth:2,3 hdn:2x3,super=0.1
@@ -39,7 +42,7 @@ def test_rotation_takes_one_step_for_every_other_processor(name, mapping):
 
 @pytest.mark.parametrize("name", ["complete:2", "ring:7", "ring:8", "torus:3x3"])
 def test_with_all_ports_rotation_goes_both_ways(name):
-    result = gossip(machine_of(name, "all"))
+    result = gossip(machine_of(name, "all"), "cycle")
     size = mpinet.open(name).size
     assert result.steps == -(-(size - 1) // 2)
     assert result.messages == size * (size - 1)
@@ -213,11 +216,64 @@ def test_matchings_are_for_one_port_of_full_duplex():
         gossip(machine_of("petersen", PortModel(1, 1, True)), "matching")
 
 
-def test_the_rarest_are_taken_over_all_ports_where_there_are_no_switches():
-    with pytest.raises(UsageError, match="uses all ports: give --ports all"):
-        gossip(machine_of("petersen", "one"), "rarest")
-    with pytest.raises(UsageError, match="no gossip 'rarest'"):
-        gossip(machine_of("fattree:2,2", "all"), "rarest")
+def test_the_rarest_are_taken_over_all_ports():
+    for algorithm in ("rarest", "trees"):
+        with pytest.raises(UsageError, match="uses all ports: give --ports all"):
+            gossip(machine_of("petersen", "one"), algorithm)
+    with pytest.raises(UsageError, match="no gossip 'paths'"):
+        gossip(machine_of("petersen", "all"), "paths")
+
+
+NAMED = """cycle tree rarest matching paths trees translations""".split()
+
+CHOSEN = """petersen mesh:3x3 mesh:5x4 torus:4x4 debruijn:4 shuffleexchange:3 twistedtorus:8x4
+fattree:2,2 dgx1 dgxh100:2 mi250:1 rail:4,2 hammingmesh:2,2,2,2""".split()
+
+
+@pytest.mark.costly
+@pytest.mark.parametrize("ports", ["one", "all"])
+@pytest.mark.parametrize(("name", "mapping"), list(zip(CHOSEN, cycle(MAPPINGS), strict=False)))
+def test_no_named_algorithm_takes_fewer_steps_than_the_default(name, mapping, ports):
+    topology, steps = mpinet.open(name), {}
+    for algorithm in NAMED:
+        with suppress(UsageError):
+            steps[algorithm] = gossip(Machine(topology, ports, Local()), algorithm).steps
+    found = gossip(machine_of(topology, ports, mapping=mapping_of(topology, mapping)))
+    assert (found.correct, found.skipped) == (True, ())
+    assert found.lower_bound <= found.steps == steps[found.algorithm] == min(steps.values())
+    assert {each.steps for each in everyone(found)} == {found.steps}
+
+
+@pytest.mark.costly
+@pytest.mark.parametrize("ports", ["one", "all"])
+@pytest.mark.parametrize("name", CHOSEN)
+def test_one_item_takes_no_more_steps_than_two(name, ports):
+    one = gossip(machine_of(name, ports))
+    assert one.steps <= move_items(machine_of(name, ports), "gossip", 2).steps
+    once, twice = (move_items(machine_of(name, ports), "allreduce", items) for items in (1, 2))
+    assert once.steps <= twice.steps
+
+
+def test_boxes_and_twisted_tori_gossip_in_few_steps_by_default():
+    # Each message passes a switch: no schedule takes fewer than 2 steps.
+    assert gossip(machine_of("dgxh100:1", "all")).steps == 2
+    # 127 items come over 6 links, one each a step.
+    assert gossip(machine_of("twistedtorus:4x4x8", "all")).steps == -(-127 // 6)
+
+
+def test_a_candidate_beyond_the_budget_is_skipped_and_named(monkeypatch):
+    monkeypatch.setattr(fewest, "MOST_WORK", 0)
+    found = gossip(machine_of("torus:4x4", "all"))
+    assert (found.algorithm, found.steps) == ("cycle", 8)
+    assert found.skipped == ("translations", "rarest", "trees")
+
+
+def test_an_allreduce_whose_trees_take_too_long_goes_by_paths():
+    with pytest.raises(TooLarge, match="would take too long to find"):
+        move_items(machine_of("dgxh100:8", "all"), "allreduce", 64, algorithm="trees")
+    found = move_items(machine_of("dgxh100:8", "all"), "allreduce", 64, operator="sum")
+    assert (found.algorithm, found.correct, found.skipped) == ("paths", True, ("trees",))
+    assert found.lower_bound <= found.steps
 
 
 def test_a_missing_or_a_wrong_item_is_noticed():

@@ -560,6 +560,58 @@ def test_collectives_that_do_not_match_are_an_error_that_names_both_lines(
     assert re.search(told[1], calls[0]) and re.search(told[0], calls[1])
 
 
+ROOTS = [f"bcast with root {root}" for root in range(5)]
+
+UNNOTICED = {
+    "comm.bcast(rank, root=rank % 2)": ROOTS[:2],
+    "comm.bcast(rank, root=rank)": ROOTS,
+    "if rank < 2: comm.bcast(0)": ["bcast with root 0", "3 of 5 members have not called it"],
+    "if rank == 1: comm.Ibarrier()": ["Ibarrier", "4 of 5 members have not called it"],
+    "comm.Ibcast(np.zeros(3), root=rank // 3)": [
+        "Ibcast with root 0",
+        "Ibcast with root 1",
+    ],
+    "part = comm.Split(rank // 3); part.bcast(0, root=part.rank); part.Free()": ROOTS[:3],
+    "comm.Barrier(); comm.bcast(0, root=rank % 2); comm.barrier()": ROOTS[:2],
+}
+
+
+@pytest.mark.parametrize("call", UNNOTICED)
+def test_collectives_that_differ_where_no_processor_waits_are_an_error_at_the_end(tmp_path, call):
+    script = f"""
+    for _ in range(3):
+        comm.allreduce(1)
+    say("end")
+    {call}
+    """
+    with pytest.raises(ProgramError, match="do not match") as caught:
+        played(tmp_path, "complete:5", script)
+    lines = (PRELUDE + dedent(script)).splitlines()
+    _, *told = str(caught.value).splitlines()
+    assert [line.partition(f":{lines.index(call) + 1}: ")[2] for line in told if "," in line] == [
+        words for words in UNNOTICED[call] if "members" not in words
+    ]
+    assert [line for line in told if "members" in line] == [
+        f"  {words}" for words in UNNOTICED[call] if "members" in words
+    ]
+
+
+@pytest.mark.parametrize("call", ["Bcast(room, 2)", "Ibcast(room, 2).Wait()"])
+def test_a_broadcast_of_fewer_bytes_than_a_member_has_is_an_error_at_the_end(tmp_path, call):
+    script = f"""
+    room = np.zeros(4 if rank == 2 else 8)
+    comm.{call}
+    comm.barrier()
+    """
+    with pytest.raises(ProgramError, match="do not match") as caught:
+        played(tmp_path, "complete:5", script)
+    line = (PRELUDE + dedent(script)).splitlines().index(f"comm.{call}") + 1
+    kind = call.partition("(")[0]
+    words = f"{kind} with root 2", f"{kind} with 64 bytes of room, 32 of them used"
+    told = str(caught.value).splitlines()[1:]
+    assert {one.partition(f"script.py:{line}: ")[2] for one in told} == set(words)
+
+
 def test_collectives_between_which_others_differ_are_no_mismatch(tmp_path):
     """Whoever does not come to a collective has not called another one."""
     script = """

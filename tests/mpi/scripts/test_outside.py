@@ -67,6 +67,7 @@ def test_a_processor_that_serves_nobody_while_others_wait_ends_the_run(
     tmp_path, monkeypatch, script, processor
 ):
     monkeypatch.setattr(world, "LOOKS", 300)
+    monkeypatch.setattr(world, "LOOKS_AT_SLEEPERS", 600)
     with pytest.raises(Deadlock, match="Starvation after step") as ended:
         played(tmp_path, "ring:3", script)
     lines = (tmp_path / "script.py").read_text().splitlines()

@@ -1,9 +1,13 @@
 """Calls of MPI that threads of scripts make: their processor does them, beside its script."""
 
+from textwrap import dedent
+
 import pytest
+from mpi.machine.ranks import everyone
 from mpi.scripts.playing import played
 
 from mpinet.errors import Deadlock, ProgramError
+from mpinet.mpi.world import world
 
 pytestmark = pytest.mark.mpi
 
@@ -177,3 +181,207 @@ def test_time_passes_for_threads_and_tasks_that_wait_for_it(tmp_path):
     said, _ = played(tmp_path, "complete:2", script)
     all_say = [("thread", True), ("pool", True), "own greenlet"]
     assert said == {0: [*all_say, ("task", True)], 1: all_say}
+
+
+GOES_ON = {
+    "sends to the processor itself": """
+        begun(lambda: comm.send("own", rank))
+        say(comm.recv(source=rank))
+    """,
+    "sends while its processor receives": """
+        begun(lambda: rank == 0 and comm.send("on", (rank + 1) % size))
+        say(comm.recv(source=(rank - 1) % size))
+        if rank:
+            comm.send("on", (rank + 1) % size)
+    """,
+    "waits in one call for what another has begun": """
+        def work():
+            request = comm.irecv(source=rank, tag=1)
+            comm.send("begun", rank, tag=2)
+            assert request.wait() == "come"
+            comm.send("on", rank, tag=3)
+
+        begun(work)
+        assert comm.recv(source=rank, tag=2) == "begun"
+        comm.send("come", rank, tag=1)
+        say(comm.recv(source=rank, tag=3))
+    """,
+    "waits for any of what its processor has begun": """
+        requests = [comm.irecv(source=rank, tag=tag) for tag in (1, 2)]
+
+        def work():
+            place, _ = MPI.Request.waitany(requests)
+            comm.send(place, rank, tag=3)
+
+        begun(work)
+        comm.send(None, rank, tag=2)
+        assert comm.recv(source=rank, tag=3) == 1
+        requests[0].Cancel()
+        requests[0].Wait()
+        say("on")
+    """,
+    "probes": """
+        def work():
+            comm.Probe(source=rank, tag=1)
+            message = comm.Mprobe(source=rank, tag=1)
+            comm.send(message.recv(), rank, tag=2)
+
+        begun(work)
+        begun(lambda: time.sleep(0.05) or comm.send("on", rank, tag=1))
+        say(comm.recv(source=rank, tag=2))
+    """,
+    "probes beside its processor, which takes the message": """
+        def work():
+            comm.Probe(tag=1)
+            comm.recv(tag=1)
+
+        begun(work)
+        begun(lambda: [time.sleep(0.02) or comm.send("on", rank, tag=1) for _ in range(2)])
+        comm.probe(tag=1)
+        say(comm.recv(tag=1))
+    """,
+    "sends synchronously and is answered": """
+        begun(lambda: comm.issend("on", rank).wait())
+        say(comm.recv(source=rank))
+    """,
+    "is a plain one": """
+        import _thread
+
+        _thread.start_new_thread(lambda: time.sleep(0.05) or comm.send("on", rank), ())
+        say(comm.recv(source=rank))
+    """,
+    "waits while its processor sleeps": """
+        thread = begun(lambda: comm.recv(source=(rank - 1) % size))
+        time.sleep(0.1 if rank else 2)
+        comm.send(None, (rank + 1) % size)
+        thread.join()
+        say("on")
+    """,
+    "waits while its processor computes": """
+        thread = begun(lambda: comm.recv(source=(rank - 1) % size))
+        end = time.monotonic() + (0 if rank else 2)
+        while time.monotonic() < end:
+            sum(range(1000))
+        comm.send(None, (rank + 1) % size)
+        thread.join()
+        say("on")
+    """,
+    "waits for a child process": """
+        import subprocess
+
+        def work():
+            subprocess.run(["sleep", "0.5"])
+            comm.send("on", rank)
+
+        begun(work)
+        say(comm.recv(source=rank))
+    """,
+    "is none, but a child process": """
+        import subprocess
+
+        child = subprocess.Popen(["sleep", "0.5"])
+        while child.poll() is None:
+            comm.iprobe()
+        comm.barrier()
+        say("on")
+    """,
+    "is none, but the time of a loop ends": """
+        end = time.monotonic() + 0.5
+        while time.monotonic() < end and not comm.iprobe():
+            pass
+        comm.barrier()
+        say("on")
+    """,
+    "asks until a time is over": """
+        from time import time as now
+
+        def work():
+            end = now() + 0.5
+            while not comm.iprobe(tag=1) and now() < end:
+                time.sleep(0.0001)
+            comm.send("on", rank, tag=2)
+
+        begun(work)
+        say(comm.recv(source=rank, tag=2))
+    """,
+    "serves all from a pool": """
+        from concurrent.futures import ThreadPoolExecutor
+
+        def serve():
+            for _ in range(size):
+                status = MPI.Status()
+                comm.recv(tag=1, status=status)
+                comm.ssend("on", status.source, tag=2)
+
+        if rank == 0:
+            begun(serve)
+        comm.ssend(None, 0, tag=1)
+        with ThreadPoolExecutor(1) as pool:
+            say(pool.submit(comm.recv, source=0, tag=2).result())
+    """,
+}
+
+
+@pytest.mark.parametrize("what", GOES_ON)
+def test_a_thread_that_helps_its_processor_is_no_deadlock(tmp_path, monkeypatch, what):
+    monkeypatch.setattr(world, "LOOKS", 100)
+    script = """
+        import threading, time
+
+        def begun(work):
+            thread = threading.Thread(target=work)
+            thread.start()
+            return thread
+    """
+    said, _ = played(tmp_path, "ring:3", dedent(script) + dedent(GOES_ON[what]))
+    assert all(len(words) == 1 for words in said.values()) and set(said) == {0, 1, 2}
+
+
+def test_a_loop_that_asks_without_a_time_ends_the_run_at_once(tmp_path, monkeypatch):
+    monkeypatch.setattr(world, "LOOKS_AT_SLEEPERS", 10**9)
+    script = """
+        import time
+
+        begun = time.monotonic()
+        while not comm.iprobe():
+            time.sleep(0.0001)
+    """
+    with pytest.raises(Deadlock, match="Starvation"):
+        played(tmp_path, "ring:3", script)
+
+
+LOCKED = """
+    import threading
+    from concurrent.futures import ThreadPoolExecutor
+
+    pool = ThreadPoolExecutor(2)
+    pool.submit(int).result()  # its worker waits for more
+    locked = threading.Lock()
+    locked.acquire()
+    threading.Thread(target=locked.acquire, daemon=True).start()
+    comm.recv(source=(rank + 1) % size)
+"""
+
+
+def test_threads_that_wait_for_locks_of_their_own_process_delay_no_deadlock(tmp_path, monkeypatch):
+    monkeypatch.setattr(world, "LOOKS_AT_SLEEPERS", 10**9)
+    with pytest.raises(Deadlock, match="in a cycle"):
+        played(tmp_path, "ring:3", LOCKED)
+
+
+def test_a_deadlock_beside_a_thread_that_sleeps_is_told_first_and_then_ends_the_run(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setattr(world, "LOOKS", 50)
+    monkeypatch.setattr(world, "LOOKS_AT_SLEEPERS", 200)
+    script = """
+        import threading, time
+
+        end = threading.Event()
+        threading.Thread(target=lambda: end.wait(60), daemon=True).start()
+        comm.recv(source=(rank + 1) % size)
+    """
+    with pytest.raises(Deadlock, match="What might help has done nothing") as ended:
+        played(tmp_path, "ring:3", script)
+    told = everyone(capsys.readouterr().err)[0]
+    assert "still help" in told and str(ended.value).splitlines()[1] in told

@@ -33,7 +33,8 @@ def algo(coll, gpus, loop, blocks, inplace=1):
         f'coll="{coll}" inplace="{inplace}">'
     ]
     for gpu in range(gpus):
-        lines.append(f'<gpu id="{gpu}" i_chunks="1" o_chunks="{gpus}" s_chunks="0">')
+        sizes = 'i_chunks="{0}" o_chunks="{0}" s_chunks="{0}"'.format(max(loop, gpus))
+        lines.append(f'<gpu id="{gpu}" {sizes}>')
         for number, (send, receive, steps) in enumerate(blocks[gpu]):
             lines.append(f'<tb id="{number}" send="{send}" recv="{receive}" chan="0">')
             lines += [*steps, "</tb>"]
@@ -91,12 +92,13 @@ def recursive_doubling(q):
 
 
 def all_pairs(n):
-    """Everybody sends its chunk to everybody, a block a peer."""
+    """Each GPU sends its chunk to all others, a block a peer, and copies it to its own output."""
     blocks = [
         [
             (p, p, [step(0, "s", ("i", 0), ("o", g)), step(1, "r", ("i", 0), ("o", p))])
-            for p in range(n)
             if p != g
+            else (-1, -1, [step(0, "cpy", ("i", 0), ("o", g))])
+            for p in range(n)
         ]
         for g in range(n)
     ]
@@ -104,13 +106,14 @@ def all_pairs(n):
 
 
 def all_pairs_allreduce(n):
-    """Everybody sends what it has to everybody, and adds up what has come."""
+    """Each GPU sends its input to all others, and then adds what has come to it."""
     blocks = []
     for g in range(n):
         peers = [p for p in range(n) if p != g]
         own = [(p, -1, [step(0, "s", ("i", 0), ("s", 0))]) for p in peers]
         own += [(-1, p, [step(0, "r", ("i", 0), ("s", at))]) for at, p in enumerate(peers)]
-        sums = [step(at, "re", ("s", at), ("i", 0), n - 1 + at, 0) for at in range(n - 1)]
+        sums = [step(at, "nop", ("i", 0), ("i", 0), at, 0, cnt=0) for at in range(n - 1)]
+        sums += [step(n - 1 + at, "re", ("s", at), ("i", 0), n - 1 + at, 0) for at in range(n - 1)]
         blocks.append([*own, (-1, -1, sums)])
     return algo("allreduce", n, 1, blocks)
 

@@ -198,7 +198,8 @@ def test_a_result_says_if_races_were_searched(tmp_path, capsys, monkeypatch):
     assert "races        none\n" in run_of(tmp_path, capsys, reading)[1]
     copies = [op("copy", [piece(turn)], [piece(0, "s")]) for turn in range(2)]
     racing = plan([[[copies[0]], [copies[1]]], [[]]])
-    assert run_of(tmp_path, capsys, racing)[0] == 2
+    status, said = run_of(tmp_path, capsys, racing)
+    assert (status, "both use s[0] of GPU 0" in said, "correct      NO" in said) == (1, True, True)
     monkeypatch.setattr(buffers, "MOST_CLOCKS", 0)
     status, said = run_of(tmp_path, capsys, racing)  # nobody looks
     assert (status, "races        not searched\n" in said) == (1, True), said
@@ -208,12 +209,8 @@ def faults():
     wait = op("wait", channels=[0])
     put = op("put", [piece(0)], [there(0)])
     unread = plan([[[op("put", [piece(0, "s")], [there(0)])]], [[]]])
-    copies = [op("copy", [piece(turn)], [piece(0, "s")]) for turn in range(2)]
-    racing = plan([[[copies[0]], [copies[1]]], [[]]])
     crossed = plan([[[wait, op("signal", channels=[0])]] for _ in range(2)])
     packets = plan([[[op("upkt", [piece(0, "s")], [piece(0)])]], [[]]], remote="s")
-    overtaken = plan([[[put]], [[copies[0]]]])
-    shared = plan([[[copies[0]], [op("copy", [piece(1)], [piece(0, "o")])]], [[]]])
     switch = plan([[[put]], [[]]])
     switch["gpus"][0]["channels"] = [{"channel_type": "switch", "rank_groups": []}]
     grouped = plan([[[put | {"tbg_info": {"tb_id": 0, "tbg_size": 2}}]], [[]]])
@@ -222,9 +219,7 @@ def faults():
     yield "crossed", crossed, "GPU 0 waits for ever"
     yield "packets", packets, "0 packets come to s[0]"
     yield "unread", unread, "ops[0]: GPU 0 takes s[0], and nothing is there"
-    yield "racing", racing, "threadblocks[0].ops[0] both use s[0] of GPU 0"
-    yield "shared", shared, "both use o[0] of GPU 0"
-    yield "overtaken", overtaken, "both use o[0] of GPU 1"
+    yield "outside", plan([[[op("copy", [piece(2)], [piece(0)])]], [[]]]), "of GPU 0 has 2 chunks"
     yield "switch", switch, "(NVLS), is no message between two GPUs"
     yield "group", grouped, "(tbg_info) are not read"
     yield "huge", huge, "size is a whole number 0..1048576"
@@ -246,6 +241,28 @@ def test_what_is_wrong_with_a_plan_is_said_where_it_is(tmp_path, capsys, name, d
     status, said = run_of(tmp_path, capsys, document)
     assert (status, "Traceback" in said) == (2, False)
     assert sentence in said
+
+
+def races():
+    """Plans of right data by some order, whose blocks race; and the sentence on the race."""
+    share = [[by_reading(gpu, gpu)] for gpu in range(2)]
+    copies = [op("copy", [piece(turn)], [piece(0, "s")]) for turn in range(2)]
+    again = op("copy", [piece(1)], [piece(1, "o")])
+    remote = op("get", [there(1)], [piece(0, "s")])
+    signals = [op("signal", channels=[0])]
+    late = op("wait", channels=[0])
+    shared = plan([[share[0][0], signals], [[*share[1][0], late]]])
+    shared["gpus"][0]["threadblocks"][1]["channels"][0]["channel_ids"] = [0]
+    yield plan([[*share[0], [copies[0]], [copies[1]]], share[1]]), "both use s[0] of GPU 0"
+    yield plan([[*share[0], [again]], share[1]]), "both use o[1] of GPU 0"
+    yield plan([[*share[0], [remote]], share[1]]), "both use o[1] of GPU 1"
+    yield shared, "both use the memory channel to 1 [0] of GPU 0"
+
+
+@pytest.mark.parametrize(("document", "sentence"), [*races()])
+def test_a_plan_whose_blocks_race_is_not_right(tmp_path, capsys, document, sentence):
+    status, said = run_of(tmp_path, capsys, document)
+    assert (status, sentence in said, "correct      NO" in said) == (1, True, True), said
 
 
 def test_a_plan_of_what_it_cannot_say_is_not_written(tmp_path, capsys):

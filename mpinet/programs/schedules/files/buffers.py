@@ -1,17 +1,26 @@
-"""Buffers of GPUs: what is in their places, who moves it, and whether nobody is in the way."""
+"""Buffers of GPUs: the content of their places, their final comparison, and data races."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from mpinet.base.arrays import Ints
 from mpinet.errors import UsageError
 from mpinet.programs.kinds import SUMS
-from mpinet.programs.schedules.files.schedulefile import Contents, ReadingOptions
+from mpinet.programs.schedules.chunks import needs
+from mpinet.programs.schedules.files.schedulefile import (
+    NO_RACE,
+    NOT_SEARCHED,
+    RIGHT,
+    Contents,
+    ReadingOptions,
+)
 from mpinet.programs.schedules.files.timing import Tasks, timed
 from mpinet.programs.schedules.timetable import Timetable
 
@@ -25,14 +34,17 @@ NAMES = {
 MOST_COUNT = 2**20
 """Most pieces that one operation moves."""
 
+BUFFERS = ("i", "o", "s")
+"""Names of a GPU's buffers: input, output and scratch."""
+
 Purpose = tuple[str, int, int, int | None]
 """Collective, processors, chunks of a unit, and root."""
 
-NO_RACE, NOT_SEARCHED = "none", "not searched"
-"""In place of a race."""
-
 MOST_CLOCKS = 2**27
-"""Bytes that the search for races takes at most; it is left out beyond."""
+"""Most bytes that the search for races holds at a time. A larger search is left out."""
+
+MOST_TICKS = 2**32
+"""Most entries of clocks that the search for races compares. A larger search is left out."""
 
 
 def name_of(collective: str) -> str:
@@ -41,10 +53,22 @@ def name_of(collective: str) -> str:
 
 
 class Piece(NamedTuple):
-    """Content of a place of a buffer: a chunk, and the set of those that are in its sum."""
+    """Content of a place of a buffer: a chunk, or a sum of contributions to it."""
 
     chunk: int
     givers: int
+    """Bits of the processors whose contributions are in it."""
+    fault: str = ""
+    """Sentence on the addition that spoiled it, if there is one."""
+
+    def plus(self, other: Piece, where: str) -> Piece:
+        """Return the sum with another piece; `where` names the addition."""
+        fault = self.fault or other.fault
+        if not fault and self.chunk != other.chunk:
+            fault = f"{where} adds chunk {other.chunk} to chunk {self.chunk}"
+        elif not fault and self.givers & other.givers:
+            fault = f"{where} adds a contribution to chunk {self.chunk} twice"
+        return Piece(self.chunk, self.givers | other.givers, fault)
 
 
 class Place(NamedTuple):
@@ -74,18 +98,46 @@ class Program:
     acts: list[Act] = field(default_factory=list)
     """One for each task."""
     begun: dict[tuple[int, int, int], int] = field(default_factory=dict)
-    """The first and the last task of (gpu, thread block, step)."""
+    """First task of each (gpu, thread block, step)."""
     last: dict[tuple[int, int, int], int] = field(default_factory=dict)
-    """See `begun`."""
+    """Last task of each (gpu, thread block, step)."""
     sent: dict[tuple[int, int, Any], list[int]] = field(default_factory=lambda: defaultdict(list))
-    """The tasks of each (sender, receiver, channel or tag), in order."""
+    """Sending tasks of each (sender, receiver, channel or tag), in order."""
     got: dict[tuple[int, int, Any], list[int]] = field(default_factory=lambda: defaultdict(list))
-    """See `sent`."""
+    """Receiving tasks of each (sender, receiver, channel or tag), in order."""
+    owners: dict[tuple[str, int, int, int], int] = field(default_factory=dict)
+    """Thread block of each (send or receive, sender, receiver, channel)."""
+    sizes: dict[tuple[int, str], int] = field(default_factory=dict)
+    """Places of each (gpu, buffer), as far as the file states them."""
+    spans: list[tuple[str, Place, Place, int]] = field(default_factory=list)
+    """First source, first target and length of each operation on several places."""
 
     def add(self, where: str, act: Act, ends: tuple[int, int] = (-1, -1), earliest: int = 1) -> int:
-        """Add a task."""
+        """Add a task; raise `UsageError` where a place is outside its buffer."""
+        for place in (act.source, act.target):
+            if place is not None:
+                self._require_inside(where, place)
         self.acts.append(act)
         return self.tasks.add(where, *ends, earliest=earliest)
+
+    def _require_inside(self, where: str, place: Place) -> None:
+        size = self.sizes.get((place.gpu, place.buffer))
+        if size is not None and not 0 <= place.offset < size:
+            raise UsageError(
+                f"{where} uses {place.buffer}[{place.offset}], and buffer {place.buffer} of GPU "
+                f"{place.gpu} has {size} chunks."
+            )
+
+    def overlap(self, home: Callable[[Place], Place]) -> str | None:
+        """Find an operation that writes what it reads for another place; return a sentence."""
+        for where, first, second, length in self.spans:
+            source, target = home(first), home(second)
+            if source[:2] == target[:2] and 0 < abs(source.offset - target.offset) < length:
+                return (
+                    f"{where} reads {length} chunks from {source.buffer}[{source.offset}] on, and "
+                    f"writes them from {target.buffer}[{target.offset}] on, in no stated order."
+                )
+        return None
 
     def meet(self, by: str) -> None:
         """Let the k-th send of a channel meet its k-th receive; `by` says what a channel is."""
@@ -99,54 +151,101 @@ class Program:
             for send, receive in zip(sent, got, strict=True):
                 self.tasks.after(receive, send)
                 self.acts[receive].partner = send
+            self._require_alike(sent, got)
+
+    def _require_alike(self, sent: list[int], got: list[int]) -> None:
+        """Raise `UsageError` where a send meets a receive of another number of chunks."""
+        where = self.tasks.where
+        counted = ([(each, len([*of])) for each, of in groupby(map(where.__getitem__, tasks))]
+                   for tasks in (sent, got))  # fmt: skip
+        for (send, some), (receive, others) in zip(*counted, strict=False):
+            if some != others:
+                raise UsageError(
+                    f"{send} sends a message of {some} chunks, and {receive} receives one of "
+                    f"{others}."
+                )
 
 
 def followed(
-    program: Program,
-    reading: ReadingOptions,
-    purpose: Purpose,
-    in_place: bool,
-    refusing: bool = True,
+    program: Program, reading: ReadingOptions, purpose: Purpose, modes: Sequence[bool]
 ) -> Contents:
-    """Time an algorithm's tasks, follow the pieces through the buffers, and look for races.
+    """Time an algorithm's tasks, follow pieces through the buffers, and judge the outputs.
 
     Parameters
     ----------
-    in_place : bool
-        Whether a GPU has one buffer for input and output.
-    refusing : bool
-        Whether a race is an error; else the contents tell it.
+    modes : sequence of bool
+        Each way in which the file may be used: whether input and output are one buffer. The rows
+        are those of the first way.
 
     Raises
     ------
     UsageError
-        Tasks wait for ever, race, or take what is not there.
+        Tasks wait for ever, or take data from an empty place.
     """
     steps, order = timed(program.tasks, reading)
-    name, gpus, per, root = purpose
-    rows = _follow(program, order, steps, purpose, in_place)
-    races = race_in(program, order, lambda at: real_place(at, name, per, in_place))
-    if refusing and races not in (NO_RACE, NOT_SEARCHED):
-        raise UsageError(races)
-    step, sender, receiver, chunk, add = np.array(rows, np.int64).reshape(-1, 5).T.copy()
-    sums, ends = add.astype(bool) if name in SUMS else None, (sender, receiver)
-    table = Timetable(name, gpus, step, *ends, chunk, per, root, add=sums)
-    return Contents(table, races=races)
+    found = [_contents(program, steps, order, purpose, in_place) for in_place in modes]
+    output = next((each.output for each in found if each.output != RIGHT), RIGHT)
+    races = next((each.races for each in found if each.races != NO_RACE), NO_RACE)
+    return replace(found[0], output=output, races=races)
 
 
-def _follow(
-    program: Program, order: list[int], steps: list[int], purpose: Purpose, in_place: bool
-) -> list[tuple[int, int, int, int, int]]:
-    """Return rows of step, sender, receiver, chunk, add."""
+def _contents(
+    program: Program, steps: list[int], order: list[int], purpose: Purpose, in_place: bool
+) -> Contents:
+    """Follow the pieces, with one buffer for input and output or with two."""
     name, gpus, per, root = purpose
-    buffers: dict[Place, Piece] = _inputs(name, gpus, per, root)
-    held = {(place.gpu, piece.chunk): piece.givers for place, piece in buffers.items()}
-    flying: dict[int, Piece] = {}
-    rows = {}
 
     def home(place: Place) -> Place:
         return real_place(place, name, per, in_place)
 
+    rows, buffers = _follow(program, order, steps, purpose, home)
+    step, sender, receiver, chunk, add = np.array(rows, np.int64).reshape(-1, 5).T.copy()
+    sums, ends = add.astype(bool) if name in SUMS else None, (sender, receiver)
+    table = Timetable(name, gpus, step, *ends, chunk, per, root, add=sums)
+    output = _judged(table, lambda place: buffers.get(home(place)))
+    races = program.overlap(home) or race_in(program, order, home)
+    return Contents(table, races=races, output=output)
+
+
+def _judged(table: Timetable, piece_at: Callable[[Place], Piece | None]) -> str:
+    """Compare final outputs with the collective's definition: `RIGHT`, or the first wrong place."""
+    everybody = (1 << table.processors) - 1
+    gpu, offset = -1, 0
+    owners, chunks = needs(table, np.arange(table.processors))
+    for owner, chunk in zip(owners.tolist(), chunks.tolist(), strict=True):
+        gpu, offset = owner, offset + 1 if owner == gpu else 0
+        piece = piece_at(Place(gpu, "o", offset))
+        whole = piece is not None and (table.collective not in SUMS or piece.givers == everybody)
+        if piece is None or piece.chunk != chunk or piece.fault or not whole:
+            return f"o[{offset}] of GPU {gpu} holds {_named(piece, table)}, not chunk {chunk}"
+    return RIGHT
+
+
+def _named(piece: Piece | None, table: Timetable) -> str:
+    """Name a wrong content of a place."""
+    if piece is None:
+        return "no data"
+    if piece.fault:
+        return f"a wrong sum ({piece.fault})"
+    if table.collective in SUMS and piece.givers != (1 << table.processors) - 1:
+        count = piece.givers.bit_count()
+        return f"a sum of chunk {piece.chunk} with {count} of {table.processors} contributions"
+    return f"chunk {piece.chunk}"
+
+
+def _follow(
+    program: Program,
+    order: list[int],
+    steps: list[int],
+    purpose: Purpose,
+    home: Callable[[Place], Place],
+) -> tuple[list[tuple[int, int, int, int, int]], dict[Place, Piece]]:
+    """Return rows of step, sender, receiver, chunk, add; and the final content of the places."""
+    name, gpus, per, root = purpose
+    buffers: dict[Place, Piece] = _inputs(name, gpus, per, root)
+    held = {(place.gpu, piece.chunk): piece.givers for place, piece in buffers.items()}
+    flying: dict[int, Piece] = {}
+    rows, same = {}, True
     buffers = {home(place): piece for place, piece in buffers.items()}
 
     def piece_at(place: Place | None, task: int) -> Piece:
@@ -166,37 +265,33 @@ def _follow(
         if act.kind == "send":
             assert act.source is not None
             piece = flying[task] = piece_at(act.source, task)
-            if name in SUMS and held.get((act.source.gpu, piece.chunk)) != piece.givers:
-                raise UsageError(
-                    f"{program.tasks.where[task]} sends chunk {piece.chunk} in step {steps[task]} "
-                    "as it was before more of it came, and a processor has one place for a chunk."
-                )
+            same &= held.get((act.source.gpu, piece.chunk)) == piece.givers
             continue
         assert act.target is not None
         piece = flying[act.partner] if act.kind == "receive" else piece_at(act.source, task)
         came = piece
         if act.adds or act.kind == "reduce":
             own = piece_at(act.source if act.adds else act.target, task)
-            if own.chunk != piece.chunk:
-                raise UsageError(
-                    f"{program.tasks.where[task]} adds chunk {piece.chunk} to chunk {own.chunk}."
-                )
-            piece = Piece(own.chunk, own.givers | piece.givers)
+            piece = own.plus(piece, program.tasks.where[task])
         buffers[home(act.target)] = piece
         if act.kind == "receive":
             gpu, send = act.target.gpu, act.partner
             mine = held.get((gpu, came.chunk), 0)
-            adds = act.adds or (name in SUMS and mine != 0 and mine & came.givers == 0)
+            adds = name in SUMS and mine & came.givers == 0
+            same &= adds or mine | came.givers == came.givers
             held[gpu, came.chunk] = mine | came.givers if adds else came.givers
             rows[send] = (
                 steps[send], program.tasks.sender[send], gpu, came.chunk, int(adds)
             )  # fmt: skip
-    return [rows[task] for task in sorted(rows)]
+    ordered = [rows[task] for task in sorted(rows)]
+    # A processor of the machine has one place for a chunk. Where a GPU keeps several sums of one,
+    # the machine only moves the messages.
+    return ordered if same else [(*row[:4], 0) for row in ordered], buffers
 
 
 def real_place(place: Place, name: str, per: int, in_place: bool) -> Place:
-    """Return where a place really is: with one buffer for both, in terms of the output."""
-    if not in_place or place.buffer not in "io" or name == "exchange":
+    """Return where a place really is, for input and output in one buffer or in two."""
+    if not in_place or place.buffer not in ("i", "o"):
         return place
     own = place.gpu * per
     if name in ("gossip", "gather") and place.buffer == "i":
@@ -235,38 +330,49 @@ def _accesses(act: Act) -> list[tuple[Place, bool]]:
 
 
 def race_in(program: Program, order: list[int], home: Callable[[Place], Place]) -> str:
-    """Find two tasks that use a place, of which one writes, while nothing orders them.
+    """Find two tasks that use the same place without an order, one of them writing.
 
-    Returns a sentence; `NO_RACE`; or `NOT_SEARCHED` where that would take too much memory.
+    Returns a sentence; `NO_RACE`; or `NOT_SEARCHED` where the search would take too much.
 
-    The tasks are dealt to chains, in which each one waits for the one before, such as those of a
-    thread block. A clock counts, for each task, the tasks of every chain that are done before it
-    begins.
+    The tasks are dealt to chains. Each task of a chain waits for the task before it, as in a thread
+    block. A clock counts, for each task, the tasks of every chain that are done before it begins. A
+    clock is dropped after the last task that waits for its task.
 
     Parameters
     ----------
     order : list of int
         The tasks as they are done.
     home : callable
-        The place that is meant by a place.
+        Returns the real place of a named place.
     """
     before = program.tasks.before
     chain, turn, lengths = _chains(before, order)
-    if len(order) * len(lengths) * 4 > MOST_CLOCKS:
+    if sum(map(len, before)) * len(lengths) > MOST_TICKS:
         return NOT_SEARCHED
-    clocks = np.zeros((len(order), len(lengths)), np.int32)
+    clocks: dict[int, Ints] = {}
+    left = [len(later) for later in program.tasks.then]
     users: dict[Place, list[tuple[int, bool]]] = defaultdict(list)
     for task in order:
+        clock = clocks[task] = np.zeros(len(lengths), np.int32)
+        if clock.nbytes * len(clocks) > MOST_CLOCKS:
+            return NOT_SEARCHED
         for earlier in before[task]:
-            np.maximum(clocks[task], clocks[earlier], out=clocks[task])
-        clocks[task, chain[task]] = turn[task]
+            np.maximum(clock, clocks[earlier], out=clock)
+            left[earlier] -= 1
+            if left[earlier] == 0:
+                del clocks[earlier]
+        clock[chain[task]] = turn[task]
         for named, writes in _accesses(program.acts[task]):
             place = home(named)
             for other, wrote in users[place]:
-                ordered = clocks[task, chain[other]] >= turn[other]
-                if (writes or wrote) and not ordered:
+                if (writes or wrote) and clock[chain[other]] < turn[other]:
                     return _race(program, task, other, place)
+            if writes:
+                # Every earlier user is ordered before this write: the write stands for all of them.
+                users[place].clear()
             users[place].append((task, writes))
+        if left[task] == 0:
+            del clocks[task]
     return NO_RACE
 
 

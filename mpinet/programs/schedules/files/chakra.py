@@ -61,9 +61,9 @@ class Node(NamedTuple):
     told: dict[str, Any]
     """Attributes, numbers and texts."""
     chunk: int
-    """First chunk that it moves, and how many; -1 where it does not say so."""
+    """First chunk that the node moves; -1 if the trace does not state it."""
     chunks: int
-    """See `chunk`."""
+    """Number of chunks that the node moves; -1 if the trace does not state it."""
     where: str
     """Beginning of a sentence on it."""
 
@@ -79,7 +79,7 @@ def read_chakra(_: bytes, reading: ReadingOptions) -> Contents:
     FileError
         A file cannot be read, or is no trace of an algorithm; the sentence names it.
     UsageError
-        Nodes wait for ever, or race.
+        Nodes wait for ever.
     """
     told, nodes = dict[str, Any](), list[dict[int, Node]]()
     for data, name in _files(reading.path):
@@ -101,7 +101,7 @@ def read_chakra(_: bytes, reading: ReadingOptions) -> Contents:
     if purpose is None or not known:
         stated = purpose if purpose is not None and purpose[0] in SPREADING else None
         return unfollowed(program.tasks, reading, len(nodes), stated)
-    return followed(program, reading, purpose, True)
+    return followed(program, reading, purpose, [True])
 
 
 def _files(path: Path) -> Iterator[tuple[bytes, str]]:

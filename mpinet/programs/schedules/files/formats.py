@@ -104,7 +104,7 @@ def read_schedule(path: Path, reading: ReadingOptions) -> ScheduleFile:
         raise FileError(f"{path.name}, line 1: this is no text in UTF-8.") from None
     except UsageError as error:
         raise FileError(f"{path.name}, {error}") from None
-    return ScheduleFile(found.timetable, found.lines, found.races, path.name, format.name)
+    return ScheduleFile(**vars(found), name=path.name, format=format.name)
 
 
 def silent_on(format: ScheduleFormat, subject: Said, what: str = "so") -> str:

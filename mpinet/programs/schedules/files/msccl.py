@@ -14,6 +14,7 @@ from mpinet.errors import UsageError
 from mpinet.programs.kinds import OWNED
 from mpinet.programs.schedules.chunks import count_chunks
 from mpinet.programs.schedules.files.buffers import (
+    BUFFERS,
     MOST_COUNT,
     NAMES,
     Act,
@@ -66,45 +67,68 @@ def read_msccl(data: bytes, reading: ReadingOptions) -> Contents:
     name, gpus, per, root = require_purpose(name, gpus, reading.chunks or max(per, 1), given)
     program = Program()
     for gpu in document.all("gpu"):
+        number = number_of(gpu.attributes, "id")
+        for buffer in BUFFERS:
+            if (size := number_of(gpu.attributes, f"{buffer}_chunks", -1)) >= 0:
+                program.sizes[number, buffer] = size
         for block in gpu.all("tb"):
-            _read_block(program, number_of(gpu.attributes, "id"), block, gpus)
+            _read_block(program, number, block, gpus)
     _join(program, document)
     in_place = number_of(algorithm, "inplace", 0) == 1
-    return followed(program, reading, (name, gpus, per, root), in_place, refusing=False)
+    both = in_place and number_of(algorithm, "outofplace", 0) == 1
+    modes = [True, False] if both else [in_place]
+    return followed(program, reading, (name, gpus, per, root), modes)
+
+
+class Thread(NamedTuple):
+    """A thread block while it is read."""
+
+    gpu: int
+    number: int
+    peers: tuple[int, int]
+    """GPUs that it sends to and receives from, -1 without one."""
+    channel: int
 
 
 def _read_block(program: Program, gpu: int, block: Element, gpus: int) -> None:
     """The steps of a thread block, one after the other."""
-    peers = [number_of(block.attributes, end, -1) for end in ("send", "recv")]
-    if not 0 <= gpu < gpus or any(not -1 <= peer < gpus or peer == gpu for peer in peers):
+    send, receive = (number_of(block.attributes, end, -1) for end in ("send", "recv"))
+    if not 0 <= gpu < gpus or any(not -1 <= peer < gpus or peer == gpu for peer in (send, receive)):
         raise UsageError(f"line {block.line}: there are GPUs 0..{gpus - 1}, and peers are others.")
     channel, number = number_of(block.attributes, "chan", 0), number_of(block.attributes, "id")
-    before = -1
+    thread, before = Thread(gpu, number, (send, receive), channel), -1
     for step in block.all("step"):
         try:
-            first, last = _read_step(program, gpu, peers, channel, step)
+            first, last = _read_step(program, thread, step)
             at = number_of(step.attributes, "s")
         except UsageError as error:
             raise UsageError(f"line {step.line}: {error}") from None
+        if (gpu, number, at) in program.begun:
+            raise UsageError(
+                f"line {step.line}: step {at} of thread block {number} of GPU {gpu} is there twice."
+            )
         if before >= 0:
             program.tasks.after(first, before)
         program.begun[gpu, number, at] = first
         before = program.last[gpu, number, at] = last
 
 
-def _read_step(
-    program: Program, gpu: int, peers: list[int], channel: int, step: Element
-) -> tuple[int, int]:
+def _read_step(program: Program, thread: Thread, step: Element) -> tuple[int, int]:
     """Read a step; return its first and last task."""
+    gpu, _, peers, channel = thread
     given, kind = step.attributes, step.attributes.get("type", "")
     count = number_of(given, "cnt", 1)
-    if kind not in KINDS or not 0 <= count <= MOST_COUNT:
+    if kind not in KINDS or not bool(KINDS[kind]) <= count <= MOST_COUNT:
         raise UsageError(f"there is no step of type {quoted(kind)} and count {count}.")
+    for end in ("srcbuf", "dstbuf") if KINDS[kind] else ():
+        if given.get(end, "i") not in BUFFERS:
+            raise UsageError(f"{end} is {', '.join(BUFFERS)}, not {quoted(given[end])}.")
     where, before = f"line {step.line}: GPU {gpu}", -1
     first = before = program.add(where, Act("wait", None, None))
+    if kind in ("cpy", "re", "rrc", "rrcs"):
+        program.spans.append((where, *_ends(gpu, given, 0), count))
     for j in range(count):
-        source = Place(gpu, given.get("srcbuf", "i"), number_of(given, "srcoff", 0) + j)
-        target = Place(gpu, given.get("dstbuf", "o"), number_of(given, "dstoff", 0) + j)
+        source, target = _ends(gpu, given, j)
         for does in KINDS[kind]:
             act, ends, line = Act(does, source, target), (-1, -1), None
             if does == "receive":
@@ -124,8 +148,28 @@ def _read_step(
             program.tasks.after(task, before)
             before = task
             if line is not None:
+                _require_alone(program, thread, does, line[1])
                 line[0][line[1]].append(task)
     return first, before
+
+
+def _ends(gpu: int, given: Mapping[str, str], at: int) -> tuple[Place, Place]:
+    """Return a step's source and target of one of its chunks."""
+    source = Place(gpu, given.get("srcbuf", "i"), number_of(given, "srcoff", 0) + at)
+    return source, Place(gpu, given.get("dstbuf", "o"), number_of(given, "dstoff", 0) + at)
+
+
+def _require_alone(
+    program: Program, thread: Thread, does: str, connection: tuple[int, int, int]
+) -> None:
+    """Raise `UsageError` where two thread blocks use an end of a connection."""
+    other = program.owners.setdefault((does, *connection), thread.number)
+    if other != thread.number:
+        sender, receiver, channel = connection
+        raise UsageError(
+            f"thread blocks {other} and {thread.number} both {does} on channel {channel} from GPU "
+            f"{sender} to GPU {receiver}: give each of them its own channel."
+        )
 
 
 def _join(program: Program, document: Element) -> None:
@@ -175,7 +219,7 @@ class Step(NamedTuple):
     kind: str
     """``s``, ``r``, ``rrc`` or ``nop``."""
     chunk: int
-    """What it sends or receives; a ``nop`` only waits."""
+    """Chunk that the step sends or receives; a ``nop`` only waits."""
     awaited: tuple[int, int] | None
     """The thread block and the step of its GPU that it waits for."""
     at: int = 0

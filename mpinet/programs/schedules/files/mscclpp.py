@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any
 
 from mpinet.base.numerals import quoted
 from mpinet.errors import UsageError
 from mpinet.programs.schedules.chunks import count_chunks
 from mpinet.programs.schedules.files.buffers import (
+    BUFFERS,
     MOST_COUNT,
     NAMES,
     Act,
@@ -40,7 +42,8 @@ NOTHING = ("nop", "flush")
 KNOWN = (*PUTS, "get", *COPIES, *REDUCES, *SIGNALS[:2], *WAITS, "barrier", *NOTHING)
 """All of them."""
 
-BUFFERS = ("i", "o", "s")
+SIZES = {"i": "input_chunks", "o": "output_chunks", "s": "scratch_chunks"}
+"""Keys of the buffers' sizes."""
 
 
 @dataclass
@@ -52,13 +55,13 @@ class Plan:
     owners: list[int] = field(default_factory=list)
     """The thread block of each task, numbered over all GPUs."""
     signals: dict[Any, list[int]] = field(default_factory=lambda: defaultdict(list))
-    """The tasks of each (from, to, kind of channel, number), in order."""
+    """Signal tasks of each (from, to, kind of channel, number), in order."""
     waits: dict[Any, list[int]] = field(default_factory=lambda: defaultdict(list))
-    """See `signals`."""
+    """Wait tasks of each (from, to, kind of channel, number), in order."""
     written: dict[Place, list[int]] = field(default_factory=lambda: defaultdict(list))
-    """The tasks that send packets to a place, and that take them from there."""
+    """Tasks that send packets to each place."""
     taken: dict[Place, list[int]] = field(default_factory=lambda: defaultdict(list))
-    """See `written`."""
+    """Tasks that take packets from each place."""
 
     def add(self, block: Block, act: Act, ends: tuple[int, int] = (-1, -1)) -> int:
         """Add a task of a thread block, which waits for the one before."""
@@ -88,7 +91,7 @@ def read_plan(data: bytes, reading: ReadingOptions) -> Contents:
     Raises
     ------
     UsageError
-        It is no such plan, waits for ever, or lets two thread blocks race.
+        It is no such plan, or waits for ever.
     """
     document = parse_json(data)
     gpus = document.get("gpus") if isinstance(document, dict) else None
@@ -99,6 +102,10 @@ def read_plan(data: bytes, reading: ReadingOptions) -> Contents:
     barriers: dict[Any, list[int]] = defaultdict(list)
     number = 0
     for rank, gpu in enumerate(gpus):
+        for buffer, key in SIZES.items():
+            if key in gpu:
+                plan.program.sizes[rank, buffer] = _whole(gpu, key, f"gpus[{rank}]")
+    for rank, gpu in enumerate(gpus):
         for at, block in enumerate(_list(gpu, "threadblocks", f"gpus[{rank}]")):
             here = f"gpus[{rank}].threadblocks[{at}]"
             made = Block(rank, number, *_tables(gpu, block, here))
@@ -107,7 +114,7 @@ def read_plan(data: bytes, reading: ReadingOptions) -> Contents:
                 _read(plan, made, op, connected, barriers)
             number += 1
     _join(plan, barriers)
-    return followed(plan.program, reading, purpose, document.get("inplace") is True)
+    return followed(plan.program, reading, purpose, [document.get("inplace") is True])
 
 
 def _purpose(
@@ -212,6 +219,9 @@ def _read(
     targets = [_places(block, each, kind) for each in _list(op, "dst_buff", block.where)]
     if len({len(each) for each in (*sources, *targets)}) > 1:
         raise UsageError(f"{block.where}: {name} has operands of different sizes.")
+    for source, target in product(sources, targets):
+        if source:
+            plan.program.spans.append((block.where, source[0], target[0], len(source)))
     if name == "barrier":
         key = block.gpu, _whole(op, "barrier_id", block.where)
         _at_barrier(plan, block, key, barriers)
@@ -238,7 +248,10 @@ def _read(
             if type(number) is not int or not 0 <= number < len(peers):
                 raise UsageError(f"{block.where} names channel {number} of {len(peers)}.")
             peer, alike = peers[number], peers[:number].count(peers[number])
-            task = plan.add(block, Act("wait", None, None))
+            # Ends of channels count as places: two unordered signals race.
+            way = "to" if name in SIGNALS else "from"
+            end = Place(block.gpu, f"the {kind} channel {way} {peer} ", alike)
+            task = plan.add(block, Act("wait", None, end))
             if name in SIGNALS:
                 plan.signals[block.gpu, peer, kind, alike].append(task)
             else:
@@ -305,6 +318,17 @@ def _meet(plan: Plan, waits: list[int], causes: list[int], said: str) -> None:
         plan.program.tasks.after(wait, cause)
 
 
+def _require_all(plan: Plan, barriers: dict[Any, list[int]]) -> None:
+    """Raise `UsageError` where a thread block comes to a barrier more often than another one."""
+    for (gpu, barrier, turn), met in barriers.items():
+        expected = len(barriers[gpu, barrier, 0])
+        if len(met) != expected:
+            raise UsageError(
+                f"{plan.program.tasks.where[met[0]]} waits for ever: {len(met)} of {expected} "
+                f"thread blocks come to barrier {barrier} for the {turn + 1}th time."
+            )
+
+
 def _join(plan: Plan, barriers: dict[Any, list[int]]) -> None:
     """The k-th wait meets the k-th signal; the k-th taking of a place's packets, their sending."""
     for key, waits in plan.waits.items():
@@ -314,6 +338,7 @@ def _join(plan: Plan, barriers: dict[Any, list[int]]) -> None:
         sends = plan.written.get(place, [])
         said = f"{len(sends)} packets come to {place.buffer}[{place.offset}]"
         _meet(plan, reads, sends, said)
+    _require_all(plan, barriers)
     for met in barriers.values():
         for come in met:
             for other in met:

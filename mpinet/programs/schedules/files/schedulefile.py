@@ -28,27 +28,34 @@ MOST_STEPS = 2**24
 MOST_PROCESSORS = 2**24
 """Processors of a schedule from a file."""
 
+NO_RACE, NOT_SEARCHED = "none", "not searched"
+"""Values of `Contents.races` without a race."""
+
+RIGHT = "right"
+"""Value of `Contents.output` without a wrong place."""
+
 
 @dataclass(frozen=True)
 class ReadingOptions:
     """Options of the command line that say how a schedule is read."""
 
     collective: str | None = None
-    """What it is for, where the file does not say it."""
+    """Name of the collective, for files that do not state it."""
     chunks: int | None = None
-    """See `collective`."""
+    """Chunks in a unit, for files that do not state it."""
     root: int | None = None
-    """See `collective`."""
+    """Root of the collective, for files that do not state it."""
     processors: int = 1
-    """How many the network has: for files that do not say it."""
+    """Number of the network's processors, for files that do not state it."""
     one_port: bool = True
-    """The port model: files without steps are timed for it."""
+    """True for the one-port model; files without steps are timed for it."""
     half_duplex: bool = False
-    """See `one_port`."""
+    """True if a link carries one message in total per step; files without steps are timed for
+    it."""
     bytes: int | None = None
     """Bytes of one message of a GOAL file; default: whatever is sent at once."""
     rounds: int = 1
-    """How often a ForestColl file is repeated."""
+    """Number of repetitions of a ForestColl file."""
     network: Topology | None = None
     """The network that it is to run on, whose parallel links rows share."""
     path: Path = Path()
@@ -65,11 +72,19 @@ class Contents:
     """Contents of a schedule file."""
 
     timetable: Timetable
-    """Its rows."""
+    """Rows of the file."""
     lines: Ints | None = None
     """The lines that they stand in."""
     races: str | None = None
     """``none``, ``not searched``, or the first one; None of formats in which nothing could race."""
+    output: str | None = None
+    """``right``, or the first place of an output buffer with wrong data; None without buffers."""
+
+    def judged(self, correct: bool | None) -> bool | None:
+        """Judge the result by buffers and races, or without buffers by the moved data."""
+        if self.output is None:
+            return correct
+        return self.output == RIGHT and self.races in (NO_RACE, NOT_SEARCHED)
 
 
 @dataclass(frozen=True)
@@ -79,7 +94,7 @@ class ScheduleFile(Contents):
     name: str = ""
     """The file's name, without its folder."""
     format: str = "mpinet"
-    """Whose format it is."""
+    """Name of the file format."""
 
     def where(self, row: int) -> str:
         """Return the beginning of a sentence on a row; -1: on the whole file."""

@@ -23,11 +23,11 @@ class Tasks:
     """Tasks to be done: sends, which take a step, and others, which cost nothing."""
 
     sender: list[int] = field(default_factory=list)
-    """Of sends; -1 for others."""
+    """Sender of each task that is a send; -1 for other tasks."""
     receiver: list[int] = field(default_factory=list)
-    """See `sender`."""
+    """Receiver of each task that is a send; -1 for other tasks."""
     where: list[str] = field(default_factory=list)
-    """What a sentence calls the task."""
+    """Description of each task for sentences in errors."""
     earliest: list[int] = field(default_factory=list)
     """The first step that a send may take."""
     waiting: list[int] = field(default_factory=list)

@@ -1,0 +1,91 @@
+"""Choice of a gossip's algorithm: the candidate of the fewest steps, within a budget of work.
+
+The network's own algorithm is a local rule and costs no search. Searches look at the whole network.
+Every rank makes the same choice. Work is counted in looks at a link's items, never in seconds.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import NamedTuple
+
+import numpy as np
+
+from mpinet.errors import TooLarge, UsageError
+from mpinet.machine.model import PortModel
+from mpinet.networks.topology import Topology
+from mpinet.programs.pipelines.arcs import Arcs
+from mpinet.programs.pipelines.spreading import offered, spread
+from mpinet.programs.schedules.timetable import Timetable
+from mpinet.programs.translated import Orbit
+
+MOST_WORK = 2**30
+"""Looks that all candidates of a choice may take together."""
+
+MOST_MOVED = 2**12
+"""Processors up to which all messages of a gossip by translations are moved."""
+
+TRANSLATIONS = "translations"
+
+
+class Candidate(NamedTuple):
+    """A gossip that a search has found, or the network's own one."""
+
+    name: str
+    steps: int
+    orbit: Orbit | None = None
+    """Of ``translations``: the messages of one processor."""
+    timetable: Timetable | None = None
+    """Of other searches: the messages of all processors."""
+
+
+def spread_gossip(
+    topology: Topology, model: PortModel, bound: int, algorithm: str | None = None
+) -> tuple[Candidate, tuple[str, ...]]:
+    """Find a gossip of one item as a pipeline of many items is found; and name skipped searches.
+
+    Raises
+    ------
+    TooLarge
+        Each search would take too long.
+    """
+    sources = np.arange(topology.hosts)
+    found = spread(topology, Arcs.of(topology), model, sources, bound, algorithm)
+    step, sender, receiver, item = (np.ascontiguousarray(column) for column in found.rows.T)
+    table = Timetable("gossip", topology.hosts, step, sender, receiver, item, port=found.channels)
+    return Candidate(found.algorithm, found.steps, timetable=table), found.skipped
+
+
+def searched(
+    topology: Topology, model: PortModel, bound: int
+) -> tuple[Candidate | None, tuple[str, ...]]:
+    """Search for gossips on links, the cheapest search first, until one meets the bound.
+
+    Returns
+    -------
+    best : Candidate or None
+        The candidate of the fewest steps, if a search applies.
+    skipped : tuple of str
+        Searches beyond the budget.
+    """
+    best, skipped, left = None, tuple[str, ...](), MOST_WORK
+    pairs = topology.size * topology.ports * topology.hosts
+    if topology.hosts == topology.size:
+        work = pairs * topology.ports
+        if topology.size > MOST_MOVED or work > left:
+            skipped = (TRANSLATIONS,)
+        else:
+            left -= work
+            with suppress(UsageError):
+                orbit = Orbit.of(topology, model.send == 1)
+                best = Candidate(TRANSLATIONS, orbit.steps, orbit)
+    if best is not None and best.steps <= bound:
+        return best, skipped
+    if pairs * bound > left:
+        return best, (*skipped, *offered(topology, model, False))
+    try:
+        found, others = spread_gossip(topology, model, bound)
+    except TooLarge:
+        return best, (*skipped, *offered(topology, model, False))
+    best = found if best is None or found.steps < best.steps else best
+    return best, (*skipped, *others)
