@@ -13,8 +13,7 @@ from mpinet.commands.job import Job, Watch
 from mpinet.commands.network import named
 from mpinet.commands.optionrecords import REST, Option, Options, values_of
 from mpinet.commands.result import Result
-from mpinet.commands.signature import given as taken
-from mpinet.commands.signature import options_of, signature_of
+from mpinet.commands.signature import given, options_of, signature_of
 from mpinet.compiled import watching
 from mpinet.jobs import module_of
 from mpinet.jobs.hosts import require_alike
@@ -37,7 +36,7 @@ def perform(function: Callable[..., Kind], values: Mapping[str, Any]) -> Kind:
         Its arguments by name.
     """
     began = perf_counter()
-    options = taken(function, {name: with_networks(value) for name, value in values.items()})
+    options = given(function, {name: with_networks(value) for name, value in values.items()})
     if signature_of(function).is_here:
         return module_of(options.command).act(options)  # type: ignore[no-any-return]
     job, transport = prepared(options), world()
@@ -87,16 +86,16 @@ def carried_out(
 def words(function: Callable[..., Result], options: Options) -> Iterator[str]:
     """Yield the words of the command line that does the same, without options at their defaults."""
     yield from options.command.split()
-    given = vars(options)
+    values = vars(options)
     said, last = options_of(function), list[str]()
     for option in sorted(said, key=lambda one: one.typed.words != ()):
-        value = given[option.name]
+        value = values[option.name]
         if option.typed.many == REST or option.typed.within:
             last += _all_of(value)
         elif option.by_place and value != option.default:
             yield from _all_of(value)
     for option in said:
-        value = given[option.name]
+        value = values[option.name]
         if option.words and not option.typed.within and value != option.default:
             yield from _option(option, value)
     yield from last
