@@ -35,7 +35,6 @@ from mpinet.commands.optionrecords import (
     Options,
     Typed,
     ordered,
-    record_of,
 )
 from mpinet.errors import UsageError
 
@@ -211,7 +210,7 @@ def given(function: Callable[..., Any], values: Mapping[str, Any]) -> Options:
             raise UsageError(f"{name} has no option {quoted(key)}: {meant}")
     for key, option in known.items():
         found[key] = _checked(name, option, flat.get(key, option.default))
-    return record_of(said.record, found)
+    return said.record(**found)
 
 
 def _checked(name: str, option: Option, value: Any) -> Any:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 from mpinet.commands import function_of
@@ -57,7 +58,7 @@ def taken_up(
         ) from None
     resumed: Options = options
     with suppress(SystemExit), redirect_stderr(StringIO()), redirect_stdout(StringIO()):
-        resumed = parse(found["command"])
+        resumed = parse(_with_checkpoint(found["command"], folder))
     if resumed.line.checkpoint is None:
         raise FileError(
             f"The checkpoint {folder} cannot be used: its command line has no checkpoints."
@@ -70,3 +71,9 @@ def taken_up(
             option = name.replace("_", "-")
             raise UsageError(f"--{option} does not apply to the {resumed.command} of {folder}.")
     return with_values(resumed, changed | {"checkpoint": folder}), found
+
+
+def _with_checkpoint(words: list[str], folder: Path) -> list[str]:
+    """Return the words of a command line that writes checkpoints, as no option is typed twice."""
+    saves = any(word.partition("=")[0] == "--checkpoint" for word in words)
+    return words if saves else [*words, "--checkpoint", str(folder)]

@@ -144,10 +144,10 @@ def test_load_tells_the_steps_of_the_run_under_way(monkeypatch, capsys):
 def test_the_words_of_a_script_are_its_own():
     words = ["exec", "--on", "ring:4", "a.py", "--progress", "json"]
     assert parse(words).script[-2:] == ["--progress", "json"]
-    assert parse(["show", "--progress", "ring:4"]).progress is True
-    assert parse(["show", "--progress", "json", "ring:4"]).progress == "json"
-    assert parse(["show", "--no-progress", "ring:4"]).progress is False
-    assert parse(["show", "ring:4"]).progress is None
+    assert parse(["show", "--progress", "ring:4"]).line.progress is True
+    assert parse(["show", "--progress", "json", "ring:4"]).line.progress == "json"
+    assert parse(["show", "--no-progress", "ring:4"]).line.progress is False
+    assert parse(["show", "ring:4"]).line.progress is None
 
 
 class Frontend:

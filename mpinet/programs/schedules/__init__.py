@@ -58,4 +58,4 @@ def find_schedule(
     return schedule
 
 
-__all__ = ["SCHEDULES", "PassSchedule", "find_schedule"]
+__all__ = ["SCHEDULES", "find_schedule"]

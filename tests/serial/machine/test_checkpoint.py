@@ -11,7 +11,6 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -532,13 +531,18 @@ def test_a_run_goes_on_with_what_is_to_be_told_of_it_now(tmp_path, monkeypatch, 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(Checkpointer, "forget", Checkpointer.release)
     monkeypatch.setenv("MPINET_WATCHDOG", "0")
-    monkeypatch.setattr(Session, "_progress", asked_for := Mock(side_effect=Session._progress))
+    asked_for, usual = [], Session._progress
+    monkeypatch.setattr(
+        Session,
+        "_progress",
+        lambda session, job: asked_for.append(session._line) or usual(session, job),
+    )
     assert Session([*COMMAND, "--progress", "--checkpoint", "kept"]).run() == 0
     for words in [], ["--no-progress"], ["--progress", "json"], ["--watchdog", "7"]:
         assert Session(["resume", "kept", *words]).run() == 0
-    told = [call.args[0].progress for call in asked_for.call_args_list]
+    told = [line.progress for line in asked_for]
     assert told == [True, True, False, "json", True]
-    assert [call.args[0].watchdog for call in asked_for.call_args_list][-2:] == [None, 7]
+    assert [line.watchdog for line in asked_for][-2:] == [None, 7]
     capsys.readouterr()
     status, text = said_by(["doctor", "--progress", "json"], capsys)
     assert (status, text) == (
