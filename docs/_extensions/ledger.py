@@ -93,13 +93,17 @@ def _claim(room, claim, row):
 
 
 def _shown(row):
-    """What was measured and what is claimed, the range or the extent, and the witness."""
+    """What was measured and what is claimed, the tested range or the extent, and the witness."""
     parts = []
     if row["points"]:
         parts.append(
             f"{_short(row['measured'])}; claimed {row['relation']} {_short(row['claimed'])}"
         )
-    parts.append(extent_text(row) if row["witness"] else row["reason"] or row["range"])
+    if row["witness"]:
+        parts.append(extent_text(row))
+    else:
+        tested = f"tested: {row['tested']}" if row["points"] else ""
+        parts += [tested, row["reason"] or ("" if tested else row["range"])]
     found = [nodes.paragraph(text=text) for text in parts if text]
     commands, fair = [row["replay"]], row["nondegenerate"]
     if fair is not None and fair["replay"] != row["replay"]:
