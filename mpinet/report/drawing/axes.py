@@ -112,7 +112,7 @@ def _show_knees(axes: Any, curves: Sequence[Curve], log: Sequence[str]) -> None:
     """Set the ends of y, which all panels share."""
     stable = [dot.high for curve in curves for dot in curve.dots if not dot.hollow]
     every = [dot.high for curve in curves for dot in curve.dots]
-    if stable and max(every) > ROOM * max(stable):
+    if stable and max(every) > ROOM * max(stable) > 0:
         axes.set_ylim(top=ROOM * max(stable))
     if "y" not in log and min(every) >= 0:
         axes.set_ylim(bottom=0)
