@@ -89,7 +89,8 @@ class LoadOptions(HostOptions):
     part of the virtual channels, and latencies and rates of its own."""
     rate: Rates = None
     """Messages per processor and step: ``R``, ``A,B,C`` or ``A..B/K``, K rates from A to B.
-    Default: tenths of the bound, up to 1.1 of it; without a bound, of a flit per step."""
+    Default: tenths of the bound, up to 1.1 of it; without a bound, ten rates from 0.01 to 1 flits
+    per step."""
     flits: Annotated[str | int | Sequence[int | str], Typed(read=str, metavar="FLITS")] = "1"
     """Flits per message: ``F``, or ``F1:p1,F2:p2``, two lengths with their shares; ``F,G,..``: a
     curve for each."""

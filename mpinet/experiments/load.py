@@ -52,6 +52,11 @@ HINTED = 2**20
 """Most pairs for which the bounds of a network's other routings are computed for a hint."""
 
 
+UNBOUNDED = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
+"""Default rates, in parts of overload, of a network without a known bound: large networks saturate
+at the first of them."""
+
+
 @dataclass(frozen=True, eq=False)
 class Setting:
     """Traffic on one network, which is run at several rates and for several seeds."""
@@ -256,15 +261,18 @@ class Setting:
     def default_rates(self) -> list[float]:
         """Tenths of the bound, as rates with three digits, and one rate above it (collective).
 
-        Without a bound, or with a higher one, the rate of overload takes its place. No rate is
-        higher than that.
+        The rate of overload takes the place of a higher bound, and no rate is above it. Without a
+        bound, the rates are parts of overload from `UNBOUNDED`.
         """
         if self.pattern.rows is not None:
             return [0.0]
         bound, flits = self._open_bound, self.mean_flits + self.generation.reply_flits
-        most = self.overload if bound is None else min(bound / flits, self.overload)
-        tenths = [float(f"{most * tenth / 10:.3g}") for tenth in range(1, 12)]
-        return sorted({min(rate, self.overload) for rate in tenths})
+        parts: Sequence[float] = [tenth / 10 for tenth in range(1, 12)]
+        if bound is None:
+            bound, parts = self.overload * flits, UNBOUNDED
+        most = min(bound / flits, self.overload)
+        rates = [float(f"{most * part:.3g}") for part in parts]
+        return sorted({min(rate, self.overload) for rate in rates})
 
     @cached_property
     def better_routing(self) -> str | None:

@@ -205,6 +205,13 @@ def test_without_rates_a_curve_goes_from_a_tenth_of_its_bound_to_saturation(flit
     assert not curve.points[0].saturated and curve.points[-1].saturated
 
 
+def test_without_rates_and_bound_a_curve_has_rates_of_two_decades():
+    (curve,) = mpinet.load("dragonfly:1,2,2", routing="ugal-l", flits=2, steps=200).curves
+    rates = [point.rate for point in curve.points]
+    assert curve.bound is None and (rates[0], rates[-1]) == (0.005, 0.5)
+    assert not curve.points[0].saturated and curve.points[-1].saturated
+
+
 @pytest.mark.parametrize("more", [{"routing": "valiant"}, {"pattern": "permutation"}])
 def test_seeds_share_the_default_rates(more):
     found = mpinet.load("torus:4x4", seeds=3, warmup=10, steps=30, limit=30, **more)
