@@ -214,8 +214,13 @@ class Corrections(SphinxDirective):
     def run(self):
         """A list."""
         self.env.note_reread()
+        rows = published()
         items = [
-            (claim.statement, f"{claim.id}, in place of {claim.corrects}; {claim.grid.text}", "")
+            (
+                claim.statement,
+                f"{claim.id}, in place of {claim.corrects}; {_range(claim, rows)}",
+                "",
+            )
             for claim in claims_of(self.arguments[0])
             if claim.corrects
         ]
@@ -258,6 +263,12 @@ def published():
     """The rows of the document by their ids; none without one."""
     shown = document()
     return {} if shown is None else {row["id"]: row for row in shown["result"]}
+
+
+def _range(claim, rows):
+    """The tested range of a claim; of one that was not measured the range that it has."""
+    tested = rows[claim.id]["tested"] if claim.id in rows else ""
+    return f"tested: {tested}" if tested else claim.grid.text
 
 
 def _extent(claim, rows):
