@@ -93,13 +93,17 @@ def _claim(room, claim, row):
 
 
 def _shown(row):
-    """What was measured and what is claimed, the range or the extent, and the witness."""
+    """What was measured and what is claimed, the tested range or the extent, and the witness."""
     parts = []
     if row["points"]:
         parts.append(
             f"{_short(row['measured'])}; claimed {row['relation']} {_short(row['claimed'])}"
         )
-    parts.append(extent_text(row) if row["witness"] else row["reason"] or row["range"])
+    if row["witness"]:
+        parts.append(extent_text(row))
+    else:
+        tested = f"tested: {row['tested']}" if row["points"] else ""
+        parts += [tested, row["reason"] or ("" if tested else row["range"])]
     found = [nodes.paragraph(text=text) for text in parts if text]
     commands, fair = [row["replay"]], row["nondegenerate"]
     if fair is not None and fair["replay"] != row["replay"]:
@@ -210,8 +214,13 @@ class Corrections(SphinxDirective):
     def run(self):
         """A list."""
         self.env.note_reread()
+        rows = published()
         items = [
-            (claim.statement, f"{claim.id}, in place of {claim.corrects}; {claim.grid.text}", "")
+            (
+                claim.statement,
+                f"{claim.id}, in place of {claim.corrects}; {_range(claim, rows)}",
+                "",
+            )
             for claim in claims_of(self.arguments[0])
             if claim.corrects
         ]
@@ -254,6 +263,12 @@ def published():
     """The rows of the document by their ids; none without one."""
     shown = document()
     return {} if shown is None else {row["id"]: row for row in shown["result"]}
+
+
+def _range(claim, rows):
+    """The tested range of a claim; of one that was not measured the range that it has."""
+    tested = rows[claim.id]["tested"] if claim.id in rows else ""
+    return f"tested: {tested}" if tested else claim.grid.text
 
 
 def _extent(claim, rows):

@@ -17,6 +17,7 @@ from typing import Any
 from mpinet.base.version import __version__
 from mpinet.claims.ledger import PAPERS, claims_of
 from mpinet.claims.statement import Claim
+from mpinet.claims.verdict import lasting
 from mpinet.report.envelope import digest
 from mpinet.report.ledger.reading import read_document
 
@@ -45,7 +46,7 @@ def document_of(rows: list[dict[str, Any]]) -> dict[str, Any]:
         "command": ["mpinet", "verify", "--budget", "full"],
         "seed": 0,
         "ranks": 1,
-        "digest": digest(rows),
+        "digest": digest([lasting(row) for row in rows]),
         "result": rows,
         "seconds": {},
     }

@@ -7,7 +7,7 @@ witness. The budget ``quick`` takes some of the points, ``full`` takes all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -107,6 +107,45 @@ def _axis(values: Any) -> str:
     if isinstance(values, range) and values.step == 1:
         return f"{values.start}..{values.stop - 1}"
     return ",".join(map(argument_text, values))
+
+
+MOST_RUNS = 6
+"""Most runs of values of an argument that are listed."""
+
+
+def extremes_text(points: Sequence[Point]) -> str:
+    """List the values of each argument of some points: ``n in 3..11, k in 2,4``.
+
+    Whole numbers in a row are one run. Of more than `MOST_RUNS` runs, only the number of values and
+    the first and last value are stated.
+
+    Examples
+    --------
+    >>> extremes_text([{"n": 3, "k": 2}, {"n": 4, "k": 2}, {"n": 5, "k": 4}])
+    'n in 3..5, k in 2,4'
+    """
+    return ", ".join(
+        f"{name} in {_values_text([point[name] for point in points])}" for name in points[0]
+    )
+
+
+def _values_text(given: Sequence[Any]) -> str:
+    values = list(dict.fromkeys(given))
+    if all(type(value) is int for value in values):
+        values.sort()
+    runs: list[list[Any]] = []
+    for value in values:
+        if type(value) is int and runs and runs[-1][-1] == value - 1:
+            runs[-1].append(value)
+        else:
+            runs.append([value])
+    if len(runs) > MOST_RUNS:
+        first, last = argument_text(values[0]), argument_text(values[-1])
+        return f"{len(values)} values from {first} to {last}"
+    return ",".join(
+        f"{run[0]}..{run[-1]}" if len(run) > 2 else ",".join(map(argument_text, run))
+        for run in runs
+    )
 
 
 def argument_text(value: Any) -> str:

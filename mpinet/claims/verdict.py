@@ -9,14 +9,14 @@ fewest steps beside those that a paper states, fewer do not refute the paper: th
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from mpinet.base.blame import told
 from mpinet.claims.extent import Extent, extent
 from mpinet.claims.finding import Finding
-from mpinet.claims.grid import Point, argument_text, point_text
+from mpinet.claims.grid import Point, argument_text, extremes_text, point_text
 from mpinet.claims.quotation import Quotation
 from mpinet.claims.statement import Claim
 
@@ -46,7 +46,7 @@ class Verdict:
     measured: Any
     """Measured value at the witness, or else at the last measured point."""
     range: str
-    """The grid that was tested, with its number of points."""
+    """The claim's grid, with the number of measured points, and of all points if there are more."""
     points: int
     """Number of points measured."""
     verdict: str
@@ -92,9 +92,17 @@ class Verdict:
     nondegenerate: dict[str, Any] | None = None
     """The first failing point that is not: point, where, claimed, measured, replay. None where the
     claim names no points degenerate, or all failing ones are."""
+    tested: str = ""
+    """The measured part of the grid, with its number of points; empty if nothing was measured. No
+    digest depends on it."""
     values: list[dict[str, Any]] | None = None
     """Result at every measured point (point, claimed, measured, holds, and the wrong fields), for a
     table or a plot of the paper; else None."""
+
+
+def lasting(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a verdict's JSON object that its digest is made of."""
+    return {name: value for name, value in row.items() if name != "tested"} | {"seconds": None}
 
 
 def judge(
@@ -157,6 +165,7 @@ def judge(
         common=found.common,
         degenerate=found.degenerate,
         nondegenerate=fair,
+        tested=_tested(claim, [points[i] for i in measured], of),
         values=[_value(points[i], findings[i]) for i in measured] if claim.kept else None,
     )
 
@@ -224,3 +233,13 @@ def _range(claim: Claim, tested: int, of: int) -> str:
     """Describe the tested grid in words."""
     count = f"{tested} point{'s' * (tested != 1)}" + (f" of {of}" if of != tested else "")
     return f"{claim.grid.text} ({count})" if claim.grid.text else ("-" if of == 1 else count)
+
+
+def _tested(claim: Claim, points: Sequence[Point], of: int) -> str:
+    """Describe the measured points: by the grid's own words if the points are the whole grid."""
+    if not points:
+        return ""
+    whole = len(points) == of
+    count = f"{len(points)}{'' if whole else f' of {of}'} point{'s' * (of != 1)}"
+    text = claim.grid.text if whole else extremes_text(points)
+    return f"{text} ({count})" if text else count

@@ -44,7 +44,7 @@ Routings = Annotated[
 Delays = Annotated[str | int | Sequence[int], Typed(read=numbers_or_file, metavar="D,..|FILE.csv")]
 
 
-Rates = Annotated[str | float | int | Sequence[float], Typed(read=str, metavar="RATE")]
+Rates = Annotated[str | float | int | Sequence[float] | None, Typed(read=str, metavar="RATE")]
 
 
 class LoadResult(Result):
@@ -87,8 +87,10 @@ class LoadOptions(HostOptions):
     priority: bool = False
     """Let messages of each pattern of a ``mix:P@SHARE+Q`` go before those of the next: each has its
     part of the virtual channels, and latencies and rates of its own."""
-    rate: Rates = "0.02..0.2/10"
-    """Messages per processor and step: ``R``, ``A,B,C`` or ``A..B/K``, K rates from A to B."""
+    rate: Rates = None
+    """Messages per processor and step: ``R``, ``A,B,C`` or ``A..B/K``, K rates from A to B.
+    Default: tenths of the bound, up to 1.1 of it; without a bound, ten rates from 0.01 to 1 flits
+    per step."""
     flits: Annotated[str | int | Sequence[int | str], Typed(read=str, metavar="FLITS")] = "1"
     """Flits per message: ``F``, or ``F1:p1,F2:p2``, two lengths with their shares; ``F,G,..``: a
     curve for each."""

@@ -13,11 +13,11 @@ class LatencyOfKind(Fields):
 
     delivered: Count
     sum: Count
-    mean: float
-    max: Count
-    p50: Count
-    p95: Count
-    p99: Count
+    mean: float | None
+    max: Count | None
+    p50: Count | None
+    p95: Count | None
+    p99: Count | None
 
 
 MORE = When("of a mix of more than two patterns, as many as there are")

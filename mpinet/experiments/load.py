@@ -52,6 +52,11 @@ HINTED = 2**20
 """Most pairs for which the bounds of a network's other routings are computed for a hint."""
 
 
+UNBOUNDED = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
+"""Default rates, in parts of overload, of a network without a known bound: large networks saturate
+at the first of them."""
+
+
 @dataclass(frozen=True, eq=False)
 class Setting:
     """Traffic on one network, which is run at several rates and for several seeds."""
@@ -245,7 +250,29 @@ class Setting:
         With replies or phases it says nothing: None.
         """
         is_open = not self.faults and not self.generation.is_closed
-        return bound_of(self, self.routing) if is_open else None
+        return self._open_bound if is_open else None
+
+    @cached_property
+    def _open_bound(self) -> float | None:
+        """The bound without faults, replies and phases (collective)."""
+        return bound_of(self, self.routing)
+
+    @property
+    def default_rates(self) -> list[float]:
+        """Tenths of the bound, as rates with three digits, and one rate above it (collective).
+
+        The rate of overload takes the place of a higher bound, and no rate is above it. Without a
+        bound, the rates are parts of overload from `UNBOUNDED`.
+        """
+        if self.pattern.rows is not None:
+            return [0.0]
+        bound, flits = self._open_bound, self.mean_flits + self.generation.reply_flits
+        parts: Sequence[float] = [tenth / 10 for tenth in range(1, 12)]
+        if bound is None:
+            bound, parts = self.overload * flits, UNBOUNDED
+        most = min(bound / flits, self.overload)
+        rates = [float(f"{most * part:.3g}") for part in parts]
+        return sorted({min(rate, self.overload) for rate in rates})
 
     @cached_property
     def better_routing(self) -> str | None:
@@ -275,7 +302,7 @@ rate of saturation."""
 
 def curves(
     settings: Sequence[Setting],
-    rates: Sequence[float],
+    rates: Sequence[float] | None,
     key: Callable[[Run], str],
     machine_of: Callable[[Topology, Callable[[int], None]], Machine],
     transport: Local,
@@ -292,10 +319,10 @@ def curves(
     ----------
     settings : sequence of Setting
         One per network and pattern.
-    rates : sequence of float
+    rates : sequence of float, optional
         Messages per processor and step, ascending. For several of them the network is also run in
         overload, for its saturation throughput. Of a trace, whose messages have their steps, there
-        is one run.
+        is one run. Default: `Setting.default_rates`.
     key : callable
         Name of a run in journals and checkpoints; runs of one name are made once.
     machine_of : callable
@@ -314,7 +341,8 @@ def curves(
     with hosted_by(transport):
         for sentence in cautions(settings):
             warn(sentence)
-        return _curves(settings, rates, key, machine_of, transport, watch, folder)
+        own = _rates_of_each(settings, rates)
+        return _curves(settings, own, key, machine_of, transport, watch, folder)
 
 
 def cautions(settings: Sequence[Setting]) -> list[str]:
@@ -331,23 +359,40 @@ def cautions(settings: Sequence[Setting]) -> list[str]:
     return [text for text in dict.fromkeys(texts) if text]
 
 
+def _rates_of_each(
+    settings: Sequence[Setting], rates: Sequence[float] | None
+) -> list[Sequence[float]]:
+    """Return the rates of each setting (collective).
+
+    Settings of the same traffic differ in their seeds: they have the default rates of the first.
+    """
+    if rates is not None:
+        return [_rates_of(each, rates) for each in settings]
+    found: dict[int, Sequence[float]] = {}
+    for each in settings:
+        shared = id(each.generation)
+        if shared not in found:
+            found[shared] = _rates_of(each, each.default_rates)
+    return [found[id(each.generation)] for each in settings]
+
+
 def _curves(
     settings: Sequence[Setting],
-    rates: Sequence[float],
+    rates: Sequence[Sequence[float]],
     key: Callable[[Run], str],
     machine_of: Callable[[Topology, Callable[[int], None]], Machine],
     transport: Local,
     watch: Callable[..., None],
     folder: Path | None,
 ) -> list[dict[str, Any]]:
-    """Make the curves, as `curves` says, after its warnings."""
+    """Make the curves, as `curves` says, each at its rates, after all warnings."""
     for setting in settings:
         setting.router, setting.bound  # noqa: B018 (may be collective, and may refuse)
     keys = {
         (number, seed, rate): key((number, seed, rate))
         for number, setting in enumerate(settings)
         for seed in setting.seeds
-        for rate in (*_wanted(setting, rates), *_searched(setting))
+        for rate in (*_wanted(setting, rates[number]), *_searched(setting))
     }
     runs = {name: run for run, name in keys.items()}
     numbers = {name: number for number, name in enumerate(runs)}
@@ -373,10 +418,10 @@ def _curves(
     return [
         _curve(
             setting,
-            rates,
+            rates[n],
             {
                 rate: whole[keys[n, seed, rate]]
-                for rate in (*_wanted(setting, rates), *_searched(setting))
+                for rate in (*_wanted(setting, rates[n]), *_searched(setting))
             },
         )
         for n, setting in enumerate(settings)
@@ -415,8 +460,7 @@ def _rates_of(setting: Setting, rates: Sequence[float]) -> Sequence[float]:
 
 def _wanted(setting: Setting, rates: Sequence[float]) -> list[float]:
     """The rates to run; if there are several, with the one of overload."""
-    own = _rates_of(setting, rates)
-    return sorted({*own, *([setting.overload] if _has_curve(setting, own) else [])})
+    return sorted({*rates, *([setting.overload] if _has_curve(setting, rates) else [])})
 
 
 def _has_curve(setting: Setting, rates: Sequence[float]) -> bool:
@@ -433,10 +477,9 @@ def _curve(
     setting: Setting, rates: Sequence[float], found: Mapping[float | None, dict[str, Any]]
 ) -> dict[str, Any]:
     """Put together a curve: its points, bound and saturation throughput (collective)."""
-    own = _rates_of(setting, rates)
-    points = [found[rate] for rate in sorted(own)]
+    points = [found[rate] for rate in sorted(rates)]
     stable = [point["rate"] for point in points if not point["saturated"]]
-    several = _has_curve(setting, own)
+    several = _has_curve(setting, rates)
     full = found[setting.overload] if several else None
     return {
         "network": setting.topology.name,

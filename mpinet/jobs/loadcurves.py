@@ -40,10 +40,8 @@ def curve_table(curve: Row, traffic: str) -> str:
     rows = [_cells(point)[not has_rate :] for point in curve["points"]]
     lines = [traffic, table(rows, list(COLUMNS.values())[not has_rate :])]
     if (curve["saturation_point"], curve["saturation_throughput"]) != (None, None):
-        lines.append(
-            f"saturation: last stable rate {cell_text(curve['saturation_point'])}, throughput "
-            f"in overload {cell_text(curve['saturation_throughput'])}"
-        )
+        full = cell_text(curve["saturation_throughput"])
+        lines.append(f"saturation: {_stable(curve['points'])}, throughput in overload {full}")
     lines += _searches(curve)
     if has_rate:
         lines.append(f"bound by the busiest channel: {cell_text(curve['bound'])}")
@@ -51,6 +49,16 @@ def curve_table(curve: Row, traffic: str) -> str:
     if curve["better_routing"]:
         lines.append(f"--routing {curve['better_routing']} would raise the bound")
     return "\n".join(lines)
+
+
+def _stable(points: Sequence[Row]) -> str:
+    """Return the last stable rate in words, or that no rate or every rate is saturated."""
+    stable = [point["rate"] for point in points if not point["saturated"]]
+    if not stable:
+        return f"every rate is saturated (lowest {cell_text(points[0]['rate'])})"
+    if len(stable) == len(points):
+        return f"no rate is saturated (highest {cell_text(stable[-1])})"
+    return f"last stable rate {cell_text(stable[-1])}"
 
 
 SHOWN_INTERVALS = 40
@@ -86,10 +94,8 @@ def _searches(curve: Row) -> list[str]:
     if "rates_by_kind" in points[0]:
         for kind in points[0]["rates_by_kind"]:
             of = [(p["latency_by_kind"][kind], p["rates_by_kind"][kind]) for p in points]
-            each = [
-                f"{cell_text(a['mean'])} (p99 {a['p99']}) at {cell_text(b['throughput'])}"
-                for a, b in of
-            ]
+            texts = [map(cell_text, (a["mean"], a["p99"], b["throughput"])) for a, b in of]
+            each = ["{} (p99 {}) at {}".format(*text) for text in texts]
             lines.append(f"{kind} messages, latency at throughput: {', '.join(each)}")
     if "phase_steps" in points[0]:
         each = [" + ".join(map(str, p["phase_steps"])) or "not done" for p in points]
@@ -175,9 +181,10 @@ def _summary(curves: list[Row]) -> list[Any]:
     overload = [curve["saturation_throughput"] for curve in curves]
     full = "-" if None in overload else f"{fmean(overload):.3g}"
     if not stable:
-        return ["-", full, "-", "-", "-", "-"]
+        return [f"< {min(rates):.3g}", full, "-", "-", "-", "-"]
     half = max(rate for rate in stable if rate <= max(stable[-1] / 2, stable[0]))
-    cells: list[Any] = [f"{stable[-1]:.3g}", full]
+    open_end = ">= " if len(stable) == len(rates) else ""
+    cells: list[Any] = [f"{open_end}{stable[-1]:.3g}", full]
     for rate in (stable[0], half):
         latencies = [p["latency_mean"] for p in rates[rate] if p["latency_mean"] is not None]
         cells += [f"{rate:.3g}", f"{fmean(latencies):.2f}" if latencies else "-"]
@@ -246,7 +253,7 @@ def draw_curves(path: Path, every: Sequence[Row], drawn: Mapping[str, Any]) -> N
     """
     from mpinet.report.drawing.axes import plotted
 
-    rows = [row for row in every if not row["deadlock"] and row["latency_mean"] is not None]
+    rows = drawable(every)
     if not rows:
         return
     sides, error = drawn.get("panels"), drawn.get("error")
@@ -256,6 +263,11 @@ def draw_curves(path: Path, every: Sequence[Row], drawn: Mapping[str, Any]) -> N
     made = plotted(curves, kind, drawn["width"], (drawn["x_label"], drawn["y_label"]), knees=True)
     with whole_file(path) as file:
         file.write(made)
+
+
+def drawable(every: Sequence[Row]) -> list[Row]:
+    """Return the runs that have a latency: those without a deadlock that delivered something."""
+    return [row for row in every if not row["deadlock"] and row["latency_mean"] is not None]
 
 
 def told_stuck(network: str, point: Row) -> str:

@@ -17,6 +17,7 @@ from mpinet.jobs.loadcurves import (
     between_seeds,
     curve_table,
     draw_curves,
+    drawable,
     pattern_table,
     program_table,
     seeds_table,
@@ -219,7 +220,8 @@ class Load(Job):
             parts = [curve_table(curve, self._traffic(curve)) for curve in curves]
         if self._options.plot is not None:
             plan = plan_file(Path(self._options.plot))
-            parts.append(f"{self._options.plot}\n{plan} makes it again")
+            made = f"{self._options.plot}\n{plan} makes it again"
+            parts.append(made if drawable(self.rows(result)) else "no run has a latency: no plot")
         return "\n\n".join(parts)
 
     def _traffic(self, curve: Row) -> str:

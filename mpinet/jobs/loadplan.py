@@ -159,7 +159,7 @@ def plan_text(
     ]
     for option in options_of(function):
         value = given[option.name]
-        if option.name not in NO_RUN and (value != option.default or option.name == "rate"):
+        if option.name not in NO_RUN and value != option.default:
             if isinstance(value, list | tuple):
                 value = ",".join(map(str, value))
             lines.append(f"{option.name} = {_value(value)}")

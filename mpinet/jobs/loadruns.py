@@ -93,7 +93,7 @@ def settings_of(
         read_steady(options, traffic.rows is not None),
     )
     require_end(first.generation, first.window)
-    for rate in read_rates(options.rate):
+    for rate in read_rates(options.rate) or ():
         first.at(rate)
     if not traffic.is_drawn and (variant["routing"] or routing.name) in topology.routings:
         return [first]
@@ -147,7 +147,7 @@ def read_queue(given: str | int) -> tuple[int, int]:
 
 ALONE = {
     "pattern": "uniform",
-    "rate": "0.02..0.2/10",
+    "rate": None,
     "priority": False,
     "replies": None,
     "batch": None,
@@ -388,8 +388,10 @@ def require_credits(routing: Routing, buffers: int) -> None:
         )
 
 
-def read_rates(given: Any) -> list[float]:
-    """The rates that were given, ascending: ``R``, ``A,B,C`` or ``A..B/K``."""
+def read_rates(given: Any) -> list[float] | None:
+    """The rates that were given, ascending: ``R``, ``A,B,C`` or ``A..B/K``; None without any."""
+    if given is None:
+        return None
     if isinstance(given, str):
         words = given.split(",")
         if ".." in given:

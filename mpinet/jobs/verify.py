@@ -167,8 +167,10 @@ class Verify(Ledger):
         return verify(self._claims, budget, transport, self._at, journal, source, watch)
 
     def lasting(self, result: list[Verdict]) -> list[Row]:
-        """The verdicts without the times."""
-        return [{**asdict(verdict), "seconds": None} for verdict in result]
+        """The verdicts' fields of the digest."""
+        from mpinet.claims.verdict import lasting
+
+        return [lasting(asdict(verdict)) for verdict in result]
 
     def status(self, result: list[Verdict]) -> int:
         """1 if a measurement failed: then not every claim has been evaluated."""
@@ -238,8 +240,10 @@ class SideBySide(Job):
         return "\n".join([table(lines, heading), *points, f"{agree} of {len(said)} agree"])
 
     def lasting(self, result: list[Row]) -> list[Row]:
-        """The rows without the times."""
-        return [{**row, "seconds": None} for row in result]
+        """The rows' fields of the digest."""
+        from mpinet.claims.verdict import lasting
+
+        return [lasting(row) for row in result]
 
     def status(self, result: list[Row]) -> int:
         """1 if anything differs."""
@@ -259,8 +263,10 @@ class Again(Ledger):
         return rows
 
     def lasting(self, result: list[Row]) -> list[Row]:
-        """The verdicts without the times."""
-        return [{**row, "seconds": None} for row in result]
+        """The verdicts' fields of the digest."""
+        from mpinet.claims.verdict import lasting
+
+        return [lasting(row) for row in result]
 
     def publish(self, document: dict[str, Any]) -> None:
         """Write the page of the run that measured."""

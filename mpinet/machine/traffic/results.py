@@ -84,7 +84,12 @@ def results(run: OpenLoop) -> dict[str, Any]:
         found["program"] = run.played.results()
         # What is open are a program's operations, too.
         found["unfinished"] -= found["program"]["stuck"]
-    return found | _derived(run, found, channels, entered, squares)
+    found |= _derived(run, found, channels, entered, squares)
+    if run.generation.batch:
+        # Open are also messages of a phase that no processor has generated.
+        ended = ("delivered", "undeliverable", "cut")
+        found["unfinished"] = found["generated"] - sum(found.get(name, 0) for name in ended)
+    return found
 
 
 def _padded(run: OpenLoop) -> Ints:
@@ -107,7 +112,7 @@ def by_kind(kinds: Sequence[str], histograms: Ints) -> dict[str, dict[str, Any]]
             key.removeprefix("latency_"): value
             for key, value in _latency(np.trim_zeros(histogram, "b")).items()
         }
-        found[name] = {"delivered": count, "mean": shown["sum"] / max(1, count), **shown}
+        found[name] = {"delivered": count, "mean": mean(shown["sum"], count), **shown}
     return found
 
 
@@ -140,17 +145,22 @@ def measured_steps(run: OpenLoop) -> int:
     return max(1, run.ledger.closed if run.ledger.closed >= 0 else run.steps)
 
 
-def _latency(histogram: Ints) -> dict[str, int]:
-    """Sum, maximum and quantiles of latencies in steps, from their histogram."""
+def mean(total: int, count: int) -> float | None:
+    """Return the mean of `count` values with this sum; None without values."""
+    return total / count if count else None
+
+
+def _latency(histogram: Ints) -> dict[str, Any]:
+    """Sum, maximum and quantiles of latencies in steps, from their histogram; None without any."""
     total = int(histogram.sum())
     below = np.cumsum(histogram)
-    found = {
+    found: dict[str, Any] = {
         "latency_sum": int(np.arange(len(histogram)) @ histogram),
-        "latency_max": len(histogram) - 1 if total else 0,
+        "latency_max": len(histogram) - 1 if total else None,
     }
     for percent in QUANTILES:
         rank = (percent * total + 99) // 100
-        found[f"latency_p{percent}"] = int(np.searchsorted(below, rank)) if total else 0
+        found[f"latency_p{percent}"] = int(np.searchsorted(below, rank)) if total else None
     return found
 
 
@@ -159,7 +169,7 @@ def _derived(
 ) -> dict[str, Any]:
     """Rates, means and fractions, computed from the whole numbers."""
     hosts, steps = run.machine.topology.hosts, measured_steps(run)
-    done = max(1, found["delivered"])
+    done = found["delivered"]
     is_drawn = run.generation.is_drawn and not run.generation.has_end
     # What was drained or cut is no longer on its way: it says nothing of room for more.
     ended = found["accepted_flits"] + found.pop("dropped_flits")
@@ -167,10 +177,10 @@ def _derived(
     return {
         "offered": found["generated_flits"] / (hosts * steps),
         "throughput": found["accepted_flits"] / (hosts * steps),
-        "latency_mean": found["latency_sum"] / done,
+        "latency_mean": mean(found["latency_sum"], done),
         "latency_ci95": interval(found["batches"]),
-        "network_latency_mean": found["network_latency_sum"] / done,
-        "hops_mean": found["hops_sum"] / done,
+        "network_latency_mean": mean(found["network_latency_sum"], done),
+        "hops_mean": mean(found["hops_sum"], done),
         "utilisation_mean": found["loads_sum"] / (max(1, channels) * steps),
         "utilisation_max": found["loads_max"] / steps,
         "jain": entered * entered / (hosts * squares) if squares else 1.0,

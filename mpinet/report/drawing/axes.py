@@ -112,7 +112,7 @@ def _show_knees(axes: Any, curves: Sequence[Curve], log: Sequence[str]) -> None:
     """Set the ends of y, which all panels share."""
     stable = [dot.high for curve in curves for dot in curve.dots if not dot.hollow]
     every = [dot.high for curve in curves for dot in curve.dots]
-    if stable and max(every) > ROOM * max(stable):
+    if stable and max(every) > ROOM * max(stable) > 0:
         axes.set_ylim(top=ROOM * max(stable))
     if "y" not in log and min(every) >= 0:
         axes.set_ylim(bottom=0)
@@ -142,7 +142,7 @@ def _marks(curves: Sequence[Curve]) -> dict[str, Any]:
     if any(dot.hollow for curve in curves for dot in curve.dots):
         style: dict[str, Any] = {"markerfacecolor": "white", "linestyle": "--"}
         marks["saturated"] = line([], [], color="#777777", marker="o", **style)
-    if any(curve.tick is not None for curve in curves):
+    if any(map(_shows_tick, curves)):
         marks["bound"] = line([], [], color="#777777", marker="|", linestyle="", markersize=8)
     return marks
 
@@ -176,11 +176,14 @@ def _draw(axes: Any, curve: Curve, number: int, knees: bool) -> None:
             "markevery": slice(len(solid[-1:]), None),
         }
         axes.plot([dot.x for dot in beyond], [dot.y for dot in beyond], **style, **line)
-    if curve.tick is not None and curve.tick <= REACH * max(
-        dot.x for dot in curve.dots
-    ):  # on one another
+    if _shows_tick(curve):  # on one another
         ends, at = (TICK * number, TICK * (number + 1)), axes.get_xaxis_transform()
         axes.plot([curve.tick] * 2, ends, color=colour, linewidth=2, transform=at)
+
+
+def _shows_tick(curve: Curve) -> bool:
+    """Return True if the curve has a tick that is within `REACH`."""
+    return curve.tick is not None and curve.tick <= REACH * max(dot.x for dot in curve.dots)
 
 
 def _legend(

@@ -155,7 +155,7 @@ def _finding(finding: MainFinding, known: set[str]) -> str:
 def reading() -> str:
     """Explain the words and signs of the tables."""
     return """<h2 id="reading">How to read the tables</h2>
-<p>A claim that <b>holds</b> does so on the range that is given, where <i>measured</i> and
+<p>A claim that <b>holds</b> does so on the points that were tested, where <i>measured</i> and
 <i>claimed</i> are those of the last point. A <b>refuted</b> one fails at the witness, the first
 point of its range that does, and the command beside it measures that again; below stands at how
 many points it fails. Steps that are stated are <b>beaten</b> where fewer are

@@ -209,10 +209,10 @@ def _remarks(found: Paper, row: LedgerRow) -> str:
 
 
 def _where(row: LedgerRow) -> str:
-    """Range of a claim, or its witness and command, or the reason."""
+    """Tested range of a claim, or its witness and command, or the reason."""
     if row["witness"] is not None:
         return _witness(row, row["replay"] or "") + _extent(row)
-    remarks = [row["range"]] if row["points"] else []
+    remarks = [f"tested: {row['tested']}"] if row["points"] else []
     return "<br>".join(escape(text) for text in [*remarks, row["reason"]] if text)
 
 

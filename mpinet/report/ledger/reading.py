@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mpinet.base.files import read_text
-from mpinet.claims.verdict import FAILS, VERDICTS, Verdict
+from mpinet.claims.verdict import FAILS, VERDICTS, Verdict, lasting
 from mpinet.errors import FileError, UsageError
 from mpinet.report.envelope import digest
 
@@ -35,6 +35,7 @@ ROW = {
     "statement": TEXT,
     "relation": TEXT,
     "range": TEXT,
+    "tested": TEXT,
     "points": (int,),
     "verdict": TEXT,
     "witness": MAYBE_OBJECT,
@@ -81,8 +82,8 @@ def read_document(path: Path) -> dict[str, Any]:
         raise UsageError(f"--from {path}: this is no result of mpinet verify --out FILE.json.")
     rows = document["result"]
     try:
-        own = digest([{**row, "seconds": None} for row in rows])
-    except (TypeError, ValueError, RecursionError):
+        own = digest([lasting(row) for row in rows])
+    except (AttributeError, TypeError, ValueError, RecursionError):
         own = ""
     if own != document["digest"]:
         raise UsageError(

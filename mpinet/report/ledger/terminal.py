@@ -145,9 +145,9 @@ def cause_of(row: Mapping[str, Any]) -> str:
 
 
 def _found(row: Mapping[str, Any]) -> str:
-    """Summarize a finding: the range where the claim holds, the witness, or the reason."""
+    """Summarize a finding: the tested range if the claim holds, the witness, or the reason."""
     if row["verdict"] == "holds":
-        return "; ".join(filter(None, [f"range: {row['range']}", row["reason"]]))
+        return "; ".join(filter(None, [f"tested: {row['tested']}", row["reason"]]))
     if row["witness"] is None:
         return str(row["reason"]).strip().splitlines()[-1]
     return _failure(row, row["witness"])

@@ -56,6 +56,8 @@ MAPPED = [
     "load torus:4x4 --program allreduce:ring,64 --place random --intervals 20",
     "load torus:3x3 --rate 0.4 --replies 3 --service 2 --outstanding 1 --warmup 9 --steps 40",
     "load torus:3x3 --rate 0.5,1 --replies 2 --batch 3 --phases 2 --flits 1:0.5,4:0.5",
+    "load ring:5 --pattern permutation --seeds 2 --warmup 9 --steps 30 --limit 30",
+    "load torus:3x3 --rate 0.05 --batch 9 --steps 20 --limit 0",
     "load torus:3x3 ring:5 --routing parity,valiant --vcs 4,8 --flits 1,2 --rate 0.1 --steps 30",
     "gossip torus:3x5 --seed 4",
     "allreduce torus:4x4 --group 4x4 --faults node:5 --items 2",

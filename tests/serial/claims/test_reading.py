@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from mpinet.claims.verdict import lasting
 from mpinet.cli.session import Session
 from mpinet.report.envelope import digest
 
@@ -41,7 +42,7 @@ def signed(change):
 
     def done(document):
         change(document["result"])
-        document["digest"] = digest([{**row, "seconds": None} for row in document["result"]])
+        document["digest"] = digest(list(map(lasting, document["result"])))
 
     return done
 

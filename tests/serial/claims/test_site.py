@@ -11,7 +11,7 @@ import pytest
 
 from mpinet.claims.ledger import claims_of, select
 from mpinet.claims.summary import summary
-from mpinet.claims.verdict import Verdict
+from mpinet.claims.verdict import Verdict, lasting
 from mpinet.claims.verify import verify
 from mpinet.cli.session import Session
 from mpinet.machine.transport import Local
@@ -46,7 +46,7 @@ def test_new_rows_take_the_place_of_old_ones_in_the_ledgers_order(tmp_path, monk
     assert [row["id"] for row in rows] == ["GMN-RRB-ex1", "LENS-F1-sizes", "STH-F1-lst3"]
     assert [row["verdict"] for row in rows] == ["holds"] * 3
     assert all(row["seconds"] is None for row in rows)
-    assert digest(rows) == document["digest"]
+    assert digest(list(map(lasting, rows))) == document["digest"]
     assert set(rows[0]) == {field.name for field in fields(Verdict)}
 
 

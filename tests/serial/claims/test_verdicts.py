@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mpinet.claims import claim, once, over
+from mpinet.claims import claim, once, over, points
 from mpinet.claims.finding import Finding, find
 from mpinet.claims.ledger import claims_in, select
 from mpinet.claims.relation import holds
@@ -140,6 +140,40 @@ def test_the_range_tells_how_much_of_the_grid_was_tested(verdicts):
     assert verdicts["RING-D"].range == "n in 3..19 (6 points of 17)"
     (row,) = verify(select([OWN, "RING-D"]), "full", Local())
     assert row.range == "n in 3..19 (17 points)"
+
+
+def test_only_the_measured_part_of_the_range_is_shown_as_tested(verdicts):
+    """A claim that is false at n = 20 holds on 3..11: no text may say that 20 was tested."""
+    (right,) = select([OWN, "RING-D"])
+    grid = over(n=range(3, 30)).quick(lambda n: n < 12)
+    wrong = replace(right, claimed=lambda n: n // 2 + (n == 20), grid=grid)
+    (row,) = verify([wrong], "quick", Local())
+    assert (row.verdict, row.tested) == ("holds", "n in 3..11 (9 of 27 points)")
+    text = " ".join(ledger([asdict(row)]).split())
+    assert "tested: n in 3..11 (9 of 27 points)" in text
+    assert "29" not in text
+    (row,) = verify([wrong], "full", Local())
+    assert (row.verdict, row.tested) == ("refuted", "n in 3..29 (27 points)")
+    (row,) = verify([wrong], "full", Local(), at={"n": "7"})
+    assert row.tested == "n in 7 (1 of 27 points)"
+    assert verdicts["RING-FAR"].tested == "n in 5 (1 of 2 points)"
+    assert verdicts["RING-HUGE"].tested == ""
+
+
+def test_the_tested_values_of_each_argument_are_all_listed_or_counted():
+    def tested(*values):
+        grid = points("", [{"n": value} for value in (*values, "left out")])
+        row = claim(
+            "X", statement="", relation="all", grid=grid.quick(lambda n: n != "left out"),
+            measured=lambda n: True,
+        )  # fmt: skip
+        return verify([row], "quick", Local())[0].tested
+
+    assert tested(5, 3, 4) == "n in 3..5 (3 of 4 points)"
+    assert tested(3, 4, 9) == "n in 3,4,9 (3 of 4 points)"
+    assert tested(*range(3, 30, 2)) == "n in 14 values from 3 to 29 (14 of 15 points)"
+    assert tested("ring:5", "ring:3") == "n in ring:5,ring:3 (2 of 3 points)"
+    assert tested((1, 2), (3,)) == "n in (1,2),(3) (2 of 3 points)"
 
 
 def test_a_measurement_that_fails_is_no_verdict(verdicts):

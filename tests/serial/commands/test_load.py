@@ -161,6 +161,75 @@ def test_a_point_in_a_deadlock_shows_no_measure_and_the_others_go_on(capsys):
     assert curve["points"][0]["saturated"]
 
 
+def test_a_point_without_deliveries_has_no_latency(capsys, tmp_path):
+    words = "ring:6 --rate 0.001 --flits 1:0.5,2:0.5 --warmup 0 --steps 10"
+    assert typed(f"{words} --json") == 0
+    (curve,) = json.loads(capsys.readouterr().out)["result"]["curves"]
+    (point,) = curve["points"]
+    assert point["delivered"] == point["latency_sum"] == point["hops_sum"] == 0
+    names = [f"latency_{part}" for part in ("mean", "max", "p50", "p95", "p99")]
+    assert {point[name] for name in (*names, "network_latency_mean", "hops_mean")} == {None}
+    for kind in point["latency_by_kind"].values():
+        assert {kind[part] for part in ("mean", "max", "p50", "p95", "p99")} == {None}
+    picture = tmp_path / "empty.svg"
+    assert typed(f"{words} --plot {picture}") == 0
+    shown = capsys.readouterr().out
+    assert shown.splitlines()[3].split()[3:9] == ["-"] * 6
+    assert "no run has a latency: no plot" in shown and not picture.exists()
+
+
+@pytest.mark.parametrize(
+    ("rates", "said", "cell"),
+    [
+        ("0.05,0.1", "no rate is saturated (highest 0.1)", ">= 0.1"),
+        ("0.05,0.4", "last stable rate 0.05", "0.05"),
+        ("0.4,0.5", "every rate is saturated (lowest 0.4)", "< 0.4"),
+    ],
+)
+def test_a_stable_rate_is_called_the_last_one_only_below_a_saturated_one(rates, said, cell, capsys):
+    """Six processors send all their flits to one, which takes one a step: 1/6 is the most."""
+    words = f"star:6 --pattern hotspot:0,100 --rate {rates} --steps 2000"
+    assert typed(words) == 0
+    assert f"saturation: {said}, throughput in overload" in capsys.readouterr().out
+    assert typed(f"{words} --seeds 2") == 0
+    row = capsys.readouterr().out.splitlines()[5].removeprefix("star:6")
+    assert row.strip().split("  ")[0] == cell
+
+
+@pytest.mark.parametrize("flits", [1, 2])
+def test_without_rates_a_curve_goes_from_a_tenth_of_its_bound_to_saturation(flits):
+    """On a torus of 8x8 a channel forward carries 10 hops of 8 sources' 64 targets: 1.25 flits."""
+    (curve,) = mpinet.load("torus:8x8", flits=flits, warmup=100, steps=200, limit=300).curves
+    rates = [point.rate for point in curve.points]
+    assert rates == pytest.approx([0.08 * tenth / flits for tenth in range(1, 12)])
+    assert not curve.points[0].saturated and curve.points[-1].saturated
+
+
+def test_without_rates_and_bound_a_curve_has_rates_of_two_decades():
+    (curve,) = mpinet.load("dragonfly:1,2,2", routing="ugal-l", flits=2, steps=200).curves
+    rates = [point.rate for point in curve.points]
+    assert curve.bound is None and (rates[0], rates[-1]) == (0.005, 0.5)
+    assert not curve.points[0].saturated and curve.points[-1].saturated
+
+
+@pytest.mark.parametrize("more", [{"routing": "valiant"}, {"pattern": "permutation"}])
+def test_seeds_share_the_default_rates(more):
+    found = mpinet.load("torus:4x4", seeds=3, warmup=10, steps=30, limit=30, **more)
+    assert {row.seeds for row in found.between_seeds} == {3}
+    assert len({tuple(point.rate for point in curve.points) for curve in found.curves}) == 1
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{"bursts": "5:0.3"}, {"replies": 3}, {"faults": "node:5"}, {"flits": "1:0.5,7:0.5"}],
+)
+def test_default_rates_are_possible_rates(more):
+    (curve,) = mpinet.load("mesh:4x4", warmup=10, steps=40, limit=40, **more).curves
+    rates = [point.rate for point in curve.points]
+    assert rates == sorted(set(rates)) and len(rates) >= 9
+    assert rates[0] > 0 and rates[-1] <= 1
+
+
 def test_no_rate_above_the_bound_is_called_stable():
     """Of 64 sources a few are in overload at 0.15, and 99 % of the flits are accepted."""
     (curve,) = mpinet.load(

@@ -32,6 +32,21 @@ def test_a_batch_that_is_not_done_in_time_says_so():
     assert point.saturated and point.phase_steps == [] and point.closed == 10
 
 
+@pytest.mark.parametrize(("rate", "steps"), [(0.05, 50), (0.9, 20), (0.9, 200)])
+def test_no_message_is_unfinished_that_was_never_generated(rate, steps):
+    """With faults a run counts the fates of all messages: what never arrived is withdrawn or left.
+
+    The link is dead in a step in which nothing has been generated yet.
+    """
+    more = {"batch": 20, "steps": steps, "limit": 0, "faults": "link:0-1@0-1"}
+    (point,) = mpinet.load("ring:6", rate=rate, **more).curves[0].points
+    assert point.unfinished == point.account.withdrawn[0] + point.account.left[0]
+    assert point.generated == point.account.born[0]
+    is_done = steps == 200
+    assert (point.generated == 6 * 20) == is_done
+    assert (point.saturated, point.phase_steps == []) == (not is_done, not is_done)
+
+
 def test_few_outstanding_requests_keep_the_network_empty_and_sources_waiting():
     held, free = (
         mpinet.load("mesh:4x4", rate=0.1, replies=4, outstanding=k, **SHORT).curves[0].points[0]

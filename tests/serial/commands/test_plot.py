@@ -268,6 +268,16 @@ def test_saturated_points_are_hollow_and_dashed_and_the_bound_is_a_tick():
     assert low == 0 and 5 < high < 100
 
 
+@pytest.mark.parametrize(("bound", "words"), [(0.6, ["saturated", "bound"]), (9, ["saturated"])])
+def test_the_legend_names_the_bound_only_if_its_tick_is_in_the_picture(bound, words):
+    rows = [row | {"bound": bound} for row in KNEE]
+    (curve,) = curves_of(
+        rows, "rate", "latency", [], error="seed", hollow="saturated", tick="bound"
+    )
+    (axes,) = _figure([curve], 5.0, ("x", "y"), (), knees=True).axes
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == words
+
+
 def test_a_document_tells_hollow_points_and_ticks_only_where_they_are_asked_for(tmp_path):
     table = written(KNEE, tmp_path / "rows.csv")
     asked = {"x": "rate", "y": "latency", "error": "seed"}
