@@ -495,9 +495,7 @@ class Topology:
 
     @property
     def fixed_routings(self) -> list[str]:
-        """The names of the routings whose ways no traffic changes: commands but ``load`` take
-        them.
-        """
+        """The names of the routings whose ways no traffic changes: ``route`` takes them."""
         common = [name for name in ("valiant", "updown") if name in self.load_routings]
         return [*dict.fromkeys([*self.routings, *self.random_routings, *common])]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from mpinet.report.curves import Curve
@@ -69,7 +70,7 @@ def plotted(
     """
     matplotlib = library()
     with matplotlib.rc_context({**matplotlib.rcParamsDefault, **FONTS, "backend": "agg"}):
-        made = _figure(curves, width, labels, log, knees)
+        made = partial(_figure, curves, width, labels, log, knees)
         return written(made, kind, dpi=200, bbox_inches="tight")
 
 
@@ -112,7 +113,7 @@ def _show_knees(axes: Any, curves: Sequence[Curve], log: Sequence[str]) -> None:
     """Set the ends of y, which all panels share."""
     stable = [dot.high for curve in curves for dot in curve.dots if not dot.hollow]
     every = [dot.high for curve in curves for dot in curve.dots]
-    if stable and max(every) > ROOM * max(stable):
+    if stable and max(every) > ROOM * max(stable) > 0:
         axes.set_ylim(top=ROOM * max(stable))
     if "y" not in log and min(every) >= 0:
         axes.set_ylim(bottom=0)
