@@ -26,6 +26,9 @@ ELSEWHERE = {
 }
 """Names of options elsewhere, and the words that mean them here."""
 
+MOST_NAMED = 8
+"""Most commands for which an error says that they have an option."""
+
 RANKS = ("--np", "-n", "-np", "--processors", "--ranks", "--nprocs")
 """Names elsewhere of the option for the number of a script's processors."""
 
@@ -43,7 +46,7 @@ def lacking(command: str, word: str) -> str:
     others = [other for other in COMMANDS if other != command and word in _words(other)]
     if others and (close := hint(word, own, 1, 0.8)):
         return said + close
-    if others:
+    if 0 < len(others) <= MOST_NAMED:
         return f"{said}{_listed(others)} {'have' if len(others) > 1 else 'has'} it."
     meant = hint(word, own, 1, 0.7)
     return said + (
