@@ -75,7 +75,7 @@ class Parser(argparse.ArgumentParser):
         if action.choices is not None and value not in action.choices:
             choices = [str(choice) for choice in action.choices]
             said = f"invalid choice: {quoted(str(value))} (choose from {', '.join(choices)})"
-            meant = hint(str(value), choices)
+            meant = hint(str(value), choices, cutoff=0.7)
             later = next((word for word in self._typed if word in choices), None)
             if later is not None and not action.option_strings:
                 meant = f"{later} comes first, as in: {self.prog} {later} {value}"

@@ -79,7 +79,7 @@ NODES = ("node", "source", "target", "root")
 """Names of arguments that are a node."""
 
 
-KINDS = {
+KINDS: dict[str, tuple[Any, str]] = {
     "int": (int, "a whole number >= 0"),
     "float": (int | float, "a number"),
     "Iterable[int]": (list, "numbers joined by commas, such as 1,2"),

@@ -451,7 +451,7 @@ def _product(topology: Topology, text: str, argument: str) -> Pattern:
 
 def _part(text: str, name: str, count: int, called: str) -> Pattern:
     """A pattern among so many groups, or within one, as on a ring; refused by what it is called."""
-    ring = open_topology(f"ring:{count}" if count > 2 else f"complete:{count}")
+    ring = open_topology(f"ring:{count}" if count > 2 else "mesh:2")
     try:
         return pattern_of(ring, name)
     except MpinetError as error:

@@ -46,6 +46,7 @@ WRONG = {
     "verify STH-T1-generl": "did you mean STH-T1-general?",
     "verify gmnn": "did you mean gmn?",
     "optimum torus:4x4 broadcast": "as in: mpinet optimum broadcast torus:4x4",
+    "load ring:4 --pattern groups:tornado@2+uniform": "moves nothing on the ring of 2 groups",
     "sweep nofile.toml": "there is no file 'nofile.toml'",
     "play nofile.npz": "there is no file 'nofile.npz'",
     "plot nofile.csv": "nofile.csv: No such file",
