@@ -15,13 +15,16 @@ Policy: TypeAlias = Literal[
 ]
 """Allocation of a router's outputs."""
 
-PAIRS = "all|permutation|randperm|random:K|transpose|bitreversal|complement|hotspot:NODE|FILE.csv"
+_BOTH = (
+    "uniform|permutation|transpose|bitreversal|complement|shuffle|tornado|neighbour|"
+    "diagonal|alltoall|nearby|adversarial|mix:P@SHARE+Q|groups:P@SIZE+Q|FILE.csv"
+)
+"""Patterns of pairs and of generated messages; ``all`` is another name of ``alltoall``."""
+
+PAIRS = f"all|randperm|random:K|hotspot:NODE|{_BOTH}"
 """Pairs of messages that are routed once."""
 
-PATTERNS = (
-    "uniform|permutation|transpose|bitreversal|complement|shuffle|tornado|neighbour|"
-    "hotspot:NODE,PERCENT|diagonal|alltoall|nearby|adversarial|mix:P@SHARE+Q|groups:P@SIZE+Q|FILE.csv"
-)
+PATTERNS = f"hotspot:NODE[,PERCENT]|{_BOTH}"
 """Patterns of targets of generated messages."""
 
 Label: TypeAlias = Literal["none", "number", "address"]

@@ -47,8 +47,18 @@ def duration(text: str | int, unit: str) -> Fraction:
     """
     number, word = _parts(text, "a time is a number, alone or with s, ms, us, ns, ps or fs")
     if word and word not in SECONDS:
-        raise UsageError(f"{quoted(str(text))}: {quoted(word)} is no unit of time.")
+        raise UsageError(f"{quoted(str(text))}: {quoted(word)} is no unit; {_meant(word)}.")
     return number * SECONDS[word] / SECONDS[unit] if word else number
+
+
+def _meant(word: str) -> str:
+    """Return the units, or the rate in bytes that a rate in bits stands for."""
+    found = re.fullmatch(r"([kMGT]?)(?:bps|bits/s|b/s)", word)
+    if found:
+        return f"bits a second are {found[1]}bit/s, bytes a second {found[1]}B/s"
+    if re.fullmatch(r"[kMGT]?Bps", word):
+        return f"bytes a second are {word[:-3]}B/s"
+    return "times have s, ms, us, ns, ps or fs"
 
 
 def byte_time(text: str | int, unit: str) -> Fraction:

@@ -9,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
+from mpinet.base.meant import hint
 from mpinet.claims.paper import Paper
 from mpinet.claims.quotation import quotation_of, read_quotations
 from mpinet.claims.statement import OURS, Claim
@@ -115,10 +116,12 @@ def select(names: Sequence[str]) -> list[Claim]:
 def _unknown(word: str, files: Sequence[str]) -> str:
     if files:
         return f"There is no claim {word!r} in {' or '.join(files)}."
-    return (
-        f"There is no paper or claim {word!r}: papers are {', '.join(ROOMS)}; "
-        "mpinet verify --list lists the claims."
-    )
+    known = {claim.id.lower(): claim.id for room in ROOMS for claim in claims_of(room)}
+    meant = hint(word, [*ROOMS, *known], 1, 0.7)
+    for lower, name in known.items():
+        meant = meant.replace(f" {lower}?", f" {name}?")
+    listed = f"papers are {', '.join(ROOMS)}; mpinet verify --list lists the claims."
+    return f"There is no paper or claim {word!r}: {meant or listed}"
 
 
 def _rooms(words: Sequence[str]) -> Sequence[str]:

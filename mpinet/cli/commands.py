@@ -9,7 +9,8 @@ from typing import Any, NoReturn
 from mpinet.base.meant import hint
 from mpinet.base.numerals import quoted
 from mpinet.cli.forms import Form, form_in, reworded
-from mpinet.cli.help import Parser, examples
+from mpinet.cli.help import Parser
+from mpinet.cli.misses import further, lacking
 from mpinet.cli.parser import add_common, parser_of
 from mpinet.commands import function_of
 from mpinet.commands.catalogue import ALIASES, COMMANDS
@@ -92,15 +93,8 @@ def _unread(command: str, words: Sequence[str], form: Form | None) -> str:
     if form is not None:
         return f"{quoted(word)[1:-1]} does not apply with {form.typed}: mpinet {command} lacks it."
     if not word.startswith("-"):
-        first = (examples(function_of(command).__doc__ or "") or [f"mpinet {command} --help"])[0]
-        return f"{command} takes no further word {quoted(word)}; as in: {first}"
-    said = signature_of(function_of(command))
-    options = [one for one in (*said.options, *said.alone) if not one.typed.hidden]
-    meant = hint(word, (each for option in options for each in option.words), 1, 0.7)
-    return (
-        f"{command} has no option {quoted(word)[1:-1]}: "
-        f"{meant or f'mpinet {command} --help lists its own, mpinet help common the others.'}"
-    )
+        return further(command, word)
+    return lacking(command, word)
 
 
 def _command_in(words: Sequence[str]) -> str | None:

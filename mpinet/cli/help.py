@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import ast
 import re
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from textwrap import fill
@@ -53,6 +54,15 @@ class Parser(argparse.ArgumentParser):
         super().__init__(**settings)  # type: ignore[arg-type]
         self.examples: list[str] = []
         """Command lines that the help begins with; the first one stands below errors, too."""
+        self.reproach: Callable[[argparse.ArgumentParser, Sequence[str], list[str]], str | None]
+        """Returns a better sentence on missing options than their names, from the words typed."""
+        self.reproach = lambda parser, words, missing: None
+        self._typed: Sequence[str] = ()
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse the words, and keep them for an error's sentence."""
+        self._typed = list(args or ())
+        return super().parse_known_args(args, namespace)
 
     def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
         """Read an option's value; ``--play=--`` would become a list without any."""
@@ -65,7 +75,10 @@ class Parser(argparse.ArgumentParser):
         if action.choices is not None and value not in action.choices:
             choices = [str(choice) for choice in action.choices]
             said = f"invalid choice: {quoted(str(value))} (choose from {', '.join(choices)})"
-            meant = hint(str(value), choices)
+            meant = hint(str(value), choices, cutoff=0.7)
+            later = next((word for word in self._typed if word in choices), None)
+            if later is not None and not action.option_strings:
+                meant = f"{later} comes first, as in: {self.prog} {later} {value}"
             raise argparse.ArgumentError(action, f"{said}{': ' if meant else ''}{meant}")
 
     def error(self, message: str) -> Any:
@@ -75,7 +88,8 @@ class Parser(argparse.ArgumentParser):
             told = {argparse._get_action_name(action): action.help for action in self._actions}
             helps = [str(told[name]).rstrip(" ,.") for name in missing if told.get(name)]
             as_in = [f"as in: {self.examples[0]}"] if self.examples else []
-            message = "; ".join([message, *helps, *as_in]).replace("%%", "%")
+            told_so = "; ".join([message, *helps, *as_in]).replace("%%", "%")
+            message = self.reproach(self, self._typed, missing) or told_so
         super().error(message)
 
     def format_help(self) -> str:

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from mpinet.base.numerals import quoted, whole
 from mpinet.base.version import __version__
 from mpinet.cli.help import Parser, examples, overview
+from mpinet.cli.misses import reproach
 from mpinet.commands import function_of
 from mpinet.commands.catalogue import COMMANDS, VERBS
 from mpinet.commands.optionrecords import EMPTY, REST, Option, SavedOften, Views
@@ -57,6 +59,7 @@ def parser_of(wanted: str | None) -> argparse.ArgumentParser:
         if name == wanted:
             command.set_defaults(command=name)
             command.examples = examples(function_of(name).__doc__ or "")
+            command.reproach = partial(reproach, name)
             add_options(command, function_of(name))
     return parser
 

@@ -80,9 +80,12 @@ class LoadOptions(HostOptions):
     command = "load"
     topology: Network | Sequence[Any]
     _: KW_ONLY
-    pattern: Annotated[str, Typed(metavar="PATTERN", listed="mpinet.base.choices:PATTERNS")] = (
-        "uniform"
-    )
+    pattern: Annotated[
+        str,
+        Typed(
+            words=("--pattern", "--pairs"), metavar="PATTERN", listed="mpinet.base.choices:PATTERNS"
+        ),
+    ] = "uniform"
     """Traffic pattern: who sends to whom; or several patterns, joined by commas."""
     priority: bool = False
     """Let messages of each pattern of a ``mix:P@SHARE+Q`` go before those of the next: each has its

@@ -99,9 +99,10 @@ class RouteOptions(MachineOptions):
     command = "route"
     topology: Network
     _: KW_ONLY
-    pairs: Annotated[str, Typed(metavar="PAIRS", listed="mpinet.base.choices:PAIRS")] = (
-        "permutation"
-    )
+    pairs: Annotated[
+        str,
+        Typed(words=("--pairs", "--pattern"), metavar="PAIRS", listed="mpinet.base.choices:PAIRS"),
+    ] = "permutation"
     """Traffic pattern: who sends to whom, such as ``transpose`` or ``random:100``."""
     routing: RoutingName = None
     mode: Literal["ideal", "queued"] = "queued"

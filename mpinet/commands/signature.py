@@ -196,7 +196,15 @@ def given(function: Callable[..., Any], values: Mapping[str, Any]) -> Options:
     said = signature_of(function)
     known = {option.name: option for option in said.options}
     former = {column: name for name, column in said.record.columns.items()}
+    former |= {
+        word[2:].replace("-", "_"): option.name
+        for option in said.options
+        for word in option.words[1:]
+        if word.startswith("--")
+    }
     flat = {former.get(key, key) if key not in known else key: one for key, one in values.items()}
+    if len(flat) < len(values):
+        raise UsageError(f"{function.__name__}: an option is given under two of its names.")
     found: dict[str, Any] = {}
     if said.is_onward:
         from mpinet.commands import function_of

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from mpinet import measure
+from mpinet.base.meant import hint
 from mpinet.errors import MpinetError, TooLarge, UsageError
 from mpinet.machine import Machine
 from mpinet.measure.cuts import connectivity_work
@@ -283,7 +284,8 @@ def columns_of(only: str | None) -> list[str]:
     names = [name.strip() for name in only.split(",") if name.strip()]
     for name in names:
         if name not in COLUMNS:
-            raise UsageError(f"There is no column {name!r}; there are {', '.join(COLUMNS)}.")
+            meant = hint(name, COLUMNS, 1) or f"there are {', '.join(COLUMNS)}."
+            raise UsageError(f"There is no column {name!r}: {meant}")
     if not names:
         raise UsageError(f"Name at least one column of {', '.join(COLUMNS)}.")
     return list(dict.fromkeys(names))

@@ -15,7 +15,7 @@ from mpinet.commands.optionrecords import values_of
 from mpinet.commands.options import numbers_of
 from mpinet.commands.signature import options_of
 from mpinet.errors import UsageError
-from mpinet.networks.topology import Topology
+from mpinet.networks.topology import Topology, no_routing
 
 VARIED = ("routing", "vcs", "flits", "buffers")
 """Options that may have several values, each combination of which is a curve, in their order."""
@@ -102,7 +102,7 @@ def require_known(topologies: Sequence[Topology], variants: Sequence[Variant]) -
     for name in names:
         without = [each.name for each in topologies if not each.has_routing(name)]
         if len(without) == len(topologies):
-            raise UsageError(f"--routing {name}: {', '.join(without)} has no such routing.")
+            raise no_routing(topologies[0], name, topologies[0].routing_names)
         if without:
             lacking.append(f"{', '.join(without)} has no routing {name}: that curve is left out.")
     return lacking

@@ -416,7 +416,8 @@ def _number(given: str, word: str) -> float:
         return float(word)
     except ValueError:
         raise UsageError(
-            f"--rate {quoted(given)}: {quoted(word)} is not a number; give R, A,B,C or A..B/K."
+            f"--rate {quoted(given)}: {quoted(word)} is not a number; give R, A,B,C or A..B/K, "
+            "as in 0.1..0.5/5 for five rates, or 0.1 for 10%."
         ) from None
 
 

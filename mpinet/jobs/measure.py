@@ -52,10 +52,13 @@ def prepare(options: MeasureOptions) -> Job:
     if name not in known:
         meant = hint(name, known, 3, 0.5) or f"there are {', '.join(known)}."
         raise UsageError(f"There is no measure {quoted(options.what)}: {meant}")
-    return Measured(topology, name, known[name], _arguments(name, known[name], options.arguments))
+    arguments = _arguments(topology, name, known[name], options.arguments)
+    return Measured(topology, name, known[name], arguments)
 
 
-def _arguments(name: str, function: Callable[..., Any], typed: Sequence[str]) -> dict[str, Any]:
+def _arguments(
+    topology: Topology, name: str, function: Callable[..., Any], typed: Sequence[str]
+) -> dict[str, Any]:
     """Read the arguments beside the network, by name."""
     _, *others = inspect.signature(function).parameters.values()
     allowed = {parameter.name: parameter for parameter in others}
@@ -65,11 +68,56 @@ def _arguments(name: str, function: Callable[..., Any], typed: Sequence[str]) ->
         if not equals or key not in allowed:
             there = ", ".join(f"{candidate}=.." for candidate in allowed) or "nothing"
             raise UsageError(f"{name} takes {there} beside the network, not {quoted(word)}.")
-        found[key] = _value(text)
+        found[key] = _read(topology, key, text, str(allowed[key].annotation))
     for key, parameter in allowed.items():
         if parameter.default is parameter.empty and key not in found:
             raise UsageError(f"{name} needs {key}=..")
     return found
+
+
+NODES = ("node", "source", "target", "root")
+"""Names of arguments that are a node."""
+
+
+KINDS: dict[str, tuple[Any, str]] = {
+    "int": (int, "a whole number >= 0"),
+    "float": (int | float, "a number"),
+    "Iterable[int]": (list, "numbers joined by commas, such as 1,2"),
+    "ArrayLike": (list, "numbers joined by commas, such as 1,2"),
+    "Sequence[int]": (list, "numbers joined by commas, such as 1,2"),
+    "Iterable[tuple[int, int]]": (list, "pairs joined by commas, such as 0-1,2-3"),
+}
+"""Types of arguments, by the texts of their annotations, and how people write such values."""
+
+
+def _read(topology: Topology, key: str, text: str, annotation: str) -> Any:
+    """Read an argument of the type that its function declares.
+
+    Raises
+    ------
+    UsageError
+        The text is no value of that type.
+    NodeError
+        The network has no such node.
+    """
+    declared = "Sequence[int]" if key == "targets" else annotation.removesuffix(" | None")
+    if key in NODES and declared in ("int", "int | str"):
+        return topology.find(text)
+    if "str" in declared.split(" | "):
+        return text
+    value = _value(text)
+    kind, described = KINDS.get(declared, (object, ""))
+    if kind is list and isinstance(value, int):
+        value = [value]
+    pairs = "tuple" in declared
+    if not isinstance(value, kind) or (
+        kind is list and not all(isinstance(one, tuple) == pairs for one in value)
+    ):
+        raise UsageError(f"{key} is {described}, not {quoted(text)}.")
+    if kind is list and declared != "ArrayLike":
+        for node in (each for one in value for each in (one if pairs else (one,))):
+            topology.require_node(node)
+    return value
 
 
 def _value(text: str) -> Any:

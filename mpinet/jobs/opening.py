@@ -11,7 +11,7 @@ from mpinet.commands.options import Duplex, Ports
 from mpinet.errors import UsageError
 from mpinet.networks import check
 from mpinet.networks import open as open_topology
-from mpinet.networks.topology import NetworkxGraph, Topology
+from mpinet.networks.topology import NetworkxGraph, Topology, no_routing
 
 if TYPE_CHECKING:
     from mpinet.machine import PortModel
@@ -59,12 +59,13 @@ def routing_of(topology: Topology, name: str | None, seed: int = 0) -> Routing:
     UsageError
         There is none of that name, or its nodes choose among channels by what has room.
     """
+    if name is not None and not topology.has_routing(name):
+        raise no_routing(topology, name, topology.fixed_routings)
     routing = topology.routing(name, seed)
     if routing.adaptive:
         raise UsageError(
-            f"Routing {routing.name} of {topology.name} leaves its ways to what has room in the "
-            "routers of mpinet load; elsewhere give one of "
-            f"{', '.join([*topology.routings, *topology.random_routings])}."
+            f"Routing {routing.name} of {topology.name} needs the routers of mpinet load; "
+            f"elsewhere give one of {', '.join(topology.fixed_routings)}."
         )
     return routing
 

@@ -56,12 +56,12 @@ ALSO = {"colour": "by", "facet": "panels", "out": "output"}
 def prepare(options: PlotOptions) -> Job:
     """Read the rows, make the curves, refuse what cannot be drawn."""
     options = _completed(options, _planned(options.results))
+    found = _rows(options.results)
     if options.output is None and options.is_typed and not (options.line.out or options.line.json):
         raise UsageError("plot: say where the picture goes: -o FILE.pdf (or .svg, .png).")
     if options.output is not None:
         require_file(Path(options.output), ENDINGS, "a plot's file")
         library()
-    found = _rows(options.results)
     x, y, log = _require_sound(options)
     rows = kept(found, _conditions(options))
     sound = [row for row in rows if not row.get("error")]

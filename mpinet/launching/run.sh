@@ -71,6 +71,8 @@ while [ $# -gt 0 ]; do
     *) break ;;
   esac
 done
+[[ $ranks != '' || ! ${1-} =~ ^[1-9][0-9]*$ ]] ||
+  refuse 2 "the number of ranks follows -n: $me -n $*"
 case $ranks in '' | *[!0-9]* | 0*) refuse 2 "-n needs the number of ranks, 1 or more (given: '$ranks')" ;; esac
 [ $# -gt 0 ] || refuse 2 "a command is missing; see $me -h"
 if [[ -n "${before[*]-}" || ${1##*/} == mpinet ]]; then # the option of an mpinet command

@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from mpinet.base.meant import hint
-from mpinet.base.numerals import looks_whole, whole
+from mpinet.base.numerals import is_whole, looks_whole, whole
 from mpinet.errors import TopologyError
 from mpinet.networks.arguments import read_declared
 from mpinet.networks.own import ModuleMissing, open_own
@@ -244,10 +244,15 @@ def _open_factor(text: str, whole: str) -> Topology:
             return open_own(name, place, arguments)
         except ModuleMissing as error:
             raise TopologyError(f"{_unknown(name)} {error}") from None
+    if is_whole(name) and "*" in whole:
+        meant = f"* joins networks, and x joins sides: did you mean {whole.replace('*', 'x')}?"
+        raise TopologyError(f"There is no topology {name!r}: {meant}")
     raise TopologyError(_unknown(name))
 
 
 def _unknown(name: str) -> str:
+    if is_whole(name):
+        return f"There is no topology {name!r}: did you mean complete:{name} or ring:{name}?"
     said = hint(name, FAMILIES, after="'mpinet topologies' lists them all.")
     return f"There is no topology {name!r}: {said}"
 

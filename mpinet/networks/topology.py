@@ -19,6 +19,7 @@ import numpy as np
 from mpinet.base.arrays import Ints
 from mpinet.base.blame import blaming, is_own
 from mpinet.base.fielddocs import described
+from mpinet.base.meant import hint
 from mpinet.base.notebook import shown
 from mpinet.base.numerals import counted, looks_whole, quoted, whole
 from mpinet.compiled import Rule, open_part, rule
@@ -493,6 +494,12 @@ class Topology:
         return [*dict.fromkeys([*self.routings, *self.random_routings, *self.load_routings])]
 
     @property
+    def fixed_routings(self) -> list[str]:
+        """The names of the routings whose ways no traffic changes: ``route`` takes them."""
+        common = [name for name in ("valiant", "updown") if name in self.load_routings]
+        return [*dict.fromkeys([*self.routings, *self.random_routings, *common])]
+
+    @property
     def listed_routings(self) -> dict[str, list[str]]:
         """The names of all its routings for people: the family's own, and those for ``load``."""
         own = [*self.routings, *self.random_routings]
@@ -545,8 +552,7 @@ class Topology:
         if name.startswith(PREFIX):
             return routing_by_file(self, Path(name.removeprefix(PREFIX)))
         if name not in drawing:
-            names = ", ".join(self.routing_names)
-            raise UsageError(f"{self.name} has no routing {name!r}; it has: {names}.")
+            raise no_routing(self, name, self.routing_names)
         return drawing[name](seed)
 
     @cached_property
@@ -683,6 +689,23 @@ def link_number(node, port, params):
     if other < 0:
         return -1
     return min(node * params[1] + port, other * params[1] + way_back(node, port, params))
+
+
+ROUTINGS_ELSEWHERE = {
+    **dict.fromkeys(("xy", "xyz", "dor", "dimension-order", "e-cube", "ecube"), "dimensions"),
+    "min": "minimal",
+    "ugal": "ugal-l",
+    "val": "valiant",
+}
+"""Names of routings in other simulators, and here."""
+
+
+def no_routing(topology: Topology, name: str, names: Sequence[str]) -> UsageError:
+    """Return the error of a routing that a network lacks, with those that apply."""
+    there = ROUTINGS_ELSEWHERE.get(name.lower(), name)
+    meant = f"did you mean {there}?" if there in names else hint(name, names, 1)
+    said = f"{topology.name} has no routing {name!r}; "
+    return UsageError(f"{said}{meant}{' ' if meant else ''}it has: {', '.join(names)}.")
 
 
 __all__ = [

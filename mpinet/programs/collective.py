@@ -121,9 +121,10 @@ def choose(topology: Topology, what: str, wanted: str | None, offered: list[str]
     return wanted or offered[0]
 
 
-def require_few(topology: Topology, what: str, most: int) -> None:
-    """Raise `UsageError` if there are more than `most` processors."""
+def require_few(topology: Topology, what: str, most: int, instead: str = "") -> None:
+    """Raise `UsageError` if there are more than `most` processors, with what to do instead."""
     if topology.hosts > most:
         raise UsageError(
-            f"{what} goes with at most {most} processors; {topology.name} has {topology.hosts}."
+            f"{what} goes with at most {most:,} processors, and {topology.name} has "
+            f"{topology.hosts:,}{instead}."
         )

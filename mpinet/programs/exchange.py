@@ -86,7 +86,8 @@ def require_algorithm(topology: Topology, algorithm: str | None, model: PortMode
         offered.append(FARTHEST)
     name = choose(topology, "total exchange", algorithm, offered)
     what = "Total exchange" if name == ROUTED else f"Total exchange {name!r}"
-    require_few(topology, what, MOST_PROCESSORS[name])
+    instead = ": it keeps an item for each pair (mpinet route --pairs random:N samples pairs)"
+    require_few(topology, what, MOST_PROCESSORS[name], instead)
     return name
 
 

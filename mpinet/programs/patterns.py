@@ -14,12 +14,13 @@ from pathlib import Path
 
 import numpy as np
 
+from mpinet.base.arguments import ScheduleRule
 from mpinet.base.arrays import Ints
 from mpinet.base.choices import PATTERNS
 from mpinet.base.csvlines import csv_lines
 from mpinet.base.meant import hint
 from mpinet.base.numerals import is_whole, quoted
-from mpinet.compiled import Rule, inlined, open_part, rule
+from mpinet.compiled import Rule, inlined, kernel, open_part, rule
 from mpinet.draws import below, draw32, scaled, shuffled
 from mpinet.errors import MpinetError, UsageError
 from mpinet.machine.timed.program import Program
@@ -66,6 +67,20 @@ class Pattern:
     def is_drawn(self) -> bool:
         """True if seeds decide whom a processor sends to, the same in every step."""
         return self.rule is permutation or any(part.is_drawn for part in self.parts)
+
+    def targets(self, sources: Ints, seed: int) -> Ints:
+        """Return the target of the first message of each source, born in step 0; not of a trace."""
+        targets = np.empty_like(sources)
+        map_targets(self.rule.native, seed, self.params, sources, targets)
+        return targets
+
+
+@kernel
+def map_targets(rule: ScheduleRule, seed: int, params: Ints, sources: Ints, targets: Ints) -> None:
+    """Write the targets of sources by a pattern's rule."""
+    target = rule.call
+    for i in range(sources.size):
+        targets[i] = target(sources[i], seed, 0, 0, params)
 
 
 @rule
@@ -211,6 +226,10 @@ SHIFTS: dict[str, Callable[[int], int]] = {
 }
 
 
+PATTERN_NAMES = {*PLAIN, *BITWISE, *SHIFTS, "adversarial", "nearby", "mix", "groups"}
+"""Names of patterns, without hotspots and files."""
+
+
 def pattern_of(topology: Topology, text: str) -> Pattern:
     """The pattern of this name on a network, or the trace in a file.
 
@@ -221,6 +240,7 @@ def pattern_of(topology: Topology, text: str) -> Pattern:
     NodeError
         A node that the network does not have.
     """
+    text = "alltoall" if text == "all" else text
     name, _, argument = text.partition(":")
     hosts = topology.hosts
     if text in PLAIN:
@@ -255,16 +275,21 @@ def pattern_of_program(program: Program) -> Pattern:
 def unknown_pattern(text: str, listed: str) -> str:
     """Return a sentence on a pattern that is none of those listed, with the one that was meant."""
     names = [pattern.partition(":")[0] for pattern in listed.split("|")]
-    word = SAME.get(text, text)
+    word = text.partition(":")[0]
+    if word in PAIRS_ONLY and word not in names:
+        return (
+            f"Traffic pattern {quoted(text)} is for messages that are routed once (mpinet route): "
+            f"give {PAIRS_ONLY[word]}, which generates messages in every step."
+        )
     if text in names:
         forms = [pattern for pattern in listed.split("|") if pattern.partition(":")[0] == text]
         return f"Traffic pattern {quoted(text)} takes what follows a colon: give {forms[0]}."
-    meant = hint(word if word in names else text, names, 1, after=f"give {listed}.")
+    meant = hint(text, names, 1, after=f"give {listed}.")
     return f"There is no traffic pattern {quoted(text)}: {meant}"
 
 
-SAME = {"random": "uniform", "uniform": "random", "all": "alltoall", "alltoall": "all"}
-"""Names of patterns elsewhere, and what they are called here where that applies."""
+PAIRS_ONLY = {"random": "uniform", "randperm": "permutation"}
+"""Patterns of pairs alone, and the patterns of generated messages that are most like them."""
 
 
 def _params(topology: Topology, own: Sequence[int] = ()) -> Ints:
@@ -311,8 +336,8 @@ def _shift(topology: Topology, name: str) -> Pattern:
 def _spot(topology: Topology, text: str, argument: str) -> Pattern:
     words = argument.rsplit(",", 1)
     try:
-        percent = float(words[1])
-    except (IndexError, ValueError):
+        percent = float(words[1]) if len(words) == 2 else 100.0
+    except ValueError:
         percent = -1.0
     if not 0 <= percent <= 100:
         raise UsageError(f"{quoted(text)}: give hotspot:NODE,PERCENT, as in hotspot:0,20.")
@@ -426,7 +451,7 @@ def _product(topology: Topology, text: str, argument: str) -> Pattern:
 
 def _part(text: str, name: str, count: int, called: str) -> Pattern:
     """A pattern among so many groups, or within one, as on a ring; refused by what it is called."""
-    ring = open_topology(f"ring:{count}" if count > 2 else f"complete:{count}")
+    ring = open_topology(f"ring:{count}" if count > 2 else "mesh:2")
     try:
         return pattern_of(ring, name)
     except MpinetError as error:

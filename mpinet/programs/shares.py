@@ -9,9 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from mpinet.base.arguments import ScheduleRule
 from mpinet.base.arrays import Ints
-from mpinet.compiled import kernel
 from mpinet.networks.topology import Topology
 from mpinet.programs.patterns import (
     OWN,
@@ -107,9 +105,7 @@ def shares_of(pattern: Pattern, hosts: int, seed: int = 0) -> list[Share] | None
             Share(often, hosts, np.full(hosts, spot)),
             Share((1 - often) / hosts, hosts),
         ]
-    targets = np.empty(hosts, np.int64)
-    map_targets(drawn.native, seed, pattern.params, targets)
-    return [Share(Fraction(1), hosts, targets)]
+    return [Share(Fraction(1), hosts, pattern.targets(every, seed))]
 
 
 def _mixed_shares(hosts: int, pattern: Pattern, seed: int) -> list[Share] | None:
@@ -148,11 +144,3 @@ def _near_shares(hosts: int, pattern: Pattern) -> list[Share] | None:
         return None
     near = pattern.params[OWN + hosts + 1 :].reshape(hosts, -1)
     return [Share(Fraction(1, int(counts[0])), hosts, each.copy()) for each in near.T]
-
-
-@kernel
-def map_targets(rule: ScheduleRule, seed: int, params: Ints, targets: Ints) -> None:
-    """Write every processor's target by a pattern that draws nothing."""
-    target = rule.call
-    for source in range(targets.size):
-        targets[source] = target(source, seed, 0, 0, params)

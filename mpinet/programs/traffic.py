@@ -23,7 +23,7 @@ from mpinet.errors import UsageError
 from mpinet.machine import Machine
 from mpinet.machine.router import DRAWN_AT_ONCE
 from mpinet.networks.topology import Topology
-from mpinet.programs.patterns import unknown_pattern
+from mpinet.programs.patterns import PATTERN_NAMES, pattern_of, unknown_pattern
 from mpinet.programs.userlines import processor_named, read_pairs
 
 MOST_PERMUTED = 2**24
@@ -62,7 +62,8 @@ def traffic(topology: Topology, pattern: str, seed: int = 0) -> Traffic:
         all permutations are equally likely), ``randperm`` (all are; up to `MOST_PERMUTED` hosts),
         ``random:K`` (K messages with uniform ends), ``transpose``, ``bitreversal``,
         ``complement`` (of the bits of the number; 2^q hosts), ``hotspot:NODE`` (everybody else to
-        one), or a CSV file with a line ``source,target`` for each message.
+        one), a CSV file with a line ``source,target`` for each message, or a pattern of
+        `mpinet.programs.patterns`: every host sends its first message of that pattern.
     seed : int
         For ``permutation``, ``randperm`` and ``random``.
 
@@ -74,7 +75,7 @@ def traffic(topology: Topology, pattern: str, seed: int = 0) -> Traffic:
         A node that the network does not have.
     """
     name, _, argument = pattern.partition(":")
-    if pattern == "all":
+    if pattern in ("all", "alltoall"):
         return _all_pairs(topology)
     if pattern == "permutation":
         return _one_each(topology, lambda hosts: _permuted(hosts, topology.hosts, seed))
@@ -89,6 +90,9 @@ def traffic(topology: Topology, pattern: str, seed: int = 0) -> Traffic:
         return _random(topology, _count(argument), seed)
     if pattern.endswith(".csv"):
         return _listed(topology, read_pairs(topology, Path(pattern)))
+    if name in PATTERN_NAMES:
+        first = pattern_of(topology, pattern)
+        return _one_each(topology, lambda hosts: first.targets(hosts, seed))
     raise UsageError(unknown_pattern(pattern, PAIRS))
 
 

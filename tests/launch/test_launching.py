@@ -42,6 +42,7 @@ def test_wrong_words_get_a_sentence() -> None:
     for words, sentence in (
         (["-n", "2"], "mpinet launch: a command is missing; see mpinet launch -h"),
         (["flood", "ring:8"], "mpinet launch: -n needs the number of ranks"),
+        (["4", "flood", "ring:8"], "follows -n: mpinet launch -n 4 flood ring:8"),
         (["-n", "2", "--bogus", "flood", "ring:8"], "mpinet launch: unknown option --bogus"),
     ):
         done = run(own, "launch", *words)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import isqrt
+
 from mpinet.errors import TopologyError
 
 
@@ -10,7 +12,16 @@ def require_prime(family: str, name: str, number: int) -> None:
     divisor = next((d for d in range(2, number) if d * d <= number and number % d == 0), None)
     if divisor is not None:
         product = f"{number} = {divisor} * {number // divisor}"
-        raise TopologyError(f"{family}: {name} must be prime, and {product}.")
+        near = [
+            next(filter(_is_prime, numbers), None)
+            for numbers in (range(number - 1, 1, -1), range(number + 1, 2 * number))
+        ]
+        primes = " and ".join(str(prime) for prime in near if prime is not None)
+        raise TopologyError(f"{family}: {name} must be prime, and {product}; near are {primes}.")
+
+
+def _is_prime(number: int) -> bool:
+    return all(number % divisor for divisor in range(2, isqrt(number) + 1))
 
 
 def primitive_root(q: int) -> int:

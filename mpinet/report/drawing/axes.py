@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from mpinet.report.curves import Curve
@@ -69,7 +70,7 @@ def plotted(
     """
     matplotlib = library()
     with matplotlib.rc_context({**matplotlib.rcParamsDefault, **FONTS, "backend": "agg"}):
-        made = _figure(curves, width, labels, log, knees)
+        made = partial(_figure, curves, width, labels, log, knees)
         return written(made, kind, dpi=200, bbox_inches="tight")
 
 

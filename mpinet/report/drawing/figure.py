@@ -76,16 +76,18 @@ def saved(made: Callable[[], Any], kind: str) -> bytes:
     matplotlib = library()
     settings = {"svg.hashsalt": "mpinet", "svg.fonttype": "path", "pdf.compression": 6}
     with matplotlib.rc_context({**matplotlib.rcParamsDefault, **settings, "backend": "agg"}):
-        return written(made(), kind, dpi=160)
+        return written(made, kind, dpi=160)
 
 
-def written(made: Any, kind: str, **settings: Any) -> bytes:
-    """Save a figure as bytes; name characters that its font lacks in one sentence.
+def written(made: Callable[[], Any], kind: str, **settings: Any) -> bytes:
+    """Make a figure and save it as bytes; name characters that its font lacks in one sentence.
+
+    The library's other warnings are about its own settings, and do not reach the user.
 
     Parameters
     ----------
-    made : Figure
-        The figure of matplotlib.
+    made : callable
+        Makes the figure of matplotlib.
     kind : str
         svg, pdf or png.
     **settings
@@ -94,13 +96,11 @@ def written(made: Any, kind: str, **settings: Any) -> bytes:
     file = BytesIO()
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        made.savefig(file, format=kind, metadata=PLAIN[kind], **settings)
+        made().savefig(file, format=kind, metadata=PLAIN[kind], **settings)
     lacking = set()
     for each in told:
         if found := re.match(r"Glyph (\d+) ", str(each.message)):
             lacking.add(ascii(chr(int(found[1]))))
-        else:
-            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
     if lacking:
         listed = ", ".join(sorted(lacking))
         print(f"mpinet: boxes stand for what the font lacks: {listed}.", file=sys.stderr)

@@ -77,10 +77,25 @@ def test_everybody_else_sends_to_the_hotspot():
     assert pairs_of("hotspot:1,0", "torus:2x3") == pairs_of("hotspot:3", "torus:2x3")
 
 
+def test_pairs_take_the_patterns_of_generated_messages():
+    fives = [(x, y) for x in range(5) for y in range(4)]
+    moved = [(x + 2) % 5 * 4 + (y + 1) % 4 for x, y in fives]  # just below half of each side
+    assert pairs_of("tornado", "torus:5x4") == list(enumerate(moved))
+    moved = [(x + 1) % 5 * 4 + (y + 1) % 4 for x, y in fives]
+    assert pairs_of("neighbour", "torus:5x4") == list(enumerate(moved))
+    rotated = [int(f"{u:04b}"[1:] + f"{u:04b}"[0], 2) for u in range(16)]
+    assert pairs_of("shuffle", "hypercube:4") == list(enumerate(rotated))
+    assert pairs_of("alltoall", "ring:5") == pairs_of("all", "ring:5")
+    among = pairs_of("groups:neighbour@4+uniform", "ring:12", seed=7)
+    assert all(target // 4 == (source // 4 + 1) % 3 for source, target in among)
+    ways = {(target - source) % 12 for source, target in pairs_of("diagonal", "ring:12", seed=1)}
+    assert ways == {0, 1}
+
+
 @pytest.mark.parametrize("at_once", [7, 1 << 18])
 @pytest.mark.parametrize("mapping", MAPPINGS)
 @pytest.mark.parametrize(
-    "pattern", ["all", "permutation", "randperm", "random:40", "hotspot:2", "transpose"]
+    "pattern", ["all", "permutation", "randperm", "random:40", "hotspot:2", "transpose", "uniform"]
 )
 @pytest.mark.parametrize("network", ["hypercube:4", "fattree:4,2", "hypercube:2"])
 def test_every_message_is_sent_by_the_rank_that_hosts_its_source(

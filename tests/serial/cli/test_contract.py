@@ -453,7 +453,7 @@ def test_out_files_hold_what_json_prints_also_when_a_person_is_shown_it(tmp_path
         ("predict route ring:6 --ranks 4 --paths", "--paths does not apply"),
         ("predict flood ring:6 --ranks 4 --mapping measured", "--mapping measured does not apply"),
         ("route torus:4x4 --routing adaptive", "give one of dimensions, parity"),
-        ("path mesh:4x4 0 5 --routing adaptive", "has room in the routers of mpinet load"),
+        ("path mesh:4x4 0 5 --routing adaptive", "needs the routers of mpinet load"),
         ("predict broadcast ring:6 --ranks 4 --schedule", "--schedule does not apply"),
         ("predict ascend ring:8 --operator sum --ranks 2", "no such case"),
         ("predict show ring:8 --ranks 2", "invalid choice: 'show'"),
@@ -474,7 +474,7 @@ def test_out_files_hold_what_json_prints_also_when_a_person_is_shown_it(tmp_path
         (f"verify {OWN_CLAIMS} --at n=99", "no point"),
         (f"verify {OWN_CLAIMS} --list --budget full", "--budget does not apply"),
         ("gather ring:6 --root 9", "Node 9 is not in ring:6"),
-        ("exchange ring:5000", "at most 4096 processors"),
+        ("exchange ring:5000", "at most 4,096 processors"),
         ("ascend ring:6 --operator sum", "2^q processors"),
         ("ascend ring:8 --operator bitonic-merge", "no ascend form"),
         ("show ring:6 --mapping random", "does not apply without --distances"),
@@ -487,7 +487,7 @@ def test_out_files_hold_what_json_prints_also_when_a_person_is_shown_it(tmp_path
         ("route ring:6 --dist", "route has no option --dist: mpinet route --help lists"),
         ("show debruijn:14 --routing x", "show has no option --routing"),
         ("route debruijn:14", "no routing rule of its own"),
-        ("exec script.py --on ring:6", "the following arguments are required: --on"),
+        ("exec script.py --on ring:6", "mpinet exec --on ring:6 script.py"),
     ],
 )
 def test_wrong_usage_gets_one_sentence_and_status_2(command, said):

@@ -142,7 +142,10 @@ def test_commands_without_their_forms_have_no_options_of_these():
     [
         ("route torus:8x8 --pair transpose", "route has no option --pair: did you mean --pairs?"),
         ("route torus:8x8 --pairs transpos", "'transpos': did you mean transpose?"),
-        ("load ring:8 --pattern random", "'random': did you mean uniform?"),
+        (
+            "load ring:8 --pattern random",
+            "'random' is for messages that are routed once (mpinet route): give uniform",
+        ),
         ("route ring:8 --mode quued", "did you mean queued?"),
         ("schedule exprt", "did you mean export?"),
         ("alltol ring:6", "did you mean alltoall?"),

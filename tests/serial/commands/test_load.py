@@ -373,7 +373,7 @@ def test_a_routing_that_a_network_lacks_is_left_out_with_a_sentence(capsys):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("ring:6 --routing parity,none", "--routing none: ring:6 has no such routing."),
+        ("ring:6 --routing parity,none", "ring:6 has no routing 'none'"),
         ("ring:6 mesh:3x3 --routing parity,shortest", "mesh:3x3 has none of the routings parity"),
         ("ring:6 --vcs 2,x", "'x' is not a whole number"),
         ("ring:6 --vcs 2,2", "--vcs: give one value, or several that differ."),

@@ -13,7 +13,6 @@ from mpinet.errors import UsageError
 from mpinet.measure.channelload import saturation_bound
 from mpinet.networks.routing import path
 from mpinet.programs.patterns import pattern_of
-from mpinet.programs.shares import map_targets
 
 STEPS = range(200)
 
@@ -114,8 +113,7 @@ def test_a_product_of_groups_takes_one_pattern_among_them_and_another_within():
             (draw(one, group, t, 17) * 3 >> 32) * 4 + (draw(other, place, t, 17) * 4 >> 32)
             for t, (one, other) in zip(STEPS, seeds, strict=True)
         ]
-    compiled, pattern = np.empty(12, np.int64), pattern_of(mpinet.open("mesh:3x4"), text)
-    map_targets(pattern.rule.native, 3, pattern.params, compiled)
+    compiled = pattern_of(mpinet.open("mesh:3x4"), text).targets(np.arange(12), seed=3)
     assert compiled.tolist() == [targets("mesh:3x4", text, node)[0] for node in range(12)]
     # Of a ring of 8 each group of 2 sends all to the next one: 2 channels' worth, and half of it
     # by the way from the first to the second place, or back.

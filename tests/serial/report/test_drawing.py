@@ -129,10 +129,25 @@ def test_what_the_font_lacks_is_told_in_a_sentence(capsys, recwarn):
 
     made = library("matplotlib.figure").Figure()
     made.text(0, 0, "tab\there, \u4e2d there")
-    assert written(made, "png").startswith(b"\x89PNG")
+    assert written(lambda: made, "png").startswith(b"\x89PNG")
     said = capsys.readouterr().err
     assert said == "mpinet: boxes stand for what the font lacks: '\\t', '\\u4e2d'.\n"
     assert not recwarn.list
+
+
+def test_the_drawing_librarys_own_warnings_do_not_reach_the_user(capsys, recwarn):
+    from mpinet.report.drawing.figure import library, saved
+
+    def made():
+        drawn = library("matplotlib.figure").Figure()
+        drawn.subplots().set_ylim(1, 1)  # the library warns of this
+        return drawn
+
+    with pytest.warns(UserWarning, match="identical"):
+        made()
+    recwarn.clear()
+    assert saved(made, "svg").lstrip().startswith(b"<?xml")
+    assert (capsys.readouterr().err, recwarn.list) == ("", [])
 
 
 def test_a_link_that_closes_a_ring_and_a_route_over_it_are_drawn_as_two_stubs():
