@@ -180,6 +180,13 @@ class Graph(StoredGraph):
         nodes = sorted(given, key=switches.__contains__)
         super().__init__(where, nodes, pairs, kinds, len(nodes) - len(switches))
 
+    def _identity(self) -> tuple[Any, ...]:
+        """Return the nodes' texts and the links' costs; the parameters have the links."""
+        if self.family not in ("", "graph"):
+            return super()._identity()
+        nodes, costs = tuple(map(str, self.nodes)), tuple(sorted(self.link_costs.items()))
+        return Graph, self.hosts, nodes, self.link_classes, costs
+
     @property
     def link_classes(self) -> tuple[str, ...]:
         """The classes that edges' attributes make."""

@@ -101,6 +101,10 @@ class Members(Topology):
         if len(network.link_classes) > 1:
             self.link_class = Mapped(stored_class, self.params)  # type: ignore[misc]
 
+    def _identity(self) -> tuple[Any, ...]:
+        """Return the whole network and the words on its members."""
+        return Members, self.network, self.name.removeprefix(self.network.name)
+
     def _tables(self, ends: Table) -> tuple[list[Ints], int | None]:
         """The rules' values for all nodes and ports, rule after rule; busses that are left."""
         network, kept = self.network, ends[self.origin]

@@ -65,6 +65,10 @@ class Product(Topology):
         for name, product_rule in zip(WIRING, made, strict=True):
             setattr(self, name, Mapped(product_rule, self.params))
 
+    def _identity(self) -> tuple[Any, ...]:
+        """Return the factors, unless the product has a name of its own."""
+        return (Product, self.first, self.second) if type(self) is Product else super()._identity()
+
     @property
     def factors(self) -> tuple[Topology, ...]:
         """The factors that are no products themselves, or that have a name of their own."""
