@@ -15,12 +15,13 @@ Policy: TypeAlias = Literal[
 ]
 """Allocation of a router's outputs."""
 
-PAIRS = "all|permutation|randperm|random:K|transpose|bitreversal|complement|hotspot:NODE|FILE.csv"
+PAIRS = "all|permutation|randperm|random:K|transpose|bitreversal|complement|hotspot:NODE|U-V,..|FILE.csv"
 """Pairs of messages that are routed once."""
 
 PATTERNS = (
     "uniform|permutation|transpose|bitreversal|complement|shuffle|tornado|neighbour|"
-    "hotspot:NODE,PERCENT|diagonal|alltoall|nearby|adversarial|mix:P@SHARE+Q|groups:P@SIZE+Q|FILE.csv"
+    "hotspot:NODE,PERCENT|diagonal|alltoall|nearby|adversarial|mix:P@SHARE+Q|groups:P@SIZE+Q|targets:V-V-..|"
+    "FILE.csv"
 )
 """Patterns of targets of generated messages."""
 

@@ -12,7 +12,7 @@ from mpinet.base.numerals import whole
 from mpinet.commands.network import Network
 from mpinet.commands.optionrecords import Common as Common
 from mpinet.commands.optionrecords import File as File
-from mpinet.commands.optionrecords import Options, Typed
+from mpinet.commands.optionrecords import Options, Several, Typed
 from mpinet.commands.optionrecords import Out as Out
 from mpinet.commands.optionrecords import Resumed as Resumed
 from mpinet.commands.optionrecords import Saved as Saved
@@ -36,7 +36,7 @@ def numbers_or_file(text: str) -> str | int | list[int]:
     return text if text.endswith(".csv") else numbers_of(text)
 
 
-Numbers = Annotated[int | Sequence[int], Typed(read=numbers_of)]
+Numbers = Annotated[int | Several[int], Typed(read=numbers_of)]
 """A whole number or several; typed with commas between them."""
 
 

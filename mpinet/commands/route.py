@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from mpinet.commands.fields import Count, Fields, Hash, When
 from mpinet.commands.functions import function_with
 from mpinet.commands.network import Network
-from mpinet.commands.optionrecords import Typed
+from mpinet.commands.optionrecords import Several, Typed
 from mpinet.commands.options import (
     Common,
     FaultWords,
@@ -99,10 +100,12 @@ class RouteOptions(MachineOptions):
     command = "route"
     topology: Network
     _: KW_ONLY
-    pairs: Annotated[str, Typed(metavar="PAIRS", listed="mpinet.base.choices:PAIRS")] = (
-        "permutation"
-    )
-    """Traffic pattern: who sends to whom, such as ``transpose`` or ``random:100``."""
+    pairs: Annotated[
+        str | Several[Sequence[Any]],
+        Typed(read=str, metavar="PAIRS", listed="mpinet.base.choices:PAIRS"),
+    ] = "permutation"
+    """Traffic pattern, such as ``transpose`` or ``random:100``, or pairs of processors: ``0-1,2-3``
+    typed, ``[(0, 1), (2, 3)]`` in Python."""
     routing: RoutingName = None
     mode: Literal["ideal", "queued"] = "queued"
     """Port model that holds (queued), or a hop of every message in every step (ideal)."""
