@@ -15,7 +15,10 @@ Policy: TypeAlias = Literal[
 ]
 """Allocation of a router's outputs."""
 
-PAIRS = "all|permutation|randperm|random:K|transpose|bitreversal|complement|hotspot:NODE|U-V,..|FILE.csv"
+PAIRS = (
+    "all|permutation|randperm|random:K|transpose|bitreversal|complement|hotspot:NODE|U-V,..|"
+    "FILE.csv"
+)
 """Pairs of messages that are routed once."""
 
 PATTERNS = (
