@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -40,7 +39,7 @@ Numbers = Annotated[int | Several[int], Typed(read=numbers_of)]
 """A whole number or several; typed with commas between them."""
 
 
-def joined(words: str | Sequence[str] | None) -> str | None:
+def joined(words: str | Several[str] | None) -> str | None:
     """Return words as they are typed, joined by commas; a text and None unchanged."""
     return words if words is None or isinstance(words, str) else ",".join(map(str, words))
 

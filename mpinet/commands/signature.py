@@ -218,7 +218,9 @@ def _checked(name: str, option: Option, value: Any) -> Any:
     """Return an option's value from Python if it is of the option's type."""
     if value is EMPTY:
         raise UsageError(f"{name} needs its option {option.name}.")
-    if Mapping not in map(get_origin, option.kinds):  # which has values for a user's function
+    if not any(
+        get_origin(kind) is Mapping for kind in option.kinds
+    ):  # values for a user's function
         value = _without_arrays(value)
     value = named_as(value, option.choices) if option.choices else value
     if not _is_of(value, option.hint):
