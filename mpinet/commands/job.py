@@ -195,7 +195,7 @@ class Job:
 
 
 class Done(Job):
-    """What a result needs of a job that was done, in another process or a copy.
+    """Record of a job that was done, for a result that is copied or goes to another process.
 
     Parameters
     ----------

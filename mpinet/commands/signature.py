@@ -35,7 +35,6 @@ from mpinet.commands.optionrecords import (
     Options,
     Typed,
     ordered,
-    record_of,
 )
 from mpinet.errors import UsageError
 
@@ -211,16 +210,15 @@ def given(function: Callable[..., Any], values: Mapping[str, Any]) -> Options:
             raise UsageError(f"{name} has no option {quoted(key)}: {meant}")
     for key, option in known.items():
         found[key] = _checked(name, option, flat.get(key, option.default))
-    return record_of(said.record, found)
+    return said.record(**found)
 
 
 def _checked(name: str, option: Option, value: Any) -> Any:
     """Return an option's value from Python if it is of the option's type."""
     if value is EMPTY:
         raise UsageError(f"{name} needs its option {option.name}.")
-    if not any(
-        get_origin(kind) is Mapping for kind in option.kinds
-    ):  # values for a user's function
+    # A mapping holds values for a user's function: they stay as they are.
+    if not any(get_origin(kind) is Mapping for kind in option.kinds):
         value = _without_arrays(value)
     value = named_as(value, option.choices) if option.choices else value
     if not _is_of(value, option.hint):

@@ -63,7 +63,7 @@ def open_own(place: str, class_name: str, text: str) -> Topology:
         raise RuleError(f"{where}:{text} could not be made: {describe(error)}.") from error
     topology.name = f"{where}:{text}" if text else where
     if place.endswith(".py"):
-        topology.reopened = (place, class_name, text)
+        topology.reopened = open_own, (place, class_name, text)
     return topology
 
 

@@ -126,8 +126,9 @@ class Topology:
     ignored: Sequence[str] = ()
     """Notes on what the network's file says and the network has not."""
 
-    reopened: tuple[str, ...] = ()
-    """Arguments of `mpinet.networks.own.open_own`, if it has loaded the class from a file."""
+    reopened: tuple[Callable[..., Any], tuple[str, ...]] | None = None
+    """Function that opens the network in another process, and its arguments; None: any copy does.
+    """
 
     radices: Sequence[int] = ()
     """Numbers of values of the parts of an address ``i,j,..``, of which the last one is counted up
@@ -225,9 +226,7 @@ class Topology:
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         """Pickle a class of a user's file by the file: another process has not loaded it."""
-        if self.reopened:
-            return open_again, self.reopened
-        return super().__reduce_ex__(protocol)
+        return self.reopened or super().__reduce_ex__(protocol)
 
     def __repr__(self) -> str:
         return f"<topology {self.name}: {self.size} nodes, {self.ports} ports>"
@@ -646,13 +645,6 @@ class Topology:
 
 NetworkLike: TypeAlias = Topology | str | NetworkxGraph
 """Type of what stands for a network: a topology, its string, or a graph of networkx."""
-
-
-def open_again(*place: str) -> Topology:
-    """Open a topology of a user's file in another process."""
-    from mpinet.networks.own import open_own
-
-    return open_own(*place)
 
 
 def require_parameters(cls: type[Topology]) -> None:
