@@ -69,7 +69,7 @@ if TYPE_CHECKING:
     from mpinet.networks import Topology as Topology
     from mpinet.networks import check as check
     from mpinet.networks import open as open
-    from mpinet.networks.graph import to_networkx as to_networkx
+    from mpinet.networks.catalogue import to_networkx as to_networkx
     from mpinet.process import Machine as Machine
 
 _PUBLIC = {
@@ -88,7 +88,7 @@ _PUBLIC = {
     "open": "mpinet.networks",
     "rule": "mpinet.compiled",
     "schedule": "mpinet.schedule",
-    "to_networkx": "mpinet.networks.graph",
+    "to_networkx": "mpinet.networks.catalogue",
 }
 
 __all__ = ["__version__", *_PUBLIC]

@@ -18,7 +18,6 @@ from mpinet.commands.options import (
     Algorithm,
     CollectiveOptions,
     Common,
-    Duplex,
     ItemOptions,
     ManyOptions,
     Operator,
@@ -280,8 +279,6 @@ class AllreduceOptions(ReductionOptions):
     """Items of every processor, each of which is combined with those of the others."""
     switches: Switches = "copy"
     ports: Ports = "one"
-    duplex: Duplex = "full"
-    """Messages that a link carries in a step: one each way, or one (not for allreduce)."""
 
 
 allreduce = function_with(AllreduceOptions, ReduceResult, Views, SavedOften, Common)

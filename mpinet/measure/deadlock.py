@@ -25,14 +25,8 @@ from mpinet.measure.pairs import Pairs, as_routing
 from mpinet.measure.routes import longest_route, own_share
 from mpinet.networks.bubble import BUBBLE, rings
 from mpinet.networks.catalogue import open_topology
-from mpinet.networks.classes import (
-    FEWEST,
-    LONGEST,
-    ChannelClasses,
-    in_order,
-    no_classes,
-    open_classes,
-)
+from mpinet.networks.classchoice import open_classes
+from mpinet.networks.classes import FEWEST, LONGEST, ChannelClasses, in_order, no_classes
 from mpinet.networks.routing import Routing
 from mpinet.networks.topology import NetworkLike, Topology
 from mpinet.networks.valiant import phased

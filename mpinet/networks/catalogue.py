@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from functools import reduce
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mpinet.base.meant import hint
 from mpinet.base.numerals import looks_whole, whole
@@ -18,6 +18,9 @@ from mpinet.errors import TopologyError
 from mpinet.networks.arguments import read_declared
 from mpinet.networks.own import ModuleMissing, open_own
 from mpinet.networks.topology import NetworkLike, NetworkxGraph, Topology
+
+if TYPE_CHECKING:
+    import networkx
 
 FAMILIES = {
     "ring": "mpinet.networks.classic.ring:Ring",
@@ -155,6 +158,24 @@ def open_topology(name: NetworkLike) -> Topology:
     raise TopologyError(
         f"A network is a string such as torus:8x8, a topology or a graph of networkx, not {name!r}."
     )
+
+
+def to_networkx(topology: NetworkLike) -> networkx.Graph:
+    """The graph of a topology, given itself or by its string.
+
+    Nodes are the numbers 0..N-1, or those of the networkx graph that it was made of. Each has the
+    attributes ``address`` and ``number``. Edges have the attribute ``ports``: the lists of ports at
+    the end with the lower number and at the other; several links make one edge. The graph's name
+    is the topology's.
+
+    Examples
+    --------
+    >>> import mpinet
+    >>> graph = mpinet.to_networkx("hypercube:3")
+    >>> graph.number_of_nodes(), graph.number_of_edges()
+    (8, 12)
+    """
+    return open_topology(topology).to_networkx()
 
 
 HOSTS = re.compile(r"(?P<network>.*?)[:,]\s*hosts\s*=(?P<each>[^,*]*)")

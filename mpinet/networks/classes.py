@@ -14,17 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mpinet.base.arrays import Ints
 from mpinet.compiled import Rule, open_part, rule
-from mpinet.errors import UsageError
-
-if TYPE_CHECKING:
-    from mpinet.networks.routing import Routing
-    from mpinet.networks.topology import Topology
+from mpinet.networks.wired import Wired
 
 LONGEST, FEWEST = 0, -1
 """Counts that are not known before they are measured: the hops of the routing's longest path, and
@@ -86,14 +81,14 @@ def ordered_classes(node, port, in_port, in_class, header, params):
     return min(in_class + 1, params[-1])
 
 
-def order_of(topology: Topology) -> Rule:
+def order_of(topology: Wired) -> Rule:
     """The rule of the order of a topology's channels, its own or the default."""
     wiring = topology.neighbor.rule
     own = topology.channel_order
     return own.rule if own is not None else order.bind(f"{wiring.name}.order", neighbor=wiring)
 
 
-def in_order(topology: Topology, count: int = FEWEST) -> ChannelClasses:
+def in_order(topology: Wired, count: int = FEWEST) -> ChannelClasses:
     """The classes by the topology's order of channels.
 
     Parameters
@@ -119,65 +114,10 @@ Choices = dict[str, Callable[[], ChannelClasses]]
 """Class rules by name."""
 
 
-def common_classes(topology: Topology, longest: int = LONGEST) -> Choices:
+def common_classes(topology: Wired, longest: int = LONGEST) -> Choices:
     """Offer the class rules that every network has; by hops as many as its longest path has."""
     return {
         "none": lambda: no_classes(topology.params),
         "hops": lambda: ChannelClasses("hops", hops_so_far, topology.params, longest),
         "ordered": lambda: in_order(topology),
     }
-
-
-def open_classes(topology: Topology, routing: Routing, name: str | None = None) -> ChannelClasses:
-    """The class rule of a network, or of a routing of one's own, by name.
-
-    Its count may have to be measured (`mpinet.measure.deadlock.counted_classes`).
-
-    Parameters
-    ----------
-    topology, routing
-        The network and its routing.
-    name : str, optional
-        As in `Topology.channel_classes`; ``own``: the routing's. Default: the routing's own where
-        it has one, else the network's `Topology.default_classes`.
-
-    Raises
-    ------
-    UsageError
-        Neither has a class rule of that name.
-
-    Examples
-    --------
-    >>> import mpinet
-    >>> torus = mpinet.open("torus:4x4")
-    >>> open_classes(torus, torus.routing()).name
-    'dateline'
-    """
-    choices = own_choices(topology, routing) | topology.channel_classes
-    if routing.adaptive and name not in (None, "own"):
-        raise UsageError(
-            f"Routing {routing.name} of {topology.name} names the classes of its candidates "
-            f"itself: --classes own, not {name}."
-        )
-    if name is None:
-        name = "own" if "own" in choices else topology.default_classes
-    if name not in choices:
-        raise UsageError(
-            f"{topology.name} has no classes {name!r} for routing {routing.name}; it has: "
-            f"{', '.join(choices)}."
-        )
-    return choices[name]()
-
-
-def own_choices(topology: Topology, routing: Routing) -> Choices:
-    """The routing's own class rule, if it has one."""
-    from mpinet.networks.valiant import phased
-
-    params, count = np.asarray(routing.params), routing.classes
-    rule = one_class if routing.adaptive else routing.channel_class
-    if routing.base is not None and not routing.adaptive:
-        base = routing.base
-        return {"own": lambda: phased(topology, routing, open_classes(topology, base))}
-    if rule is None:
-        return {}
-    return {"own": lambda: ChannelClasses("own", rule, params, count)}

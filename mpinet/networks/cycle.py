@@ -8,15 +8,12 @@ is a table of N ports (`table_cycle`). Walks along the cycle then need nothing b
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mpinet.base.arrays import Ints
 from mpinet.compiled import Mapped, Rule, kernel, rule
-
-if TYPE_CHECKING:
-    from mpinet.networks.topology import Topology
+from mpinet.networks.wired import Wired
 
 AHEAD = 0
 """The way that a cycle's rule is asked for; the way back is known from what arrives."""
@@ -63,7 +60,7 @@ def port_in_table(node, way, params):
     return params[2 + node]
 
 
-def table_cycle(name: str, topology: Topology, order: Ints) -> Cycle:
+def table_cycle(name: str, topology: Wired, order: Ints) -> Cycle:
     """The cycle that visits the nodes in this order, by a table of N ports.
 
     Parameters
@@ -80,13 +77,13 @@ def table_cycle(name: str, topology: Topology, order: Ints) -> Cycle:
     return Cycle(name, port_in_table, np.concatenate([topology.params[:2], table]))
 
 
-def ports_to(topology: Topology, nodes: Ints, others: Ints) -> Ints:
+def ports_to(topology: Wired, nodes: Ints, others: Ints) -> Ints:
     """The lowest ports that lead from some nodes to neighbours of theirs, shape of both."""
     behind = topology.neighbor(nodes[:, np.newaxis], np.arange(topology.ports))
     return np.argmax(behind == others[:, np.newaxis], axis=1)
 
 
-def cycle_order(topology: Topology, cycle: Cycle) -> Ints:
+def cycle_order(topology: Wired, cycle: Cycle) -> Ints:
     """The nodes in the order in which a cycle visits them, from node 0, shape (N,)."""
     nodes = np.arange(topology.size)
     order = np.zeros(topology.size, np.int64)

@@ -1,4 +1,4 @@
-"""Graphs of networkx and of files as topologies, and topologies as graphs of networkx.
+"""Graphs of networkx and of files as topologies.
 
 The one place where networks are stored graphs: every rank that uses one needs all of it. The
 ranks of a host hold a large one together.
@@ -20,8 +20,8 @@ from mpinet.errors import TopologyError
 from mpinet.networks.adjacency import spread
 from mpinet.networks.graphfiles.wiring import MOST_LINKS
 from mpinet.networks.linkclasses import ONE_CLASS, link_classes
-from mpinet.networks.shortest import neighbor_table
-from mpinet.networks.topology import NetworkLike, Topology
+from mpinet.networks.networkxgraph import graph_of
+from mpinet.networks.topology import Topology
 
 if TYPE_CHECKING:
     import networkx
@@ -238,6 +238,10 @@ class GivenGraph(Graph):
         found = self.read_address(text)
         return found if found >= 0 else super().find(text)
 
+    def to_networkx(self) -> networkx.Graph:
+        """The graph of this network, with the nodes of the graph that it was made of."""
+        return graph_of(self, self.nodes)
+
 
 def from_networkx(graph: networkx.Graph, name: str = "graph") -> Graph:
     """The network that a graph describes.
@@ -255,45 +259,6 @@ def from_networkx(graph: networkx.Graph, name: str = "graph") -> Graph:
         The graph cannot be a network.
     """
     return Graph(graph, name)
-
-
-def to_networkx(topology: NetworkLike) -> networkx.Graph:
-    """The graph of a topology, given itself or by its string.
-
-    Nodes are the numbers 0..N-1, or those of the networkx graph that it was made of. Each has the
-    attributes ``address`` and ``number``. Edges have the attribute ``ports``: the lists of ports at
-    the end with the lower number and at the other; several links make one edge. The graph's name
-    is the topology's.
-
-    Examples
-    --------
-    >>> import mpinet
-    >>> graph = mpinet.to_networkx("hypercube:3")
-    >>> graph.number_of_nodes(), graph.number_of_edges()
-    (8, 12)
-    """
-    import networkx
-
-    from mpinet.networks.catalogue import open_topology
-
-    topology = open_topology(topology)
-    graph = networkx.Graph(name=topology.name)
-    names = topology.nodes if isinstance(topology, GivenGraph) else range(topology.size)
-    graph.add_nodes_from(
-        (name, {"address": topology.address(u), "number": u}) for u, name in enumerate(names)
-    )
-    table = neighbor_table(topology)
-    nodes, ports = np.nonzero(table > np.arange(topology.size)[:, np.newaxis])
-    others = table[nodes, ports]
-    back = topology.reverse_port(nodes, ports)
-    for u, v, p, q in zip(*(a.tolist() for a in (nodes, others, ports, back)), strict=True):
-        ends = names[u], names[v]
-        if not graph.has_edge(*ends):
-            graph.add_edge(*ends, ports=([], []))
-        here, there = graph.edges[ends]["ports"]
-        here.append(p)
-        there.append(q)
-    return graph
 
 
 def require_network(where: str, graph: networkx.Graph) -> None:

@@ -14,7 +14,7 @@ from mpinet.compiled import inlined, kernel
 from mpinet.draws import draw
 from mpinet.networks.cycle import Cycle, table_cycle
 from mpinet.networks.shortest import neighbor_table
-from mpinet.networks.topology import Topology
+from mpinet.networks.wired import Wired
 
 MOST_NODES = 2**14
 """Largest network that is searched: the table of a rank has an entry of 8 bytes for each node."""
@@ -29,7 +29,7 @@ TURN_WHOLE = 16
 """Mean number of rotations per turn of the whole path, after which it grows at its other end."""
 
 
-def searched_cycle(topology: Topology) -> Cycle | None:
+def searched_cycle(topology: Wired) -> Cycle | None:
     """A cycle found by search, as a table of N ports.
 
     Returns
@@ -41,12 +41,12 @@ def searched_cycle(topology: Topology) -> Cycle | None:
     return None if order is None else table_cycle("searched", topology, order)
 
 
-def searched_path(topology: Topology) -> Ints | None:
+def searched_path(topology: Wired) -> Ints | None:
     """The nodes in the order of a path through all of them; None as for `searched_cycle`."""
     return open_order(neighbor_table(topology)) if _searchable(topology) else None
 
 
-def _searchable(topology: Topology) -> bool:
+def _searchable(topology: Wired) -> bool:
     """Return whether a search is worth trying: links, no switches, at least two nodes, and few."""
     if not topology.links or topology.hosts != topology.size:
         return False

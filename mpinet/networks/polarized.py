@@ -17,7 +17,7 @@ from mpinet.errors import UsageError
 from mpinet.networks.adaptive import CLASS, PORT, QUEUES
 from mpinet.networks.routing import ARRIVED, STUCK, Routing
 from mpinet.networks.shortest import MAX_ENTRIES, neighbor_table
-from mpinet.networks.topology import Topology
+from mpinet.networks.wired import Wired
 
 EDGE, TABLE_AT, WIRING_AT = 2, 3, 4
 """Places in the parameters: the first node that forwards, where the table of distances begins (row
@@ -31,7 +31,7 @@ FAR = 255
 """Entry of two nodes that are not joined."""
 
 
-def polarized(topology: Topology) -> Routing:
+def polarized(topology: Wired) -> Routing:
     """Polarized routing by a table of all distances.
 
     Parameters

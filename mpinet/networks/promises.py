@@ -5,36 +5,21 @@ Part of `contract.check`; all of it is tried out where the network is small, els
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 
 from mpinet.base.arrays import Ints
 from mpinet.compiled import Mapped
-from mpinet.errors import RoutingError, Stuck, UsageError, WiringError
-from mpinet.networks.adaptive import words_seen
-from mpinet.networks.routing import ARRIVED, STUCK, Routing, path
+from mpinet.errors import UsageError, WiringError
+from mpinet.networks.routing import Routing
 from mpinet.networks.schedule import SPAN, Schedule
 from mpinet.networks.topology import Topology
-
-ALL_PAIRS = 4096
-"""Most pairs of processors that are all routed."""
-
-PAIRS = 32
-"""Pairs that are routed if there are more."""
-
-NEAR = 16
-"""Hops between source and target where a network is too large for far pairs."""
-
-FAR_PAIRS_UP_TO = 1024
-"""Nodes of a network in which any pair may be routed."""
+from mpinet.networks.trial import Trial
 
 PLAYED_UP_TO = 256
 """Nodes of a network in which schedules are played."""
-
-MEASURED = 2**16
-"""Most (node, port) pairs of a network in which the length of paths is compared with distances."""
 
 
 def check_routings(topology: Topology, random: np.random.Generator) -> int:
@@ -60,230 +45,6 @@ def check_routings(topology: Topology, random: np.random.Generator) -> int:
         if trial.hold(routing, arrives=place == 0) and place < counted:
             routed += len(trial.pairs)
     return routed
-
-
-class Trial:
-    """Pairs of processors between which routings of a network are tried out.
-
-    Parameters
-    ----------
-    topology : Topology
-        The network.
-    random : numpy.random.Generator
-        Draws the pairs of a large network.
-    """
-
-    def __init__(self, topology: Topology, random: np.random.Generator):
-        self.pairs = list(_routed_pairs(topology, random))
-        self._topology = topology
-        self._distances = _Distances(topology)
-
-    def hold(self, routing: Routing, arrives: bool) -> bool:
-        """Check that a routing keeps its promises; False if it leads too far to be tried.
-
-        Parameters
-        ----------
-        routing : Routing
-            The routing.
-        arrives : bool
-            Whether each message has to arrive; otherwise some may be undeliverable.
-
-        Raises
-        ------
-        RoutingError
-            It takes an unwired port, does not arrive or is not as short as it says.
-        """
-        topology, distances = self._topology, self._distances
-        if routing.numbered and not _goes_far(topology):
-            return False  # by a node drawn anywhere
-        for source, target in self.pairs:
-            try:
-                ports = path(topology, routing, source, target)[1]
-            except Stuck:
-                if arrives:
-                    raise
-                continue
-            if routing.shortest and distances.known:
-                _check_shortest(topology, routing, source, target, len(ports), distances)
-        if routing.adaptive and routing.settle is None:
-            _check_adaptive(topology, routing, self.pairs, distances)
-        return True
-
-
-def _check_adaptive(
-    topology: Topology, routing: Routing, pairs: list[tuple[int, int]], distances: _Distances
-) -> None:
-    """Check candidates and choices in the states that messages come to, up to `MOST_STATES`."""
-    seen: set[State] = set()
-    fresh: list[tuple[State, int]] = []
-    for source, target in pairs:
-        header = np.zeros(routing.words, np.int64)
-        routing.start(source, target, header, routing.params)
-        fresh.append(((source, -1, -1, *header.tolist()), target))
-    most = MOST_STATES if distances.known else SOME_STATES
-    while fresh and len(seen) < most:
-        state, target = fresh.pop()
-        if state in seen:
-            continue
-        seen.add(state)
-        ways, header = _candidates(topology, routing, state, target)
-        for port, group in ways:
-            other = topology.neighbor(state[0], port)
-            if group >= routing.escape_classes or (routing.escape is None and routing.shortest):
-                _check_closer(topology, routing, (state[0], other, target), distances)
-            back = topology.reverse_port(state[0], port)
-            fresh.append(((other, back, group, *header.tolist()), target))
-        if ways:
-            _check_choices(topology, routing, state[0], header, ways)
-
-
-State = tuple[int, ...]
-"""State of a message's head: its node, the port and the class by which it came, its header."""
-
-MOST_STATES, SOME_STATES = 1024, 64
-"""States of an adaptive routing's messages that are tried in small networks, and in others."""
-
-
-def _candidates(
-    topology: Topology, routing: Routing, state: State, target: int
-) -> tuple[list[tuple[int, int]], Ints]:
-    """The candidates in a state, none at the target, and the header as they leave it."""
-    assert routing.candidates is not None
-    node, in_port, in_class, *words = state
-    header, room = np.array(words, np.int64), topology.ports * routing.classes
-    who = f"Routing {routing.name} on {topology.name}"
-    answers = []
-    for _ in range(2):  # a head that waits is asked again
-        ways = np.zeros((room, 2), np.int64)
-        count = int(routing.candidates(node, in_port, in_class, header, ways, routing.params))
-        answers.append((count, ways[: max(count, 0)].tolist(), header.tolist()))
-    if answers[0] != answers[1]:
-        raise RoutingError(
-            f"{who} has other candidates at node {node} for a message to {target} when it is asked "
-            "again: a head that waits is asked in every step."
-        )
-    if count == ARRIVED and node != target:
-        raise RoutingError(f"{who} stopped at node {node} with a message to {target}.")
-    if count <= 0 and count not in (ARRIVED, STUCK):
-        raise RoutingError(
-            f"{who} gave {count} candidates at node {node} for a message to {target}: at least "
-            f"one, {ARRIVED} for arrived, or {STUCK} for no way."
-        )
-    pairs = [(port, group) for port, group in answers[0][1]]
-    for port, group in pairs:
-        wired = 0 <= port < topology.ports and topology.neighbor(node, port) >= 0
-        if not wired or not 0 <= group < routing.classes or pairs.count((port, group)) > 1:
-            raise RoutingError(
-                f"{who} has the candidate (port {port}, class {group}) at node {node} for a "
-                f"message to {target}: candidates are wired ports with classes "
-                f"0..{routing.classes - 1}, each pair once."
-            )
-    return pairs, header
-
-
-def _check_closer(
-    topology: Topology, routing: Routing, ends: tuple[int, int, int], distances: _Distances
-) -> None:
-    """A candidate that is none of the escape leads closer to the target."""
-    node, other, target = ends
-    if not distances.known:
-        return
-    far = distances.between(node, target)
-    if distances.between(other, target) >= far:
-        raise RoutingError(
-            f"Routing {routing.name} on {topology.name} offers the hop from node {node} to {other} "
-            f"to a message to {target}, which is {far} hops away and comes no closer: only the "
-            "classes of a declared escape may lead so."
-        )
-
-
-def _check_choices(
-    topology: Topology,
-    routing: Routing,
-    node: int,
-    header: Ints,
-    pairs: list[tuple[int, int]],
-) -> None:
-    """The choice is one of the candidates, or none, whichever have room."""
-    ways, count = np.array(pairs, np.int64), len(pairs)
-    full = np.full(count, 4, np.int64)
-    queues = np.zeros(words_seen(routing.sees, topology.size, topology.ports), np.int64)
-    for credits in [full, *np.eye(count, dtype=np.int64)]:
-        seen = np.concatenate([queues, credits])
-        way = int(routing.choose(node, header.copy(), ways, seen, routing.params))
-        if not -1 <= way < count:
-            raise RoutingError(
-                f"Routing {routing.name} on {topology.name} chose {way} at node {node}, where "
-                f"there are {count} candidates: one of 0..{count - 1}, or -1 to wait."
-            )
-
-
-def _check_shortest(
-    topology: Topology,
-    routing: Routing,
-    source: int,
-    target: int,
-    hops: int,
-    distances: _Distances,
-) -> None:
-    least = distances.between(source, target)
-    if hops != least:
-        raise RoutingError(
-            f"Routing {routing.name} on {topology.name} takes {hops} hops from {source} to "
-            f"{target}, where {least} are enough. If longer paths are meant, make it with "
-            "stateless(.., shortest=False) or Routing(.., shortest=False)."
-        )
-
-
-class _Distances:
-    """Distances in a small network, found source by source when they are asked for."""
-
-    def __init__(self, topology: Topology):
-        self.known = topology.size * topology.ports <= MEASURED
-        self._topology = topology
-        self._from: dict[int, Ints] = {}
-
-    def between(self, source: int, target: int) -> int:
-        """The distance in hops."""
-        if source not in self._from:
-            self._from[source] = self._search(source)
-        return int(self._from[source][target])
-
-    def _search(self, source: int) -> Ints:
-        found = np.full(self._topology.size, -1)
-        found[source], fresh, hops = 0, np.array([source]), 0
-        ports = np.arange(self._topology.ports)
-        while fresh.size:
-            others = np.unique(self._topology.neighbor(fresh[:, np.newaxis], ports))
-            fresh = others[(others >= 0) & (found[others] < 0)]
-            hops += 1
-            found[fresh] = hops
-        return found
-
-
-def _routed_pairs(topology: Topology, random: np.random.Generator) -> Iterator[tuple[int, int]]:
-    """Yield all pairs if they are few, any pairs in small networks, else pairs near each other."""
-    if topology.hosts**2 <= ALL_PAIRS:
-        yield from np.ndindex(topology.hosts, topology.hosts)
-        return
-    far = _goes_far(topology)
-    for _ in range(PAIRS):
-        source = int(random.integers(topology.hosts))
-        target = int(random.integers(topology.hosts)) if far else _walk(topology, source, random)
-        yield source, target
-
-
-def _goes_far(topology: Topology) -> bool:
-    """Tell if messages between any two processors are tried: a path may be as long as a ring."""
-    return topology.size <= FAR_PAIRS_UP_TO or topology.hosts < topology.size
-
-
-def _walk(topology: Topology, node: int, random: np.random.Generator) -> int:
-    """Return the last node of a random walk."""
-    for port in random.integers(0, topology.ports, NEAR).tolist():
-        following = topology.neighbor(node, port)
-        node = following if following >= 0 else node
-    return node
 
 
 def check_schedules(topology: Topology) -> None:

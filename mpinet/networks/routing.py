@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -19,10 +19,8 @@ from mpinet.base.fielddocs import described
 from mpinet.compiled import Rule, inlined, rule
 from mpinet.errors import RoutingError, Stuck, TooLarge, UsageError
 from mpinet.networks.adaptive import CREDITS, most_room
-
-if TYPE_CHECKING:
-    from mpinet.networks.classes import ChannelClasses
-    from mpinet.networks.topology import Topology
+from mpinet.networks.classes import ChannelClasses
+from mpinet.networks.wired import Wired
 
 ARRIVED = -1
 """A deciding node's answer: the message is at its target."""
@@ -160,10 +158,37 @@ class Routing:
         return self.repaired(nodes, links)
 
 
+class Routed(Wired, Protocol):
+    """A `Topology`, as far as routings that are made of its own routings use it."""
+
+    @property
+    def waypoint(self) -> Any:
+        """The node by which a drawn one leads, an inlined function; None: the drawn one."""
+
+    @property
+    def waypoint_classes(self) -> int | None:
+        """Number of the classes ``ordered`` that a way to a waypoint needs, if fewer."""
+
+    @property
+    def family(self) -> str:
+        """The family's name."""
+
+    @property
+    def waypoints(self) -> range:
+        """The nodes by one of which a routing may lead that draws one."""
+
+    @property
+    def routings(self) -> dict[str, Callable[[], Routing]]:
+        """The family's routings by name."""
+
+    def routing(self, name: str | None = None, seed: int = 0) -> Routing:
+        """Return one of the family's routings."""
+
+
 def stateless(
     name: str,
     decide: Rule,
-    topology: Topology,
+    topology: Wired,
     params: Ints | None = None,
     shortest: bool = True,
 ) -> Routing:
@@ -189,7 +214,7 @@ def stateless(
 
 
 def path(
-    topology: Topology, routing: Routing, source: int, target: int
+    topology: Wired, routing: Routing, source: int, target: int
 ) -> tuple[list[int], list[int]]:
     """The way of one message, by asking node after node.
 

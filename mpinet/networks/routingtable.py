@@ -9,7 +9,6 @@ others are reached.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,9 +25,7 @@ from mpinet.networks.shortest import (
     neighbor_table,
     packed,
 )
-
-if TYPE_CHECKING:
-    from mpinet.networks.topology import Topology
+from mpinet.networks.wired import Wired
 
 PREFIX = "table:"
 """Beginning of the name of a routing that is a file."""
@@ -36,7 +33,7 @@ PREFIX = "table:"
 HEADINGS = (["node", "destination", "next"], ["node", "destination", "port"])
 
 
-def routing_by_file(topology: Topology, path: Path) -> Routing:
+def routing_by_file(topology: Wired, path: Path) -> Routing:
     """Return the routing that a file's table is; its ways need not be shortest.
 
     Parameters
@@ -68,7 +65,7 @@ def routing_by_file(topology: Topology, path: Path) -> Routing:
     return stateless(f"{PREFIX}{path.name}", decide_by_pair, topology, params, shortest=False)
 
 
-def read_ports(topology: Topology, path: Path) -> Table:
+def read_ports(topology: Wired, path: Path) -> Table:
     """Read the port at each node for each destination, shape (N, N); -1 where no line says it."""
     rows = csv_lines(path)
     if not rows or rows[0] not in HEADINGS:
@@ -105,7 +102,7 @@ def read_ports(topology: Topology, path: Path) -> Table:
     return found
 
 
-def require_arrivals(topology: Topology, following: Table, where: str) -> None:
+def require_arrivals(topology: Wired, following: Table, where: str) -> None:
     """Raise `UsageError` unless each processor reaches all others; it tells the first way's fault.
 
     Parameters

@@ -8,8 +8,6 @@ them all. Each rank fills the table by breadth-first searches with the local rul
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from mpinet.base.arrays import Halves, Ints, Table
@@ -17,9 +15,7 @@ from mpinet.base.effort import require_walk
 from mpinet.compiled import Rule, inlined, kernel, rule
 from mpinet.errors import UsageError
 from mpinet.networks.routing import ARRIVED, STUCK, Routing, stateless
-
-if TYPE_CHECKING:
-    from mpinet.networks.topology import Topology
+from mpinet.networks.wired import Wired
 
 MAX_ENTRIES = 2**25
 """Most table entries (2 bytes each) that a rank may hold: 64 MiB."""
@@ -31,7 +27,7 @@ REPRESENTATIVES, FIRST_WORD = 2, 3
 
 
 def table_routing(
-    topology: Topology, decide: Rule | None = None, representatives: int | None = None
+    topology: Wired, decide: Rule | None = None, representatives: int | None = None
 ) -> Routing:
     """Shortest-path routing of any network by a table of first ports.
 
@@ -69,7 +65,7 @@ def table_routing(
     return stateless("shortest", decide or decide_by_pair, topology, params)
 
 
-def first_port_table(topology: Topology, representatives: int) -> Ints:
+def first_port_table(topology: Wired, representatives: int) -> Ints:
     """Compute the first port to take from each of the nodes 0..representatives-1 to every target.
 
     Returns
@@ -90,7 +86,7 @@ def packed(entries: Halves) -> Ints:
     return entries.astype("<u2", copy=False).view("<i8").astype(np.int64, copy=False)
 
 
-def neighbor_table(topology: Topology) -> Ints:
+def neighbor_table(topology: Wired) -> Ints:
     """All neighbours of all nodes, shape (N, ports), -1 where a port is not wired."""
     nodes = np.arange(topology.size)[:, np.newaxis]
     return topology.neighbor(nodes, np.arange(topology.ports)[np.newaxis, :])

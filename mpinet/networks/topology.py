@@ -276,9 +276,9 @@ class Topology:
 
     def to_networkx(self) -> networkx.Graph:
         """The graph of this network: `mpinet.to_networkx`."""
-        from mpinet.networks.graph import to_networkx
+        from mpinet.networks.networkxgraph import graph_of
 
-        return to_networkx(self)
+        return graph_of(self, range(self.size))
 
     @property
     def links(self) -> bool:
@@ -587,7 +587,7 @@ class Topology:
 
     def _try_routing(self, routing: Routing, arrives: bool) -> None:
         """Hold a routing of a user's own against its promises."""
-        from mpinet.networks.promises import Trial
+        from mpinet.networks.trial import Trial
 
         with blaming(type(self), self.name):
             Trial(self, np.random.default_rng(0)).hold(routing, arrives)

@@ -17,13 +17,13 @@ from mpinet.errors import UsageError
 from mpinet.networks.classes import one_class
 from mpinet.networks.routing import Routing
 from mpinet.networks.shortest import HERE, MAX_ENTRIES, UNREACHABLE, entry, neighbor_table, packed
-from mpinet.networks.topology import Topology
+from mpinet.networks.wired import Wired
 
 TARGET, DESCENDS = 0, 1
 """Words of the header: the target, and 1 once the message has gone down."""
 
 
-def updown(topology: Topology) -> Routing:
+def updown(topology: Wired) -> Routing:
     """Up*/down* routing, which goes around dead nodes and links by another tree.
 
     Parameters
@@ -49,7 +49,7 @@ def updown(topology: Topology) -> Routing:
     return _made(topology, (), ())
 
 
-def _made(topology: Topology, dead: tuple[int, ...], cut: tuple[tuple[int, int], ...]) -> Routing:
+def _made(topology: Wired, dead: tuple[int, ...], cut: tuple[tuple[int, int], ...]) -> Routing:
     """The routing by a tree of what is left."""
     size, bits = topology.size, max(1, (topology.size - 1).bit_length())
     if 2 * size * size > MAX_ENTRIES:
@@ -86,7 +86,7 @@ def _left(neighbors: Table, dead: tuple[int, ...], cut: tuple[tuple[int, int], .
     return left
 
 
-def _root(topology: Topology, dead: tuple[int, ...]) -> int:
+def _root(topology: Wired, dead: tuple[int, ...]) -> int:
     """The lowest node that forwards and is not dead; 0 if there is none."""
     first = topology.hosts if topology.hosts < topology.size else 0
     return next((node for node in range(first, topology.size) if node not in dead), 0)

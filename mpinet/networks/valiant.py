@@ -12,8 +12,7 @@ import numpy as np
 from mpinet.compiled import inlined, open_part, rule
 from mpinet.draws import draw32, scaled
 from mpinet.networks.classes import ChannelClasses
-from mpinet.networks.routing import ARRIVED, Routing
-from mpinet.networks.topology import Topology
+from mpinet.networks.routing import ARRIVED, Routed, Routing
 
 WORDS, SEED, WAYPOINTS, FIRST_WAYPOINT, CLASSES, WIRING_AT, CLASS_AT, FIRST_AT = range(2, 10)
 """Places in the parameters: the words of the other routing's header, the seed, how many nodes are
@@ -26,7 +25,7 @@ STREAM = 21
 """The stream of the draws."""
 
 
-def valiant(topology: Topology, seed: int = 0) -> Routing:
+def valiant(topology: Routed, seed: int = 0) -> Routing:
     """Routing by a random processor.
 
     Parameters
@@ -73,14 +72,14 @@ def valiant(topology: Topology, seed: int = 0) -> Routing:
     )
 
 
-def first_classes(topology: Topology, classes: ChannelClasses) -> int:
+def first_classes(topology: Routed, classes: ChannelClasses) -> int:
     """Return how many of a routing's classes the way to a drawn node needs."""
     if topology.waypoint_classes is None or classes.name != "ordered":
         return classes.count
     return min(topology.waypoint_classes, classes.count)
 
 
-def phased(topology: Topology, routing: Routing, classes: ChannelClasses) -> ChannelClasses:
+def phased(topology: Routed, routing: Routing, classes: ChannelClasses) -> ChannelClasses:
     """The classes of a routing by a drawn processor: those of one way, for either way its own.
 
     Parameters

@@ -342,7 +342,7 @@ def _rows_of_lens(network: Any) -> Ints:
     """Row 1..n of every processor."""
     n = network.level
     if network.family == "plens":
-        from mpinet.networks.lens.partial import row_and_column
+        from mpinet.networks.lens.columns import row_and_column
 
         nodes = range(network.size)
         return np.array([row_and_column(node, network.params)[0] for node in nodes], np.int64)

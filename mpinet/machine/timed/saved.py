@@ -19,12 +19,13 @@ Of heaps and lists only the members are kept, as their order follows from these.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from mpinet.base.arrays import Ints, Table
 from mpinet.compiled import kernel
+from mpinet.machine.machine import Machine
 from mpinet.machine.state import Fields, Largest, Located, Numbered, Total
 from mpinet.machine.timed import layout
 from mpinet.machine.timed.calendar import set_alarm
@@ -53,10 +54,8 @@ from mpinet.machine.timed.layout import (
 from mpinet.machine.timed.matching import keep, make_list, place_of
 from mpinet.machine.timed.processor import copied, peer_of, row_of, statement_of
 from mpinet.machine.timed.program import ranges
+from mpinet.machine.timed.scripted import Scripted
 from mpinet.machine.timed.sending import CPU_PLACE
-
-if TYPE_CHECKING:
-    from mpinet.machine.timed.run import TimedRun
 
 COUNTS = ("messages", "hops", "waits", "events", "unmatched", "done")
 """Counts of the ledger that are sums over the ranks."""
@@ -80,7 +79,35 @@ MESSAGE = tuple(name for name in Message.dtype.names if name not in ("left", "ri
 STATE_WORD, READY_WORD = (1 + MESSAGE.index(name) for name in ("state", "ready"))
 
 
-def fields_of(run: TimedRun) -> Fields:
+class Run(Protocol):
+    """A `TimedRun`, as far as its checkpoints use it."""
+
+    machine: Machine
+    ledger: Any
+    rules: Rules
+    part: Scripted
+    slots: Ints
+    noted: bool
+
+    @property
+    def state(self) -> State:
+        """The arrays of a run."""
+
+    @property
+    def notes(self) -> Ints:
+        """The notes taken so far."""
+
+    def make_room(self, messages: int, posted: int) -> None:
+        """Make room for messages, and for lists of posted receives."""
+
+    def take_notes(self, notes: Ints) -> None:
+        """Take over the notes of a run that goes on."""
+
+    def take_in(self, rows: Ints) -> None:
+        """Take in rows from before (collective)."""
+
+
+def fields_of(run: Run) -> Fields:
     """Return what a checkpoint keeps of a run between two windows."""
     state, ledger, nodes = run.state, run.ledger, run.machine.nodes
     hosted, rows = len(nodes), run.part.rows
@@ -116,7 +143,7 @@ def _stacked(rows: Any, names: tuple[str, ...]) -> Ints:
     return np.stack([rows[name].astype(np.int64) for name in names], axis=-1)
 
 
-def _servers(run: TimedRun) -> tuple[Ints, Ints]:
+def _servers(run: Run) -> tuple[Ints, Ints]:
     """Return what is kept of the servers, a row for each processor or bus, and their keys."""
     servers, rules = _stacked(run.state.servers, SERVER), run.rules
     if rules.serving == layout.BUS:
@@ -127,7 +154,7 @@ def _servers(run: TimedRun) -> tuple[Ints, Ints]:
     return servers.reshape(hosted, -1), run.machine.nodes
 
 
-def _pending(run: TimedRun) -> Ints:
+def _pending(run: Run) -> Ints:
     """Return the operations that wait for a CPU or are posted."""
     state = run.state
     found = np.empty((len(state.operations), 4), np.int64)
@@ -138,7 +165,7 @@ def _pending(run: TimedRun) -> Ints:
     return found
 
 
-def _messages(run: TimedRun) -> Ints:
+def _messages(run: Run) -> Ints:
     """Return the messages and ends that are somewhere, each behind its node."""
     state = run.state
     alive = np.flatnonzero(state.messages["state"])
@@ -186,7 +213,7 @@ def note_pending(rules: Rules, state: State, rows: Table) -> int:
     return noted
 
 
-def restore(run: TimedRun, found: Mapping[str, Any]) -> None:
+def restore(run: Run, found: Mapping[str, Any]) -> None:
     """Restore a run that has not begun from the fields that `fields_of` gave (collective)."""
     state, ledger, machine = run.state, run.ledger, run.machine
     ledger.window, ledger.ended = found["window"], found["ended"]
@@ -217,7 +244,7 @@ def restore(run: TimedRun, found: Mapping[str, Any]) -> None:
     run.take_in(_rows(run, sent[travels]))
 
 
-def _taken(run: TimedRun, sent: Ints) -> Ints:
+def _taken(run: Run, sent: Ints) -> Ints:
     """Write messages into free rows; return these rows."""
     state, ledger = run.state, run.ledger
     ledger.free -= len(sent)
@@ -228,14 +255,14 @@ def _taken(run: TimedRun, sent: Ints) -> Ints:
     return rows
 
 
-def _restore_servers(run: TimedRun, found: Ints) -> None:
+def _restore_servers(run: Run, found: Ints) -> None:
     """Restore the servers."""
     kept = found.reshape(-1, len(SERVER))
     for column, name in enumerate(SERVER):
         run.state.servers[name][: len(kept)] = kept[:, column]
 
 
-def _rows(run: TimedRun, sent: Ints) -> Ints:
+def _rows(run: Run, sent: Ints) -> Ints:
     """Return messages on their way as rows that come from other ranks."""
     words = {name: sent[:, 1 + column] for column, name in enumerate(MESSAGE)}
     names = ("sent", "length", "ready", "tail", "tag", "source", "index", "target", "node", "port")

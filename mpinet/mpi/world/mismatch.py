@@ -50,16 +50,11 @@ NO_CALLS = 0, 0
 
 
 class Calls:
-    """The collectives that this rank's processors have called last, by context and tag.
-
-    Attributes
-    ----------
-    among : dict of int to int
-        The number of members of each context.
-    """
+    """The collectives that this rank's processors have called last, by context and tag."""
 
     def __init__(self) -> None:
         self.among: dict[int, int] = {}
+        """Number of members of each context."""
         self._ends: dict[int, Counter[tuple[int, int]]] = {}
         self._new: dict[tuple[int, int], Call] = {}
         self._old: dict[tuple[int, int], Call] = {}

@@ -95,7 +95,7 @@ class Recovery:
         """Step after which each processor failed, for processors whose failure is known."""
         self._turns, self._mail, self._contexts, self._transit = turns, mail, contexts, transit
         self.faults = bool(faults)
-        """Whether processors fail."""
+        """True if processors fail."""
         self._due = dict(sorted(faults.items()))
         self._fallen: dict[int, int] = {}
         self._revoked: set[tuple[int, int]] = set()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
@@ -24,10 +24,7 @@ from mpinet.networks.gbsn.partial import flipping_port
 from mpinet.networks.gbsn.routing import port_towards
 from mpinet.networks.gbsn.words import rotated_left
 from mpinet.networks.schedule import Schedule, ports_from
-
-if TYPE_CHECKING:
-    from mpinet.networks.gbsn.general import GeneralizedBlockShift
-    from mpinet.networks.gbsn.regular import BlockShift
+from mpinet.networks.wired import Wired
 
 BSN_A, BSN_SHIFT, BSN_BITS, BSN_LEFT, STRIDE = 2, 3, 4, 5, 7
 """Places in a BSN schedule's parameters: a, b, n, the port LEFT, and the number of bits of a
@@ -35,7 +32,23 @@ section that one step sets: 1, or a.
 """
 
 
-def section_schedule(network: BlockShift, root: int, name: str, stride: int) -> Schedule:
+class Sectioned(Wired, Protocol):
+    """A `BlockShift`, as far as its schedules use it."""
+
+    shift: int
+    bits: int
+    sections: int
+
+
+class Blocked(Wired, Protocol):
+    """A `GeneralizedBlockShift`, as far as its schedule uses it."""
+
+    shift: int
+    m: tuple[int, ...]
+    completed: bool
+
+
+def section_schedule(network: Sectioned, root: int, name: str, stride: int) -> Schedule:
     """Section after section of the word, a right shift after each but the last.
 
     Parameters
@@ -86,7 +99,7 @@ def send_section(node, root, since, step, params):
     return ports_from(port, (1 << min(stride, width - low)) - 1)
 
 
-def route_schedule(network: GeneralizedBlockShift, root: int) -> Schedule:
+def route_schedule(network: Blocked, root: int) -> Schedule:
     """Make the schedule along the routes to the root, over single-bit partial and shift links."""
     single = description(network.shift, network.m, (1,) * len(network.m), network.completed)
     params = np.concatenate([network.params, network.params[:2], np.array(single, np.int64)])

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
@@ -30,11 +30,8 @@ from mpinet.networks.classic.grid import Mesh, Torus, next_of_rows, next_to_and_
 from mpinet.networks.cycle import Cycle, cycle_order, ports_to
 from mpinet.networks.hamiltonian import MOST_NODES, order_between
 from mpinet.networks.hdn.base import PATH, Factor, Members
-from mpinet.networks.hdn.levels import Digit, factor_ports
-
-if TYPE_CHECKING:
-    from mpinet.networks.hdn.wiring import DualNet
-
+from mpinet.networks.hdn.levels import Digit, Levels, factor_ports
+from mpinet.networks.wired import Wired
 
 MOST_WORDS = 2**22
 """Most words of 8 bytes in a rank's tables."""
@@ -58,11 +55,21 @@ ORIGIN, PATH_INDEX, STEP_RECORD = range(3)
 END = -1
 """Entry of a path's last node: across to the other class."""
 
-Make = Callable[[tuple[Factor, ...], tuple[Members, ...]], "DualNet"]
+
+class Dual(Wired, Protocol):
+    """A `DualNet`, as far as the lifting scheme uses it."""
+
+    levels: Levels
+
+    def cycle(self) -> Cycle | None:
+        """A Hamiltonian cycle."""
+
+
+Make = Callable[[tuple[Factor, ...], tuple[Members, ...]], Dual]
 """Makes the net of a base and super-nodes."""
 
 
-def lifted_cycle(topology: DualNet, make: Make) -> Cycle | None:
+def lifted_cycle(topology: Dual, make: Make) -> Cycle | None:
     """The cycle by the lifting scheme, or of the base if there are no levels.
 
     Parameters
@@ -97,7 +104,7 @@ def lifted_cycle(topology: DualNet, make: Make) -> Cycle | None:
     return _of_searched_paths(topology, order)
 
 
-def base_cycle(topology: DualNet) -> Cycle | None:
+def base_cycle(topology: Dual) -> Cycle | None:
     """The cycle of the torus, or of the mesh, that the base contains; None for a mixed one."""
     base = topology.levels.base
     kinds = {factor.kind == PATH for factor in base}
@@ -118,7 +125,7 @@ def base_cycle(topology: DualNet) -> Cycle | None:
     return Cycle("base", walk, np.concatenate([head, names, cycle.params]))
 
 
-def quotient_order(topology: DualNet, make: Make) -> Ints | None:
+def quotient_order(topology: Dual, make: Make) -> Ints | None:
     """The level-k super-nodes along a cycle of the quotient; J_k is within all other J."""
     levels, top = topology.levels, topology.levels.members[-1]
     outside = levels.outside(top)
@@ -151,7 +158,7 @@ def _renumbered(nodes: Ints, digits: list[Digit], others: list[Digit]) -> Ints:
     return moved
 
 
-def _lifted_cycle(topology: DualNet, steps: Ints, paths: list[Ints]) -> Cycle:
+def _lifted_cycle(topology: Dual, steps: Ints, paths: list[Ints]) -> Cycle:
     """The cycle of these steps (origin, path) by cluster and tables of ports by path."""
     head = _head(topology)
     paths_at = len(head) + steps.size
@@ -159,7 +166,7 @@ def _lifted_cycle(topology: DualNet, steps: Ints, paths: list[Ints]) -> Cycle:
     return Cycle("lifted", next_lifted, np.concatenate([head, steps.ravel(), *paths]))
 
 
-def _head(topology: DualNet) -> Ints:
+def _head(topology: Dual) -> Ints:
     """The parameters of `moved`: a cluster node's class and its digits, for up to two levels."""
     levels = topology.levels
     head = [topology.size, topology.ports, levels.sizes[-2], 0, 0, 0, 0]
@@ -178,20 +185,20 @@ def _head(topology: DualNet) -> Ints:
     return np.array(head)
 
 
-def _path_table(topology: DualNet, path: Ints) -> Ints:
+def _path_table(topology: Dual, path: Ints) -> Ints:
     """The ports along a path through all nodes of a cluster, by node."""
     table = np.full(path.size, END)
     table[path[:-1]] = ports_to(topology, path[:-1], path[1:])
     return table
 
 
-def _there_and_back(topology: DualNet, order: Ints) -> Cycle:
+def _there_and_back(topology: Dual, order: Ints) -> Cycle:
     """Build a cycle over one cluster in each class."""
     tables = [_path_table(topology, path) for path in (order, order[::-1])]
     return _lifted_cycle(topology, np.array([[0, 0], [0, 1]]), tables)
 
 
-def _starts(topology: DualNet, super_nodes: Ints) -> Ints:
+def _starts(topology: Dual, super_nodes: Ints) -> Ints:
     """The numbers of (i, 0) in a cluster."""
     return super_nodes * topology.levels.super_size(topology.levels.count)
 
@@ -204,7 +211,7 @@ def _steps(super_nodes: Ints, origins: Ints, indices: Ints) -> Ints:
     return steps
 
 
-def _of_symmetric_clusters(topology: DualNet, order: Ints, super_nodes: Ints) -> Cycle:
+def _of_symmetric_clusters(topology: Dual, order: Ints, super_nodes: Ints) -> Cycle:
     """Neighbouring super-nodes: the cycle of the cluster without a link, moved."""
     starts = _starts(topology, super_nodes)
     ports, indices = np.unique(ports_to(topology, starts, np.roll(starts, -1)), return_inverse=True)
@@ -228,7 +235,7 @@ def _path_without(order: Ints, ahead: Ints, back: Ints, port: int) -> Ints:
     return np.roll(order[::-1], np.flatnonzero(ahead == port)[0] + 1)
 
 
-def _of_searched_paths(topology: DualNet, order: Ints) -> Cycle | None:
+def _of_searched_paths(topology: Dual, order: Ints) -> Cycle | None:
     """Super-nodes in an order of alternating colours, if a cluster has two, and a path for each."""
     unit, clusters = len(order), topology.levels.clusters(topology.levels.count)
     if unit > MOST_NODES or clusters * unit > MOST_SEARCHED:

@@ -7,14 +7,14 @@ bus and listens on one bus in a step, so that the sweeps are legal where it acce
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from mpinet.compiled import inlined, rule
 from mpinet.networks.classic.ring import ring_broadcast_steps, ring_send
 from mpinet.networks.lens.labels import (
+    COMPLETED,
     LEFT_RADIX,
     LEVEL,
     RIGHT_RADIX,
+    Labelled,
     first_row,
     label_parts,
     layout,
@@ -24,17 +24,14 @@ from mpinet.networks.lens.labels import (
 )
 from mpinet.networks.schedule import Schedule, ports_from
 
-if TYPE_CHECKING:
-    from mpinet.networks.lens.wiring import LensNetwork
-
 SILENT = -1
 
 
-def sweep_of(lens: LensNetwork, root: int) -> Schedule:
+def sweep_of(lens: Labelled, root: int) -> Schedule:
     """The sweep broadcast from a root."""
     R, S = lens.radices
     n = lens.level
-    if not lens.completed:
+    if not lens.params[COMPLETED]:
         row = int(label_parts(root + int(first_row(lens.params)), lens.params)[0])
         phases = [("left", row - 1), ("across", min(R - 1, 1)), ("right", n - 1)]
         phases.append(("back", (n - 1) * -(-S // R)))

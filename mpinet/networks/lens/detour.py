@@ -11,9 +11,7 @@ from __future__ import annotations
 from mpinet.compiled import inlined, rule
 from mpinet.networks.arithmetic import lowest_one
 from mpinet.networks.lens.arcs import agreement, arc_plan, longest_runs, right_arc
-from mpinet.networks.lens.labels import LEFT, LEVEL, RIGHT, left_power, port_of, right_row
-from mpinet.networks.lens.partial import (
-    PartialLens,
+from mpinet.networks.lens.columns import (
     digit_at,
     layout,
     left_row,
@@ -22,6 +20,7 @@ from mpinet.networks.lens.partial import (
     tail_at,
     with_digit,
 )
+from mpinet.networks.lens.labels import LEFT, LEVEL, RIGHT, Labelled, left_power, port_of, right_row
 from mpinet.networks.lens.plans import (
     AS_TARGET,
     CHOICE,
@@ -35,7 +34,7 @@ from mpinet.networks.lens.routing import plan_bits
 from mpinet.networks.routing import ARRIVED, Routing
 
 
-def plans_or_detour(lens: PartialLens) -> Routing:
+def plans_or_detour(lens: Labelled) -> Routing:
     """Make the partial lens's routing; two more header bits record how the plan was chosen."""
     bits = plan_bits(lens)
     return Routing(

@@ -6,7 +6,11 @@ of the digits on either side of it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Protocol
+
 from mpinet.compiled import inlined
+from mpinet.networks.wired import Wired
 
 LEFT_RADIX, RIGHT_RADIX, LEVEL, COMPLETED = 2, 3, 4, 5
 """Places in the rules' parameters: R, S, n, and whether the lens is completed."""
@@ -26,6 +30,13 @@ R^n.
 
 RIGHT, LEFT, ACROSS = 0, 1, 2
 """The elementary moves: pattern A either way, and pattern B."""
+
+
+class Labelled(Wired, Protocol):
+    """A lens, completed lens or partial lens, as far as routings and broadcasts use it."""
+
+    radices: Sequence[int]
+    level: int
 
 
 def lens_params(R: int, S: int, n: int, completed: bool) -> list[int]:

@@ -6,7 +6,6 @@ Random choices are drawn for (seed, source, target, hops to go): the same on any
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,6 +23,7 @@ from mpinet.networks.lens.arcs import (
 )
 from mpinet.networks.lens.labels import (
     COMPLETED,
+    Labelled,
     first_row,
     label_parts,
     layout,
@@ -44,12 +44,8 @@ from mpinet.networks.lens.region import region_path_count, region_plan
 from mpinet.networks.lens.stateless import decide as decide_stateless
 from mpinet.networks.routing import ARRIVED, STUCK, Routing
 
-if TYPE_CHECKING:
-    from mpinet.networks.lens.partial import PartialLens
-    from mpinet.networks.lens.wiring import LensNetwork
 
-
-def routings_of(lens: LensNetwork) -> dict[str, Callable[[], Routing]]:
+def routings_of(lens: Labelled) -> dict[str, Callable[[], Routing]]:
     """The routings of a lens by name."""
     return {
         "plans": lambda: by_plans(lens),
@@ -58,12 +54,12 @@ def routings_of(lens: LensNetwork) -> dict[str, Callable[[], Routing]]:
     }
 
 
-def random_routings_of(lens: LensNetwork) -> dict[str, Callable[[int], Routing]]:
+def random_routings_of(lens: Labelled) -> dict[str, Callable[[int], Routing]]:
     """The routings of a lens that draw random numbers, by name."""
     return {"fair": lambda seed: fair(lens, seed), "regular": lambda seed: regular(lens, seed)}
 
 
-def by_plans(lens: LensNetwork, pattern_b: bool = True, first: Sequence[int] = ()) -> Routing:
+def by_plans(lens: Labelled, pattern_b: bool = True, first: Sequence[int] = ()) -> Routing:
     """Routing by the canonical plan.
 
     Parameters
@@ -103,23 +99,23 @@ def by_plans(lens: LensNetwork, pattern_b: bool = True, first: Sequence[int] = (
     )
 
 
-def without_plans(lens: LensNetwork) -> Routing:
+def without_plans(lens: Labelled) -> Routing:
     """Stateless routing: to the first neighbour that is one hop closer."""
     bits = target_bits(lens)
     return Routing("stateless", decide_stateless, lens.params, lambda source, target: bits)
 
 
-def fair(lens: LensNetwork, seed: int = 0) -> Routing:
+def fair(lens: Labelled, seed: int = 0) -> Routing:
     """Routing by a random one of the least plans, with random digits and busses where free."""
     return random_routing("fair", start_fair, lens, seed)
 
 
-def regular(lens: LensNetwork, seed: int = 0) -> Routing:
+def regular(lens: Labelled, seed: int = 0) -> Routing:
     """Routing over a shortest path, each of them being equally likely."""
     return random_routing("regular", start_regular, lens, seed)
 
 
-def random_routing(name: str, start_rule: Rule, lens: LensNetwork, seed: int) -> Routing:
+def random_routing(name: str, start_rule: Rule, lens: Labelled, seed: int) -> Routing:
     """A routing with the plan that a start rule draws."""
     return Routing(
         name=name,
@@ -133,7 +129,7 @@ def random_routing(name: str, start_rule: Rule, lens: LensNetwork, seed: int) ->
 
 
 def routing_params(
-    lens: LensNetwork, pattern_b: bool = True, seed: int = 0, first: Sequence[int] = ()
+    lens: Labelled, pattern_b: bool = True, seed: int = 0, first: Sequence[int] = ()
 ) -> Ints:
     """The topology's parameters with the routing's own, supplied digits at the end."""
     params = np.append(lens.params, np.array(first, np.int64))
@@ -141,19 +137,19 @@ def routing_params(
     return params
 
 
-def target_bits(lens: LensNetwork | PartialLens) -> int:
+def target_bits(lens: Labelled) -> int:
     """Bits of a target in a header: n digits and the dot's place."""
     n, radix = lens.level, max(lens.radices)
     return max(1, n * ceil_log2(radix) + ceil_log2(n))
 
 
-def plan_bits(lens: LensNetwork | PartialLens) -> Callable[[int, int], int]:
+def plan_bits(lens: Labelled) -> Callable[[int, int], int]:
     """Bits of a header: the target, the first run's direction, three runs up to 2n, pattern B."""
     bits = target_bits(lens) + 1 + 3 * ceil_log2(2 * lens.level + 1) + 1
     return lambda source, target: bits
 
 
-def path_count(lens: LensNetwork, source: int, target: int) -> int:
+def path_count(lens: Labelled, source: int, target: int) -> int:
     """Number of shortest paths between two processors, different busses counting as different."""
     lens.require_node(source)
     lens.require_node(target)

@@ -16,7 +16,7 @@ from mpinet.machine.dry import Dry
 from mpinet.machine.machine import Machine
 from mpinet.machine.placement import Placement, blocks, clustered
 from mpinet.machine.transport import Local
-from mpinet.networks.graph import to_networkx
+from mpinet.networks.catalogue import to_networkx
 from mpinet.programs.ascend import run
 from mpinet.programs.flood import flood
 from mpinet.programs.route import route

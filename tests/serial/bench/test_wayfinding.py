@@ -13,8 +13,7 @@ from mpinet.bench.wayfinding import (
     nearest_dimension,
     random_graph,
 )
-from mpinet.networks.catalogue import FAMILIES
-from mpinet.networks.graph import to_networkx
+from mpinet.networks.catalogue import FAMILIES, to_networkx
 
 
 def test_every_family_of_the_catalogue_has_rows():

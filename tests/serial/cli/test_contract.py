@@ -18,7 +18,8 @@ import pytest
 
 import mpinet
 from mpinet.cli.session import Session
-from mpinet.networks.graph import to_networkx
+from mpinet.commands.catalogue import COMMANDS
+from mpinet.networks.catalogue import to_networkx
 from mpinet.networks.routing import path
 
 TIME_LIMIT = 300
@@ -494,13 +495,15 @@ def test_wrong_usage_gets_one_sentence_and_status_2(command, said):
     assert document["status"] == 2 and said in document["error"]
 
 
-def test_help_answers_without_numba_mpi_networkx_and_numpy():
+def test_help_of_every_command_needs_no_numba_mpi_networkx_and_numpy():
     code = (
-        "import sys\nfrom mpinet.cli import main\n"
-        "try: main(['--help'])\nexcept SystemExit: pass\n"
+        "import sys\nfrom mpinet.cli import main\nfrom mpinet.commands.catalogue import COMMANDS\n"
+        "for words in ([], *(name.split() for name in COMMANDS if name != 'launch')):\n"
+        "    try: main([*words, '--help'])\n    except SystemExit: pass\n"
         "print([m for m in ('numba', 'mpi4py', 'networkx', 'numpy') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.count("usage: mpinet ") == len(COMMANDS)
     assert done.stdout.endswith("[]\n")
 
 

@@ -13,7 +13,7 @@ from mpinet.errors import UsageError
 from mpinet.experiments.compare import moore_bound, row_of
 from mpinet.measure.cuts import connectivity_work
 from mpinet.measure.wiring import to_graph
-from mpinet.networks.graph import to_networkx
+from mpinet.networks.catalogue import to_networkx
 from mpinet.report.envelope import digest
 
 NETWORKS = ["torus:4x4", "debruijn:4", "fattree:2,3", "petersen", "chordalring:14,5"]

@@ -11,8 +11,7 @@ import mpinet
 from mpinet.errors import TopologyError, UsageError
 from mpinet.experiments.find import best, candidates
 from mpinet.experiments.members import listed_families, members
-from mpinet.networks.catalogue import FAMILIES
-from mpinet.networks.graph import to_networkx
+from mpinet.networks.catalogue import FAMILIES, to_networkx
 
 
 def listed(family: str, low: int, high: int) -> set[str]:

@@ -9,8 +9,8 @@ from serial.gbsn.reference import Gbsn, ceil_lg, distances, graph
 from serial.gbsn.settings import BSN, GBSN, WIRINGS, drawn, name
 
 import mpinet
+from mpinet.networks.catalogue import to_networkx
 from mpinet.networks.gbsn.general import GeneralizedBlockShift
-from mpinet.networks.graph import to_networkx
 from mpinet.networks.shortest import neighbor_table
 
 

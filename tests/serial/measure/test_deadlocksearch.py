@@ -22,7 +22,7 @@ from mpinet.machine.traffic.parameters import Buffering, Generation, Window
 from mpinet.machine.traffic.run import OpenLoop
 from mpinet.measure import deadlocksearch
 from mpinet.networks.catalogue import FAMILIES
-from mpinet.networks.classes import open_classes
+from mpinet.networks.classchoice import open_classes
 from mpinet.programs.patterns import in_order, pattern_of
 
 

@@ -11,7 +11,7 @@ import mpinet
 from mpinet import measure
 from mpinet.errors import NodeError, UsageError
 from mpinet.measure.wiring import incidence_graph
-from mpinet.networks.graph import to_networkx
+from mpinet.networks.catalogue import to_networkx
 
 NETWORKS = [*LINKED, *BUSSED]
 

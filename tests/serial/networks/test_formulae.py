@@ -8,8 +8,7 @@ import pytest
 
 import mpinet
 from mpinet.networks.arguments import read_declared
-from mpinet.networks.catalogue import FAMILIES, family_class
-from mpinet.networks.graph import to_networkx
+from mpinet.networks.catalogue import FAMILIES, family_class, to_networkx
 
 MADE = runpy.run_path(str(Path(__file__).parents[3] / "docs/_extensions/formulae.py"))
 FORMULAE, value, shown = MADE["FORMULAE"], MADE["value"], MADE["shown"]

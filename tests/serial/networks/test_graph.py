@@ -7,7 +7,8 @@ import pytest
 
 import mpinet
 from mpinet.errors import TopologyError
-from mpinet.networks.graph import from_networkx, to_networkx
+from mpinet.networks.catalogue import to_networkx
+from mpinet.networks.graph import from_networkx
 from mpinet.networks.routing import path
 
 PETERSEN = networkx.petersen_graph()

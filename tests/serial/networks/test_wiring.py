@@ -5,7 +5,7 @@ import pytest
 from serial.networks.reference import CLASSICS, EVERYTHING, graph
 
 import mpinet
-from mpinet.networks.graph import to_networkx
+from mpinet.networks.catalogue import to_networkx
 
 FAMILIES_OF_NETWORKX = {
     "ring:17": networkx.cycle_graph(17),
