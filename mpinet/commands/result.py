@@ -7,6 +7,7 @@ from copy import deepcopy
 from functools import cached_property
 from html import escape
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
@@ -124,9 +125,9 @@ class Result:
 
     def _identity(self) -> list[Any]:
         """Return what two equal results have in common."""
-        given = vars(self._given).values()
-        networks = [one for one in given if isinstance(one, Graph) and not one.family]
-        return [*(self._document[name] for name in IDENTITY), *networks]
+        given = (one if isinstance(one, list) else [one] for one in vars(self._given).values())
+        graphs = [one for one in chain(*given) if isinstance(one, Graph) and not one.family]
+        return [*(self._document[name] for name in IDENTITY), *graphs]
 
     def __reduce__(self) -> Any:
         """Copy and pickle the document, the options, and what is shown; not the machine."""
@@ -284,7 +285,7 @@ class Result:
 
     def __repr__(self) -> str:
         command = " ".join(self._document["command"])
-        command = command if len(command) <= LONGEST else f"{command[: LONGEST - 1]}…"
+        command = command if len(command) <= LONGEST else f"{command[: LONGEST - 3]}..."
         if not isinstance(self.value, Mapping):
             return f"<{command}: {len(self.value)} rows; digest {self.digest[:8]}>"
         numbers = [

@@ -229,7 +229,9 @@ class Topology:
         return self.reopened or super().__reduce_ex__(protocol)
 
     def __repr__(self) -> str:
-        return f"<topology {self.name}: {self.size} nodes, {self.ports} ports>"
+        switches = self.size - self.hosts
+        within = f" ({self.hosts} processors, {switches} switches)" if switches else ""
+        return f"<topology {self.name}: {self.size} nodes{within}, {self.ports} ports>"
 
     def _repr_html_(self) -> str | None:
         """HTML of the topology for a notebook."""

@@ -77,6 +77,10 @@ def test_results_on_graphs_without_names_go_by_the_links():
     turned = networkx.relabel_nodes(ring, {0: 1, 1: 3, 2: 5, 3: 0, 4: 2, 5: 4})
     found = mpinet.broadcast(ring)
     assert found == mpinet.broadcast(again) and hash(found) == hash(mpinet.broadcast(again))
+    assert mpinet.compare(ring, only="diameter") != mpinet.compare(turned, only="diameter")
+    assert mpinet.compare([ring, again], only="diameter") != mpinet.compare(
+        [ring, turned], only="diameter"
+    )
     assert found.digest == mpinet.broadcast(turned).digest and found != mpinet.broadcast(turned)
 
 

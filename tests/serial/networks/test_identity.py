@@ -58,6 +58,12 @@ def test_a_network_equals_its_copies_and_is_wired_as_they_are(name):
         assert other.routing().name == network.routing().name
 
 
+def test_a_repr_has_the_name_and_counts():
+    assert repr(mpinet.open("torus:4x4")) == "<topology torus:4x4: 16 nodes, 4 ports>"
+    counts = "27 nodes (24 processors, 3 switches), 10 ports"
+    assert repr(mpinet.open("ring:3,hosts=8")) == f"<topology ring:3,hosts=8: {counts}>"
+
+
 def test_different_names_are_different_networks():
     assert len({mpinet.open(name) for name in EXAMPLES}) == len(EXAMPLES)
     assert all(mpinet.open(one) != mpinet.open(two) for one, two in combinations(EXAMPLES[:9], 2))
