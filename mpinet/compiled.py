@@ -44,6 +44,8 @@ from contextvars import ContextVar
 from dis import get_instructions
 from functools import cache, cached_property
 from hashlib import sha256
+from importlib import import_module
+from pickle import PicklingError
 from types import CodeType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any, ClassVar
 
@@ -160,6 +162,26 @@ class Compiled:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__.lower()} {self.name}>"
+
+    def __copy__(self) -> Compiled:
+        """Return this function itself: nothing changes it."""
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Compiled:
+        """Return this function itself: nothing changes it."""
+        return self
+
+    def __reduce__(self) -> Any:
+        """Pickle where the function is declared, and what is bound to it."""
+        place = self.unbound.__module__, self.unbound.__qualname__
+        declared = _declared(*place)
+        if getattr(declared, "unbound", None) is not self.unbound:
+            raise PicklingError(
+                f"{self} cannot be pickled: declare its function in a module, not in a function."
+            )
+        if declared is self:
+            return _declared, place
+        return _bound, (declared, self.name, tuple(self.parts.items()))
 
     def bind(self, name: str, **parts: Compiled | int) -> Any:
         """Return this function with the globals named in `parts` replaced: a rule made of rules.
@@ -661,6 +683,14 @@ def _code_text(code: CodeType) -> str:
 def _bound(compiled: Compiled, name: str, parts: tuple[tuple[str, Compiled | int], ...]) -> Any:
     """Return a function with these parts, the same one each time."""
     return type(compiled)(compiled.unbound, name=name, parts=dict(parts))
+
+
+def _declared(module: str, qualname: str) -> Any:
+    """Return what a module, or a class in it, declares under a name; None if there is nothing."""
+    found: Any = import_module(module)
+    for name in qualname.split("."):
+        found = vars(found).get(name) if hasattr(found, "__dict__") else None
+    return found
 
 
 @cache

@@ -21,10 +21,10 @@ _BOTH = (
 )
 """Patterns of pairs and of generated messages; ``all`` is another name of ``alltoall``."""
 
-PAIRS = f"all|randperm|random:K|hotspot:NODE|{_BOTH}"
+PAIRS = f"all|randperm|random:K|hotspot:NODE|U-V,..|{_BOTH}"
 """Pairs of messages that are routed once."""
 
-PATTERNS = f"hotspot:NODE[,PERCENT]|{_BOTH}"
+PATTERNS = f"hotspot:NODE[,PERCENT]|targets:V-V-..|{_BOTH}"
 """Patterns of targets of generated messages."""
 
 Label: TypeAlias = Literal["none", "number", "address"]

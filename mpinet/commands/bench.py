@@ -9,7 +9,7 @@ from typing import Annotated, Literal, TypeVar
 from mpinet.base.numerals import is_whole, quoted
 from mpinet.commands.fields import Count, Fields, Positive, When
 from mpinet.commands.functions import function_with
-from mpinet.commands.optionrecords import Options, Typed
+from mpinet.commands.optionrecords import Options, Several, Typed
 from mpinet.commands.options import Common, Seed
 from mpinet.commands.result import ListResult
 
@@ -82,7 +82,7 @@ class BenchOptions(Options):
     """Benchmarks (w1-n20), families of them (w1) or patterns (``*-n20``); default: all but the
     largest machines (scale), searches of minutes (optimum) and BookSim's workloads (booksim)."""
     _: KW_ONLY
-    ranks: Annotated[Sequence[int] | None, Typed(metavar="R,R,..", read=ranks_of)] = None
+    ranks: Annotated[Several[int] | None, Typed(metavar="R,R,..", read=ranks_of)] = None
     """Numbers of ranks to measure on, each started by the MPI launcher."""
     size: Literal["small", "full"] | None = None
     """Size of the workloads: those of the goals (full, the default), or seconds in all (small)."""

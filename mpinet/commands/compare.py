@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Annotated, Literal
 
 from mpinet.commands.fields import Count, Fields, Range, When
 from mpinet.commands.functions import function_of_several
 from mpinet.commands.network import Network
-from mpinet.commands.optionrecords import Options, Typed
+from mpinet.commands.optionrecords import Options, Several, Typed
 from mpinet.commands.options import (
     Common,
     Picture,
@@ -81,10 +80,10 @@ class CompareOptions(Options):
     """
 
     command = "compare"
-    topologies: Network | Sequence[Network]
+    topologies: Network | Several[Network]
     _: KW_ONLY
     only: Annotated[
-        str | Sequence[str] | None, Typed(read=str, metavar="COLUMN,..", normal=joined)
+        str | Several[str] | None, Typed(read=str, metavar="COLUMN,..", normal=joined)
     ] = None
     """Names of columns, joined by commas, such as ``diameter,bisection``; default: all but what
     building costs (``routers``, ``ports``, ``cables``), ``saturation`` and ``optimum``."""

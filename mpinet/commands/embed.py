@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Annotated, Literal
 
@@ -10,7 +9,7 @@ from mpinet.base.numerals import is_whole, quoted
 from mpinet.commands.fields import Count
 from mpinet.commands.functions import function_with
 from mpinet.commands.network import Network
-from mpinet.commands.optionrecords import Typed
+from mpinet.commands.optionrecords import Several, Typed
 from mpinet.commands.options import Common, MachineOptions, Ports, RoutingName, SavedOften, Views
 from mpinet.commands.result import Result
 
@@ -67,7 +66,7 @@ class EmbedOptions(MachineOptions):
     topology: Annotated[Network, Typed(metavar="HOST")]
     """Network that the guest runs on, such as ``torus:8x8``."""
     _: KW_ONLY
-    images: Annotated[Sequence[int] | str | None, Typed(metavar="U,V,..", read=images_of)] = None
+    images: Annotated[Several[int] | str | None, Typed(metavar="U,V,..", read=images_of)] = None
     """Host processors of guest nodes 0, 1, .., or ``identity``: node x at processor x; default:
     identity, but a ring along the host's Hamiltonian cycle where one is known."""
     program: Literal["step", "ascend", "descend"] = "step"

@@ -9,7 +9,7 @@ from typing import Annotated, TypeVar
 
 from mpinet.commands.fields import Count, Fields, Hash, When
 from mpinet.commands.functions import function_with
-from mpinet.commands.optionrecords import Options, Typed, folder
+from mpinet.commands.optionrecords import Options, Several, Typed, folder
 from mpinet.commands.options import (
     Common,
     Seed,
@@ -84,7 +84,7 @@ class FindOptions(Options):
 
     command = "find"
     processors: Annotated[
-        str | int | Sequence[int], Typed(read=str, metavar="A..B", normal=as_range)
+        str | int | Several[int], Typed(read=str, metavar="A..B", normal=as_range)
     ]
     """Number of processors, ``512``, or a range: ``500..520`` typed, ``(500, 520)`` in Python."""
     degree: Annotated[str | int | None, Typed(read=str, metavar="..K")] = None
@@ -95,7 +95,7 @@ class FindOptions(Options):
     """Measures to minimise, joined by commas, the most important one first: diameter, average,
     degree, links, cost (degree times diameter), processors."""
     families: Annotated[
-        str | Sequence[str] | None, Typed(read=str, metavar="NAME,..", normal=joined)
+        str | Several[str] | None, Typed(read=str, metavar="NAME,..", normal=joined)
     ] = None
     """Families to search, joined by commas; default: all."""
     best: int = 10

@@ -13,7 +13,7 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast, overloa
 
 from mpinet.commands.docstrings import documented, returning
 from mpinet.commands.network import AnyNetwork, Network
-from mpinet.commands.optionrecords import Option, Options
+from mpinet.commands.optionrecords import Option, Options, Several
 from mpinet.commands.signature import Signature, fields_of, options_in
 
 Result = TypeVar("Result")
@@ -29,7 +29,7 @@ class OfSeveral(Protocol[Parameters, Result_co]):
     @overload
     def __call__(
         self,
-        networks: AnyNetwork | Sequence[AnyNetwork],
+        networks: AnyNetwork | Several[AnyNetwork],
         /,
         *places: Parameters.args,
         **names: Parameters.kwargs,
@@ -69,6 +69,18 @@ class OfSeveral(Protocol[Parameters, Result_co]):
     ) -> Result_co: ...
 
 
+class AfterWord(Protocol[Parameters, Result_co]):
+    """Function of which a word may come before the network, as on the command line."""
+
+    @overload
+    def __call__(self, *places: Parameters.args, **names: Parameters.kwargs) -> Result_co: ...
+
+    @overload
+    def __call__(
+        self, word: str, /, *places: Parameters.args, **names: Parameters.kwargs
+    ) -> Result_co: ...
+
+
 def function_with(
     record: Callable[Parameters, Options], result: type[Result], *groups: type, usage: str = ""
 ) -> Callable[Parameters, Result]:
@@ -104,12 +116,31 @@ def function_of_several(
     return made
 
 
+def function_after_word(
+    record: Callable[Parameters, Options], result: type[Result], word: str, *groups: type
+) -> AfterWord[Parameters, Result]:
+    """Make the function of a command, as `function_with` does, that a word may begin.
+
+    Parameters
+    ----------
+    record, result, *groups
+        As in `function_with`.
+    word : str
+        Name of the option that one more argument by place gives, before all others.
+    """
+    made: AfterWord[Parameters, Result] = _made(
+        cast(type[Options], record), result, groups, "", word=word
+    )
+    return made
+
+
 def _made(
     of: type[Options],
     result: type[Any],
     groups: Sequence[type],
     usage: str,
     several: bool = False,
+    word: str = "",
 ) -> Any:
     """Make the function of a command."""
     options = options_in(of)
@@ -120,9 +151,13 @@ def _made(
         if several and len(places) > 1:
             first = places[0] if isinstance(places[0], list | tuple) else [places[0]]
             places = ([*first, *places[1:]],)
-        if len(places) > len(by_place):
-            raise TypeError(f"{name}() takes {len(by_place)} arguments by place.")
-        values = dict(zip(by_place, places, strict=False)) | names
+        order = [word, *by_place] if word and len(places) > len(by_place) else by_place
+        if len(places) > len(order):
+            raise TypeError(f"{name}() takes {len(by_place) + bool(word)} arguments by place.")
+        values = dict(zip(order, places, strict=False))
+        if twice := sorted(values.keys() & names.keys()):
+            raise TypeError(f"{name}() got multiple values for {twice[0]}.")
+        values |= names
         return import_module("mpinet.jobs.perform").perform(function, values)
 
     known = {option.name for option in options}

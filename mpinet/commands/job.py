@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import asdict
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +35,10 @@ def without_simple_reason(result: Any) -> Any:
     return {name: value for name, value in result.items() if name != "lower_by"}
 
 
+def _silent(text: str) -> None:
+    """Show nothing."""
+
+
 class Job:
     """A command's work; commands override `run` and, for people, `show`."""
 
@@ -54,7 +60,7 @@ class Job:
         """The options with what a file adds to them; None: as they were given."""
         self.plot: dict[str, Any] = {}
         """Defaults of `mpinet plot` for the results; of a sweep only."""
-        self.say: Callable[[str], None] = lambda text: None
+        self.say: Callable[[str], None] = _silent
         """Shows a line where progress is shown."""
         self.warn: Callable[[str], None] = warnings.warn
         """Shows a sentence that nobody should miss, before or while the job is done."""
@@ -186,6 +192,57 @@ class Job:
     def status(self, result: Any) -> int:
         """Return the exit status for a result on rank 0."""
         return int(self.shortfall(result) != "")
+
+
+class Done(Job):
+    """Record of a job that was done, for a result that is copied or goes to another process.
+
+    Parameters
+    ----------
+    job : Job
+        The job.
+    options : Options
+        The command's options; curves are drawn of a job that is prepared anew by them.
+    document : dict
+        The result's document.
+    values : dict
+        The options as rows have them.
+    """
+
+    def __init__(self, job: Job, options: Options, document: dict[str, Any], values: Row):
+        super().__init__()
+        self.has_curves, self.plot = job.has_curves, job.plot
+        self._options = options
+        self._text = job.show(document["result"])
+        self._shortfall = job.shortfall(document["result"])
+        self._records = job.records(document, values)
+        self._picture = job.picture()
+        self._is_soon_redone = job.is_soon_redone(document["result"])
+
+    def show(self, result: Any) -> str:
+        """Return the text of the result."""
+        return self._text
+
+    def shortfall(self, result: Any) -> str:
+        """Return the sentence on work that the run did not finish."""
+        return self._shortfall
+
+    def records(self, document: Row, options: Row) -> list[Row]:
+        """Return a copy of the result's rows."""
+        return deepcopy(self._records)
+
+    def picture(self) -> str:
+        """Return the picture of the result, if it has one."""
+        return self._picture
+
+    def is_soon_redone(self, result: Any) -> bool:
+        """Return whether a notebook may make the run again."""
+        return self._is_soon_redone
+
+    def plotted(self, result: Any, file: Path) -> None:
+        """Draw the curves as the command does."""
+        module = import_module("mpinet.jobs").module_of(self._options.command)
+        module.prepare(self._options).plotted(result, file)
 
 
 class Failed(Job):

@@ -12,7 +12,7 @@ from mpinet.commands.fields import When
 from mpinet.commands.functions import function_of_several
 from mpinet.commands.loadresult import BetweenSeeds, LoadCurve
 from mpinet.commands.network import Network
-from mpinet.commands.optionrecords import Seed, Typed, late
+from mpinet.commands.optionrecords import Seed, Several, Typed, late
 from mpinet.commands.options import (
     Common,
     FaultWords,
@@ -23,6 +23,7 @@ from mpinet.commands.options import (
     numbers_or_file,
 )
 from mpinet.commands.result import Result
+from mpinet.errors import UsageError
 
 if TYPE_CHECKING:
     from mpinet.machine.timed.program import Program
@@ -31,7 +32,7 @@ else:
 
 
 Routings = Annotated[
-    str | Sequence[str] | None,
+    str | Several[str] | None,
     Typed(
         "Routing of the networks; default: the first of each. Several, joined by commas, are a "
         "curve each, on the networks that have them. ``table:FILE.csv`` is a table of next nodes.",
@@ -41,10 +42,24 @@ Routings = Annotated[
 ]
 
 
-Delays = Annotated[str | int | Sequence[int], Typed(read=numbers_or_file, metavar="D,..|FILE.csv")]
+Delays = Annotated[str | int | Several[int], Typed(read=numbers_or_file, metavar="D,..|FILE.csv")]
 
 
-Rates = Annotated[str | float | int | Sequence[float] | None, Typed(read=str, metavar="RATE")]
+Rates = Annotated[str | float | int | Several[float] | None, Typed(read=str, metavar="RATE")]
+
+
+def as_pattern(given: str | Sequence[Any]) -> str:
+    """Return patterns, or the processors' targets, as they are typed."""
+    if isinstance(given, str):
+        return given
+    if given and all(isinstance(one, str) for one in given):
+        return ",".join(given)
+    if not given or any(type(one) is not int for one in given):
+        raise UsageError(
+            "load: pattern is text, a list of patterns, or a list with the number of each "
+            f"processor's target, not {given!r}."
+        )
+    return f"targets:{'-'.join(map(str, given))}"
 
 
 class LoadResult(Result):
@@ -78,15 +93,20 @@ class LoadOptions(HostOptions):
     """
 
     command = "load"
-    topology: Network | Sequence[Any]
+    topology: Network | Several[Any]
     _: KW_ONLY
     pattern: Annotated[
-        str,
+        str | Several[int | str],
         Typed(
-            words=("--pattern", "--pairs"), metavar="PATTERN", listed="mpinet.base.choices:PATTERNS"
+            words=("--pattern", "--pairs"),
+            read=str,
+            metavar="PATTERN",
+            listed="mpinet.base.choices:PATTERNS",
+            normal=as_pattern,
         ),
     ] = "uniform"
-    """Traffic pattern: who sends to whom; or several patterns, joined by commas."""
+    """Traffic pattern, or several, joined by commas; in Python also a list of the processors'
+    targets."""
     priority: bool = False
     """Let messages of each pattern of a ``mix:P@SHARE+Q`` go before those of the next: each has its
     part of the virtual channels, and latencies and rates of its own."""
@@ -94,7 +114,7 @@ class LoadOptions(HostOptions):
     """Messages per processor and step: ``R``, ``A,B,C`` or ``A..B/K``, K rates from A to B.
     Default: tenths of the bound, up to 1.1 of it; without a bound, ten rates from 0.01 to 1 flits
     per step."""
-    flits: Annotated[str | int | Sequence[int | str], Typed(read=str, metavar="FLITS")] = "1"
+    flits: Annotated[str | int | Several[int | str], Typed(read=str, metavar="FLITS")] = "1"
     """Flits per message: ``F``, or ``F1:p1,F2:p2``, two lengths with their shares; ``F,G,..``: a
     curve for each."""
     switching: Switching = "wormhole"
@@ -172,7 +192,7 @@ class LoadOptions(HostOptions):
     energy: Annotated[str | None, Typed(metavar="link:E,..")] = None
     """Energies of a bit in any unit, ``link:E,router:E,bits:B`` with the bits of a flit; points
     then have the energy of the window, and for each accepted bit."""
-    seeds: Annotated[int | str | Sequence[int], Typed(read=str, metavar="K|A..B")] = 1
+    seeds: Annotated[int | str | Several[int], Typed(read=str, metavar="K|A..B")] = 1
     """Curves of each network and pattern, K with consecutive seeds, or ``A..B`` or ``A,B,..``: with
     these; the result has the intervals between them."""
     plot: File | None = None

@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
 from mpinet.commands.fields import Count, Fields, Hash, Positive, When
-from mpinet.commands.functions import function_with
+from mpinet.commands.functions import function_after_word
 from mpinet.commands.network import Network
 from mpinet.commands.optionrecords import Options, Typed
 from mpinet.commands.options import (
@@ -105,7 +105,7 @@ class OptimumOptions(Options):
     >>> import mpinet
     >>> mpinet.optimum("hypercube:4").upper
     4
-    >>> mpinet.optimum("hypercube:4", collective="bisection").lower
+    >>> mpinet.optimum("bisection", "hypercube:4").lower
     8
     """
 
@@ -135,4 +135,4 @@ class OptimumOptions(Options):
     """Ignored: a search draws nothing."""
 
 
-optimum = function_with(OptimumOptions, OptimumResult, Common)
+optimum = function_after_word(OptimumOptions, OptimumResult, "collective", Common)

@@ -13,10 +13,31 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields, replace
 from pathlib import Path
 from types import UnionType
-from typing import Annotated, Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    TypeAlias,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+)
 
 from mpinet.base import numerals
 from mpinet.base.numerals import is_whole, quoted
+
+T = TypeVar("T")
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Several: TypeAlias = Sequence[T] | NDArray[Any]
+    """Values of an option; Python may give an array of NumPy."""
+else:
+    Several = Sequence
 
 EMPTY = inspect.Parameter.empty
 
@@ -256,6 +277,10 @@ class Line(Views, SavedOften, Shown, Ways):
 
     out: Out = None
     seed: Seed = 0
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Copy and pickle the line of Python as the one that it is."""
+        return "PYTHON" if self is PYTHON else super().__reduce_ex__(protocol)
 
 
 PYTHON = Line()

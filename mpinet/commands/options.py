@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -12,7 +11,7 @@ from mpinet.base.numerals import whole
 from mpinet.commands.network import Network
 from mpinet.commands.optionrecords import Common as Common
 from mpinet.commands.optionrecords import File as File
-from mpinet.commands.optionrecords import Options, Typed
+from mpinet.commands.optionrecords import Options, Several, Typed
 from mpinet.commands.optionrecords import Out as Out
 from mpinet.commands.optionrecords import Resumed as Resumed
 from mpinet.commands.optionrecords import Saved as Saved
@@ -36,11 +35,11 @@ def numbers_or_file(text: str) -> str | int | list[int]:
     return text if text.endswith(".csv") else numbers_of(text)
 
 
-Numbers = Annotated[int | Sequence[int], Typed(read=numbers_of)]
+Numbers = Annotated[int | Several[int], Typed(read=numbers_of)]
 """A whole number or several; typed with commas between them."""
 
 
-def joined(words: str | Sequence[str] | None) -> str | None:
+def joined(words: str | Several[str] | None) -> str | None:
     """Return words as they are typed, joined by commas; a text and None unchanged."""
     return words if words is None or isinstance(words, str) else ",".join(map(str, words))
 

@@ -7,20 +7,31 @@ from copy import deepcopy
 from functools import cached_property
 from html import escape
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from mpinet.commands.fields import Fields, hints_of, missing, opened, row_of
+from mpinet.commands.job import Done, Job
 from mpinet.commands.network import named
-from mpinet.commands.optionrecords import Options, values_of
+from mpinet.commands.optionrecords import Options, late, values_of
 from mpinet.errors import MpinetError, UsageError
 from mpinet.report.html import card, fitting, printed
 from mpinet.report.rows import Row
 
 if TYPE_CHECKING:
-    from mpinet.commands.job import Job
+    from mpinet.networks.graph import Graph
+else:
+    Graph = late("mpinet.networks.graph", "Graph")
+
+
+IDENTITY = ("command", "topology", "model", "seed", "digest")
+"""Fields of documents that equal results have in common."""
+
+LONGEST, MOST_SHOWN = 80, 6
+"""Most characters of the command, and most numbers, that a result's ``repr`` shows."""
 
 
 class Picture(str):
@@ -102,6 +113,32 @@ class Result:
             job.preparation,
             job.summary(plain(found)),
         )
+
+    def __eq__(self, other: object) -> bool:
+        """Compare command, network, model, seed and digest."""
+        if not isinstance(other, Result):
+            return NotImplemented
+        return self._identity() == other._identity()
+
+    def __hash__(self) -> int:
+        return hash((*self._document["command"], self.digest))
+
+    def _identity(self) -> list[Any]:
+        """Return what two equal results have in common."""
+        given = (one if isinstance(one, list) else [one] for one in vars(self._given).values())
+        graphs = [one for one in chain(*given) if isinstance(one, Graph) and not one.family]
+        return [*(self._document[name] for name in IDENTITY), *graphs]
+
+    def __reduce__(self) -> Any:
+        """Copy and pickle the document, the options, and what is shown; not the machine."""
+        done = Done(self._job, self._given, self._document, self._options)
+        state = {
+            "_job": done,
+            "_given": self._given,
+            "_options": self._options,
+            "_document": self._document,
+        }
+        return object.__new__, (type(self),), state
 
     @property
     def value(self) -> Any:
@@ -247,6 +284,20 @@ class Result:
         return sorted({*super().__dir__(), *(self.value if isinstance(self.value, dict) else ())})
 
     def __repr__(self) -> str:
+        command = " ".join(self._document["command"])
+        command = command if len(command) <= LONGEST else f"{command[: LONGEST - 3]}..."
+        if not isinstance(self.value, Mapping):
+            return f"<{command}: {len(self.value)} rows; digest {self.digest[:8]}>"
+        numbers = [
+            f"{name} {value}, "
+            for name, value in self.value.items()
+            if isinstance(value, bool | int | float) and name != "seconds"
+        ]
+        return f"<{command}: {''.join(numbers[:MOST_SHOWN])}digest {self.digest[:8]}>"
+
+    @property
+    def brief(self) -> str:
+        """Command and digest, as another command's options name the result."""
         return f"<{' '.join(self._document['command'])}: digest {self.digest[:8]}>"
 
     def __str__(self) -> str:
@@ -327,4 +378,4 @@ def _shown(value: Any) -> Any:
 
     if value is None or isinstance(value, bool | int | float | list | tuple | dict):
         return plain(value)
-    return repr(value) if isinstance(value, Result) else named(value)
+    return value.brief if isinstance(value, Result) else named(value)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from mpinet.commands.fields import Count, Fields, Hash, When
 from mpinet.commands.functions import function_with
 from mpinet.commands.network import Network
-from mpinet.commands.optionrecords import Typed
+from mpinet.commands.optionrecords import Several, Typed
 from mpinet.commands.options import (
     Common,
     FaultWords,
@@ -100,10 +101,16 @@ class RouteOptions(MachineOptions):
     topology: Network
     _: KW_ONLY
     pairs: Annotated[
-        str,
-        Typed(words=("--pairs", "--pattern"), metavar="PAIRS", listed="mpinet.base.choices:PAIRS"),
+        str | Several[Sequence[Any]],
+        Typed(
+            words=("--pairs", "--pattern"),
+            read=str,
+            metavar="PAIRS",
+            listed="mpinet.base.choices:PAIRS",
+        ),
     ] = "permutation"
-    """Traffic pattern: who sends to whom, such as ``transpose`` or ``random:100``."""
+    """Traffic pattern, such as ``transpose`` or ``random:100``, or pairs of processors: ``0-1,2-3``
+    typed, ``[(0, 1), (2, 3)]`` in Python."""
     routing: RoutingName = None
     mode: Literal["ideal", "queued"] = "queued"
     """Port model that holds (queued), or a hop of every message in every step (ideal)."""

@@ -225,8 +225,10 @@ def _checked(name: str, option: Option, value: Any) -> Any:
     """Return an option's value from Python if it is of the option's type."""
     if value is EMPTY:
         raise UsageError(f"{name} needs its option {option.name}.")
+    # A mapping holds values for a user's function: they stay as they are.
+    if not any(get_origin(kind) is Mapping for kind in option.kinds):
+        value = _without_arrays(value)
     value = named_as(value, option.choices) if option.choices else value
-    value = value.item() if hasattr(value, "dtype") and hasattr(value, "item") else value
     if not _is_of(value, option.hint):
         raise UsageError(f"{name}: {option.name} is {_described(option.hint)}, not {value!r}.")
     if option.typed.normal is not None:
@@ -234,6 +236,13 @@ def _checked(name: str, option: Option, value: Any) -> Any:
     if option.name == "seed" and not 0 <= value <= MOST_SEED:
         raise UsageError(f"{name}: a seed is a whole number 0..2^63-1, not {value}.")
     return value
+
+
+def _without_arrays(value: Any) -> Any:
+    """Return a value with lists for arrays, and plain numbers for those of NumPy."""
+    if hasattr(value, "dtype") and hasattr(value, "tolist"):
+        return value.tolist()
+    return type(value)(map(_without_arrays, value)) if type(value) in (list, tuple) else value
 
 
 def _elsewhere(key: str) -> str:
@@ -266,7 +275,19 @@ def _is_of(value: Any, hint: Any) -> bool:
         return False
     if hint is float:
         return isinstance(value, int | float)
+    if kind is Sequence and (items := _checked_items(hint)) is not None:
+        return not isinstance(value, str) and (
+            isinstance(value, Sequence) and all(_is_of(item, items) for item in value)
+        )
     return isinstance(value, kind or hint)
+
+
+def _checked_items(hint: Any) -> Any:
+    """Return the type of a list's items; None where texts may be among them."""
+    (items,) = get_args(hint)
+    items = _plain(items)
+    kinds = get_args(items) if get_origin(items) in UNIONS else (items,)
+    return None if {str, Any} & {*kinds} else items
 
 
 WORDS = {
@@ -287,6 +308,9 @@ def _described(hint: Any) -> str:
         return " or ".join(
             _described(choice) for choice in get_args(hint) if choice is not type(None)
         )
+    if kind is Sequence:
+        items = _checked_items(hint)
+        return "a list" if items is None else f"a list ({_described(items)} each)"
     hint = kind or hint
     name = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", getattr(hint, "__name__", str(hint)))
     return WORDS.get(hint, f"a {name.lower()}")

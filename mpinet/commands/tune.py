@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Annotated, Literal
 
 from mpinet.commands.fields import Fields, Lasting, Positive
 from mpinet.commands.functions import function_with
-from mpinet.commands.optionrecords import Common, File, Typed, Unsaved
+from mpinet.commands.optionrecords import Common, File, Several, Typed, Unsaved
 from mpinet.commands.result import ListResult
 from mpinet.commands.timeoptions import TimeOptions
 
@@ -58,7 +57,7 @@ class TuneOptions(TimeOptions):
     bytes: Annotated[str | int, Typed(metavar="BYTES[,BYTES..|..BYTES]")] = "1..1MB"
     """Sizes of a processor's longest vector, such as ``1kB,1MB``, or ``1..1GB``: every power of ten
     between, and both ends."""
-    algorithms: Annotated[str | Sequence[str] | None, Typed(read=str, metavar="NAME,..")] = None
+    algorithms: Annotated[str | Several[str] | None, Typed(read=str, metavar="NAME,..")] = None
     """Algorithms, joined by commas; default: all that there are for so many processors."""
     processors: Annotated[int | None, Typed(metavar="P")] = None
     """Processors that take part; default: all of the network."""

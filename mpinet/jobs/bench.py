@@ -104,7 +104,7 @@ class Bench(Job):
         if options.ranks is None:
             found = run_here(self._chosen, setting, watch, self._tell)
         else:
-            found = run_on(options.ranks, self._chosen, setting, watch, self._tell)
+            found = run_on([*options.ranks], self._chosen, setting, watch, self._tell)
         rows: list[Row] = plain(found)
         return rows
 

@@ -31,6 +31,7 @@ def prepare(options: LoadOptions) -> Job:
     networks = networks_in(options.topology)
     if not networks:
         raise UsageError("load needs a network.")
+    assert isinstance(options.pattern, str)  # as given: a list is spelt
     patterns, seeds = list(dict.fromkeys(SEVERAL.split(options.pattern))), read_seeds(options)
     topologies = [topology_named(network) for network in networks]
     variants = variants_of(options)

@@ -12,7 +12,7 @@ import numpy as np
 
 from mpinet.base.numerals import is_whole, quoted
 from mpinet.commands.load import LoadOptions
-from mpinet.commands.optionrecords import MOST_SEED, changed
+from mpinet.commands.optionrecords import MOST_SEED, Several, changed
 from mpinet.errors import FileError, UsageError
 from mpinet.jobs.faults import parse_faults
 from mpinet.jobs.loadplan import Variant, read_numbers
@@ -119,14 +119,14 @@ def read_crossbar(given: str | int) -> str | int:
 
 
 def read_delays(
-    given: str | int | Sequence[int], topology: Topology
+    given: str | int | Several[int], topology: Topology
 ) -> tuple[int | Sequence[int], Ints | None]:
     """Return the delay of links, or one for each class of them; or the longest, and places."""
     from mpinet.machine.traffic.parameters import cables
     from mpinet.programs.userlines import read_places
 
     if not isinstance(given, str):
-        return given, None
+        return given if isinstance(given, int) else [*given], None
     if not given.endswith(".csv"):
         return read_numbers("link-delay", given), None
     places = read_places(topology, Path(given))

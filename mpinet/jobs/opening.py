@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from mpinet.commands.network import AnyNetwork
+from mpinet.commands.optionrecords import Several
 from mpinet.commands.options import Duplex, Ports
 from mpinet.errors import UsageError
 from mpinet.networks import check
@@ -27,9 +27,9 @@ def with_networks(value: Any) -> Any:
     return value
 
 
-def networks_in(given: AnyNetwork | Sequence[AnyNetwork]) -> list[AnyNetwork]:
+def networks_in(given: AnyNetwork | Several[AnyNetwork]) -> list[AnyNetwork]:
     """Return one network or several as a list."""
-    if isinstance(given, str | Topology) or not isinstance(given, Sequence):
+    if isinstance(given, str | Topology | NetworkxGraph):
         return [given]
     return [*given]
 

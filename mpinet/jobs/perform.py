@@ -122,4 +122,4 @@ def _word(value: Any) -> str:
     """Return a value as it is typed."""
     if isinstance(value, list | tuple):
         return ",".join(map(_word, value))
-    return repr(value) if isinstance(value, Result) else named(value)
+    return value.brief if isinstance(value, Result) else named(value)

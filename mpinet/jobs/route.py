@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,15 +27,19 @@ if TYPE_CHECKING:
     from mpinet.programs.rehearsal import Rehearsal
     from mpinet.programs.traffic import Traffic
 
+LONGEST = 60
+"""Most characters of a pattern that are printed."""
+
 MAX_METERED = 2**28
 """Most ports of a machine whose channel loads are metered unless that is asked for."""
 
 
 def prepare(options: RouteOptions) -> Job:
     """Make the traffic and the faults; refuse options that would have no effect."""
-    from mpinet.programs.traffic import traffic
+    from mpinet.programs.traffic import spelled, traffic
 
     topology = topology_named(options.topology)
+    pairs = spelled(topology, options.pairs)
     if options.paths_out is not None:
         require_writable(Path(options.paths_out))
     if options.mode == "ideal":
@@ -46,10 +51,12 @@ def prepare(options: RouteOptions) -> Job:
         "--paths",
         "with --faults messages may end on their way",
     )
-    pattern = traffic(topology, options.pairs, options.seed)
+    pattern = traffic(topology, pairs, options.seed)
     faults = lasting_faults(topology, options.faults)
     routing = routing_of(topology, options.routing, options.seed)
-    return Route(options, topology, routing, pattern, faults)
+    job = Route(replace(options, pairs=pairs), topology, routing, pattern, faults)
+    job.completed = job.options
+    return job
 
 
 def _refuse(wrong: bool, option: str, reason: str) -> None:
@@ -71,6 +78,7 @@ class Route(MachineJob):
         faults: Faults,
     ):
         super().__init__(options, topology)
+        self._pairs = str(options.pairs)
         self._routing = routing
         self._traffic = traffic
         self._faults = faults
@@ -127,11 +135,13 @@ class Route(MachineJob):
     def needs(self, ranks: int) -> int:
         """Return the bytes of messages, and of what is written down per port."""
         from mpinet.programs import needs
+        from mpinet.programs.traffic import is_listed
 
         words = self._routing.words
-        drawn = self.options.pairs.startswith("random:") or self.options.pairs.endswith(".csv")
+        drawn = self._pairs.startswith("random:") or is_listed(self._pairs)
         return needs.route(self.share(ranks), self._traffic.total, words, drawn, self._metered)
 
     def show(self, result: Row) -> str:
         """Format the counts."""
-        return f"{self.options.pairs} traffic on {self.topology}\n{fields(result)}"
+        shown = self._pairs if len(self._pairs) <= LONGEST else "listed"
+        return f"{shown} traffic on {self.topology}\n{fields(result)}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +12,7 @@ from mpinet.base.memory import bytes_of
 from mpinet.base.numerals import quoted
 from mpinet.base.units import SECONDS, fitting
 from mpinet.commands.job import Job, Watch
+from mpinet.commands.optionrecords import Several
 from mpinet.commands.tune import TuneOptions
 from mpinet.errors import UsageError
 from mpinet.jobs.plot import ENDINGS
@@ -125,7 +126,7 @@ def draw_times(
         opened.write(plotted(curves, kind, WIDTH, ("bytes", f"time in {shown}"), log="xy"))
 
 
-def _names(given: str | Sequence[str] | None, known: Iterable[str]) -> list[str] | None:
+def _names(given: str | Several[str] | None, known: Iterable[str]) -> list[str] | None:
     """Return the algorithms that were asked for; None: all."""
     if given is None:
         return None

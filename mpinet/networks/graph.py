@@ -180,6 +180,20 @@ class Graph(StoredGraph):
         nodes = sorted(given, key=switches.__contains__)
         super().__init__(where, nodes, pairs, kinds, len(nodes) - len(switches))
 
+    def _identity(self) -> tuple[Any, ...]:
+        """Return the nodes' texts and the links' costs; the parameters have the links."""
+        if self.family not in ("", "graph"):
+            return super()._identity()
+        nodes: Sequence[Any] = self.nodes
+        if not isinstance(nodes, range):
+            nodes, numbers = tuple(map(str, nodes)), range(self.size)
+            nodes = numbers if nodes == tuple(map(str, numbers)) else nodes
+        costs = tuple(sorted(self.link_costs.items()))
+        return Graph, self.hosts, nodes, self.link_classes, costs
+
+    def __hash__(self) -> int:
+        return hash((self.size, self.hosts))  # the nodes' texts take long
+
     @property
     def link_classes(self) -> tuple[str, ...]:
         """The classes that edges' attributes make."""

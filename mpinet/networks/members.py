@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -100,6 +101,10 @@ class Members(Topology):
             self.channel = Mapped(stored_channel, self.params)  # type: ignore[misc]
         if len(network.link_classes) > 1:
             self.link_class = Mapped(stored_class, self.params)  # type: ignore[misc]
+
+    def _identity(self) -> tuple[Any, ...]:
+        """Return the whole network and the words on its members."""
+        return Members, self.network, self.name.removeprefix(self.network.name)
 
     def _tables(self, ends: Table) -> tuple[list[Ints], int | None]:
         """The rules' values for all nodes and ports, rule after rule; busses that are left."""

@@ -62,6 +62,8 @@ def open_own(place: str, class_name: str, text: str) -> Topology:
     except BaseException as error:  # a class may raise anything, even KeyboardInterrupt
         raise RuleError(f"{where}:{text} could not be made: {describe(error)}.") from error
     topology.name = f"{where}:{text}" if text else where
+    if place.endswith(".py"):
+        topology.reopened = open_own, (place, class_name, text)
     return topology
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
@@ -64,6 +65,10 @@ class Product(Topology):
         made = product_rules(rules_of(first), rules_of(second), busses is None)
         for name, product_rule in zip(WIRING, made, strict=True):
             setattr(self, name, Mapped(product_rule, self.params))
+
+    def _identity(self) -> tuple[Any, ...]:
+        """Return the factors, unless the product has a name of its own."""
+        return (Product, self.first, self.second) if type(self) is Product else super()._identity()
 
     @property
     def factors(self) -> tuple[Topology, ...]:

@@ -67,6 +67,10 @@ class Terminals(Topology):
         for name, terminal_rule in zip(WIRING, made, strict=True):
             setattr(self, name, Mapped(terminal_rule, self.params))
 
+    def _identity(self) -> tuple[Any, ...]:
+        """Return the routers' network and the processors at each of them."""
+        return Terminals, self.network, self.each
+
     def _own(self, params: Ints) -> list[int]:
         """A rule's parameters behind size and ports, in front of the network's for that rule."""
         network = self.network

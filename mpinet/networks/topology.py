@@ -127,6 +127,10 @@ class Topology:
     ignored: Sequence[str] = ()
     """Notes on what the network's file says and the network has not."""
 
+    reopened: tuple[Callable[..., Any], tuple[str, ...]] | None = None
+    """Function that opens the network in another process, and its arguments; None: any copy does.
+    """
+
     radices: Sequence[int] = ()
     """Numbers of values of the parts of an address ``i,j,..``, of which the last one is counted up
     first. Where there are none, the address is the node's number."""
@@ -198,8 +202,37 @@ class Topology:
         if "neighbor" in vars(cls):
             complete_rules(cls, cls.__qualname__)
 
+    def __eq__(self, other: object) -> bool:
+        """Compare by name and parameters; graphs by their nodes and links."""
+        if not isinstance(other, Topology):
+            return NotImplemented
+        if self is other:
+            return True
+        return self._identity() == other._identity() and np.array_equal(self.params, other.params)
+
+    def __hash__(self) -> int:
+        return hash(self._identity())
+
+    def _identity(self) -> tuple[Any, ...]:
+        """Return hashable values that, with the rules' parameters, only one network has."""
+        return type(self), self.name, self.hosts, self.busses
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the attributes to be copied or pickled: all but those that follow from others."""
+        return {
+            name: value
+            for name, value in vars(self).items()
+            if not isinstance(getattr(type(self), name, None), cached_property)
+        }
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Pickle a class of a user's file by the file: another process has not loaded it."""
+        return self.reopened or super().__reduce_ex__(protocol)
+
     def __repr__(self) -> str:
-        return f"<topology {self.name}: {self.size} nodes, {self.ports} ports>"
+        switches = self.size - self.hosts
+        within = f" ({self.hosts} processors, {switches} switches)" if switches else ""
+        return f"<topology {self.name}: {self.size} nodes{within}, {self.ports} ports>"
 
     def _repr_html_(self) -> str | None:
         """HTML of the topology for a notebook."""

@@ -30,7 +30,7 @@ from mpinet.networks import open as open_topology
 from mpinet.networks.classic.dragonfly import Dragonfly
 from mpinet.networks.shortest import neighbor_table
 from mpinet.networks.topology import Topology
-from mpinet.programs.userlines import processor_named, read_pairs
+from mpinet.programs.userlines import processor_named, processors_numbered, read_pairs
 from mpinet.programs.worst import worst_permutation
 
 GROUP_STREAM, PLACE_STREAM = 24, 25
@@ -262,6 +262,8 @@ def pattern_of(topology: Topology, text: str) -> Pattern:
         return _mix(topology, text, argument)
     if name == "groups" and argument:
         return _product(topology, text, argument)
+    if name == "targets" and argument:
+        return _targets(topology, text, argument)
     if text.endswith(".csv"):
         return _of_file(topology, text)
     raise UsageError(unknown_pattern(text, PATTERNS))
@@ -472,6 +474,17 @@ def _of_file(topology: Topology, text: str) -> Pattern:
     targets = np.empty(topology.hosts, np.int64)
     targets[pairs[:, 0]] = pairs[:, 1]
     return _made(text, listed, topology, targets.tolist())
+
+
+def _targets(topology: Topology, text: str, argument: str) -> Pattern:
+    """Return the pattern of a target for every processor."""
+    words = argument.split("-")
+    if len(words) != topology.hosts or not all(map(is_whole, words)):
+        raise UsageError(
+            f"Pattern targets:V-V-.. has a number for each of the {topology.hosts} processors of "
+            f"{topology.name}, not {quoted(argument)}."
+        )
+    return _made(text, listed, topology, processors_numbered(topology, words))
 
 
 HEADING = ["step", "source", "target", "flits"]

@@ -6,10 +6,12 @@ or the processor's number.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +26,7 @@ from mpinet.machine import Machine
 from mpinet.machine.router import DRAWN_AT_ONCE
 from mpinet.networks.topology import Topology
 from mpinet.programs.patterns import PATTERN_NAMES, pattern_of, unknown_pattern
-from mpinet.programs.userlines import processor_named, read_pairs
+from mpinet.programs.userlines import processor_named, processors_numbered, read_pairs
 
 MOST_PERMUTED = 2**24
 """Most processors of ``randperm``: each rank draws all of it, in 400 MB at most."""
@@ -62,8 +64,9 @@ def traffic(topology: Topology, pattern: str, seed: int = 0) -> Traffic:
         all permutations are equally likely), ``randperm`` (all are; up to `MOST_PERMUTED` hosts),
         ``random:K`` (K messages with uniform ends), ``transpose``, ``bitreversal``,
         ``complement`` (of the bits of the number; 2^q hosts), ``hotspot:NODE`` (everybody else to
-        one), a CSV file with a line ``source,target`` for each message, or a pattern of
-        `mpinet.programs.patterns`: every host sends its first message of that pattern.
+        one), numbers ``U-V,U-V,..`` of sources and targets, a CSV file with a line
+        ``source,target`` for each message, or a pattern of `mpinet.programs.patterns`: every host
+        sends its first message of that pattern.
     seed : int
         For ``permutation``, ``randperm`` and ``random``.
 
@@ -88,12 +91,47 @@ def traffic(topology: Topology, pattern: str, seed: int = 0) -> Traffic:
         return _to_one(topology, processor_named(topology, argument, "hotspot"))
     if name == "random" and argument:
         return _random(topology, _count(argument), seed)
+    if PAIRS_TYPED.fullmatch(pattern):
+        numbers = processors_numbered(topology, re.split("[-,]", pattern))
+        return _listed(topology, np.array(numbers, np.int64).reshape(-1, 2))
     if pattern.endswith(".csv"):
         return _listed(topology, read_pairs(topology, Path(pattern)))
     if name in PATTERN_NAMES:
         first = pattern_of(topology, pattern)
         return _one_each(topology, lambda hosts: first.targets(hosts, seed))
     raise UsageError(unknown_pattern(pattern, PAIRS))
+
+
+PAIRS_TYPED = re.compile(r"\d+-\d+(,\d+-\d+)*", re.ASCII)
+"""Pairs of processors' numbers."""
+
+
+def is_listed(pattern: str) -> bool:
+    """Return whether a pattern lists its messages, in itself or in a file."""
+    return pattern.endswith(".csv") or PAIRS_TYPED.fullmatch(pattern) is not None
+
+
+def spelled(topology: Topology, pairs: str | Sequence[Sequence[Any]] | Table) -> str:
+    """Return pairs of nodes, given by numbers or addresses, as they are typed.
+
+    Raises
+    ------
+    UsageError
+        There are none, or one is no pair.
+    NodeError
+        A node that the network does not have.
+    """
+    if isinstance(pairs, str):
+        return pairs
+    if not len(pairs):
+        raise UsageError("pairs is an empty list: give at least one pair, as in [(0, 1)].")
+    words = []
+    for pair in pairs:
+        if isinstance(pair, str) or len(pair) != 2:
+            raise UsageError(f"{pair!r} is no pair of processors: give pairs as in [(0, 1)].")
+        source, target = (processor_named(topology, str(node), "pairs") for node in pair)
+        words.append(f"{source}-{target}")
+    return ",".join(words)
 
 
 def _all_pairs(topology: Topology) -> Traffic:

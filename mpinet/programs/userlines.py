@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -31,12 +32,31 @@ def processor_named(topology: Topology, text: str, where: str) -> int:
         There is no such node, or it is a switch.
     """
     node = topology.find(text)
+    _require_no_switch(topology, node, f"{where}: node")
+    return node
+
+
+def processors_numbered(topology: Topology, words: Iterable[str]) -> list[int]:
+    """Read the numbers of processors.
+
+    Raises
+    ------
+    NodeError, UsageError
+        There is no such node, or it is a switch.
+    """
+    numbers = [*map(int, words)]
+    for number in numbers:
+        topology.require_node(number)
+        _require_no_switch(topology, number, "Node")
+    return numbers
+
+
+def _require_no_switch(topology: Topology, node: int, what: str) -> None:
+    """Raise `UsageError` if a node is a switch."""
     if node >= topology.hosts:
         raise UsageError(
-            f"{where}: node {node} of {topology.name} is a switch; processors are "
-            f"0..{topology.hosts - 1}."
+            f"{what} {node} of {topology.name} is a switch; processors are 0..{topology.hosts - 1}."
         )
-    return node
 
 
 def read_pairs(topology: Topology, path: Path) -> Ints:

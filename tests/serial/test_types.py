@@ -25,6 +25,7 @@ NAMES = [f"{room}.{name}" for room in ROOMS for name in import_module(room).__al
 
 RIGHT = """
 import mpinet
+import numpy as np
 
 route = mpinet.route("torus:4x4")
 mean: float | None = route.latency.mean
@@ -33,6 +34,12 @@ for row in mpinet.compare("ring:4", "ring:6"):
 found = mpinet.find(processors=(60, 64), degree=4)[0].topology.upper()
 rates = [point.rate for curve in mpinet.load("ring:8", rate=[0.1, 0.2]).curves
          for point in curve.points]
+proved: int = mpinet.optimum("gossip", "ring:4").upper
+known: int = mpinet.optimum("ring:4", collective="gossip", root=0).upper
+arrays = mpinet.load("ring:4", rate=np.linspace(0.1, 0.3, 3), pattern=np.arange(4)).curves
+steps: int = mpinet.route("ring:4", pairs=[(0, 1)]).steps
+hops: int = mpinet.route("ring:4", pairs=np.array([[0, 1]])).hops_total
+rows = mpinet.compare(np.array(["ring:4"]), only=["diameter"])
 """
 
 WRONG = {
@@ -44,6 +51,8 @@ WRONG = {
     "mpinet.load('ring:4').curves[0].points[0].thruput": "throughput",
     "wrong: str = route.steps": "Incompatible types in assignment",
     "mpinet.broadcast('ring:4', rot=5)": 'Unexpected keyword argument "rot"',
+    "mpinet.optimum('gossip', 'ring:4').uper": 'no attribute "uper"; maybe "upper"?',
+    "mpinet.route('ring:4', pairs=3)": 'Argument "pairs" has incompatible type "int"',
     "mpinet.commands.broadcast.BroadcastOptions('ring:4').rot": 'no attribute "rot"; maybe "root"?',
 }
 """Lines of a script, and what mypy says of them."""

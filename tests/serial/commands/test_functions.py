@@ -177,7 +177,11 @@ def test_what_python_gives_is_typed_as_the_command_line_takes_it(typed, options)
 @pytest.mark.parametrize(
     ("command", "options", "said"),
     [
-        ("route", {"topology": "ring:6", "pairs": 5}, "pairs is text, not 5"),
+        (
+            "route",
+            {"topology": "ring:6", "pairs": 5},
+            "pairs is text or a list (a list each), not 5",
+        ),
         ("route", {"topology": "ring:6", "ports": "two"}, "ports is one or all, not 'two'"),
         ("route", {"topology": "tors:6"}, "did you mean torus"),
         ("route", {"topology": "ring:6", "seed": -1}, "0..2^63-1, not -1"),
