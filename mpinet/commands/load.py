@@ -98,7 +98,7 @@ class LoadOptions(HostOptions):
     pattern: Annotated[
         str | Several[int | str],
         Typed(
-            words=("--pattern", "--pairs"),
+            words=("--pairs", "--pattern"),
             read=str,
             metavar="PATTERN",
             listed="mpinet.base.choices:PATTERNS",

@@ -103,7 +103,7 @@ class RouteOptions(MachineOptions):
     pairs: Annotated[
         str | Several[Sequence[Any]],
         Typed(
-            words=("--pairs", "--pattern"),
+            words=("--pattern", "--pairs"),
             read=str,
             metavar="PAIRS",
             listed="mpinet.base.choices:PAIRS",
