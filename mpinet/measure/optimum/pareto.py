@@ -19,7 +19,6 @@ from mpinet.certify.prices import pairs_of
 from mpinet.measure.optimum.rounds import RoundsBound
 from mpinet.measure.optimum.roundsearch import Wanted, schedule_of
 from mpinet.networks.topology import Topology
-from mpinet.programs.kinds import SUMS
 from mpinet.programs.pipelines.arcs import Arcs
 from mpinet.programs.pipelines.bounds import messages_of_item, most_messages
 from mpinet.programs.pipelines.rates import MOST_LOOKS, gossip_rate, looks_of_gossip
@@ -181,17 +180,7 @@ def _table(asked: Asked, rows: Table, chunks: int) -> Timetable:
 
 def turned_round(point: Point, collective: str) -> Point:
     """Return a schedule backwards: what came is sent, and sums are combined."""
-    table = point.table
-    step = point.rounds + 1 - table.step
-    add = np.ones(len(table), bool) if collective in SUMS else None
-    backwards = replace(
-        table,
-        collective=collective,
-        step=step,
-        sender=table.receiver,
-        receiver=table.sender,
-        add=add,
-    ).ordered()
+    backwards = point.table.backwards(collective, point.rounds)
     claimed = {"collective": collective}
     certificate = dict(point.certificate)
     if certificate:
