@@ -37,14 +37,19 @@ Routings = Annotated[
         "curve each, on the networks that have them. ``table:FILE.csv`` is a table of next nodes.",
         read=str,
         metavar="NAME,..",
+        several="NAME,NAME",
     ),
 ]
 
 
-Delays = Annotated[str | int | Sequence[int], Typed(read=numbers_or_file, metavar="D,..|FILE.csv")]
+Delays = Annotated[
+    str | int | Sequence[int], Typed(read=numbers_or_file, metavar="D,..|FILE.csv", several="1,4")
+]
 
 
-Rates = Annotated[str | float | int | Sequence[float], Typed(read=str, metavar="RATE")]
+Rates = Annotated[
+    str | float | int | Sequence[float], Typed(read=str, metavar="RATE", several="0.1,0.2")
+]
 
 
 class LoadResult(Result):
@@ -80,16 +85,23 @@ class LoadOptions(HostOptions):
     command = "load"
     topology: Network | Sequence[Any]
     _: KW_ONLY
-    pattern: Annotated[str, Typed(metavar="PATTERN", listed="mpinet.base.choices:PATTERNS")] = (
-        "uniform"
-    )
+    pattern: Annotated[
+        str,
+        Typed(
+            metavar="PATTERN",
+            listed="mpinet.base.choices:PATTERNS",
+            several="uniform,tornado",
+        ),
+    ] = "uniform"
     """Traffic pattern: who sends to whom; or several patterns, joined by commas."""
     priority: bool = False
     """Let messages of each pattern of a ``mix:P@SHARE+Q`` go before those of the next: each has its
     part of the virtual channels, and latencies and rates of its own."""
     rate: Rates = "0.02..0.2/10"
     """Messages per processor and step: ``R``, ``A,B,C`` or ``A..B/K``, K rates from A to B."""
-    flits: Annotated[str | int | Sequence[int | str], Typed(read=str, metavar="FLITS")] = "1"
+    flits: Annotated[
+        str | int | Sequence[int | str], Typed(read=str, metavar="FLITS", several="1,4")
+    ] = "1"
     """Flits per message: ``F``, or ``F1:p1,F2:p2``, two lengths with their shares; ``F,G,..``: a
     curve for each."""
     switching: Switching = "wormhole"
@@ -167,7 +179,9 @@ class LoadOptions(HostOptions):
     energy: Annotated[str | None, Typed(metavar="link:E,..")] = None
     """Energies of a bit in any unit, ``link:E,router:E,bits:B`` with the bits of a flit; points
     then have the energy of the window, and for each accepted bit."""
-    seeds: Annotated[int | str | Sequence[int], Typed(read=str, metavar="K|A..B")] = 1
+    seeds: Annotated[
+        int | str | Sequence[int], Typed(read=str, metavar="K|A..B", several="1,2")
+    ] = 1
     """Curves of each network and pattern, K with consecutive seeds, or ``A..B`` or ``A,B,..``: with
     these; the result has the intervals between them."""
     plot: File | None = None

@@ -92,7 +92,7 @@ class ParetoOptions(HostOptions):
     """Time of a byte on a link, or a rate, such as 25GB/s."""
     unit: Unit = "ps"
     """Unit of time."""
-    bytes: Annotated[str | int, Typed(metavar="BYTES[,BYTES..|..BYTES]")] = SIZES
+    bytes: Annotated[str | int, Typed(metavar="BYTES[,BYTES..|..BYTES]", several="1kB,1MB")] = SIZES
     """Sizes of a processor's longest vector, as of ``tune``, for the times."""
     plot: File | None = None
     """Picture to draw, .pdf, .svg or .png: time over bytes."""
