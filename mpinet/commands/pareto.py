@@ -84,7 +84,7 @@ class ParetoOptions(HostOptions):
     slack: int | None = None
     """Most rounds more than steps (SCCL's k); default: any number."""
     limit: Annotated[float, Typed(metavar="SECONDS")] = 10.0
-    """Seconds of the solvers, for each schedule."""
+    """Seconds of the search for each schedule, and of the bound for each number of steps."""
     alpha: Annotated[Time | None, Typed(metavar="TIME")] = None
     """Time of a step; with ``--beta`` each schedule is played in time, parallel links as one thick
     link."""

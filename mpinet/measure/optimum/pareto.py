@@ -7,7 +7,7 @@ what spreads backwards, and an allreduce is a reduce-scatter and then an allgath
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -48,7 +48,10 @@ class Asked:
     slack: int | None
     """Most rounds beyond one a step; None: any number."""
     limit: float
-    """Seconds of the solvers for each number of steps."""
+    """Seconds of the search for each schedule, and of the bound for each number of steps."""
+    note: Callable[[str], None] = lambda schedule: None
+    """Function that is called before each schedule is searched, with its steps, rounds and
+    chunks in words."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,6 +146,7 @@ def _best(
 
     Fewer than those of fewer steps they have to be, if there is one.
     """
+    asked.note(f"bound of {steps} steps")
     priced = bound.per_chunk(steps, asked.limit)
     least, by = max((priced, "prices"), ever, key=lambda each: each[0])
     sizes = []
@@ -153,6 +157,7 @@ def _best(
             sizes.append((Fraction(rounds, chunks), chunks, rounds))
     open_below, limited = False, False
     for _, chunks, rounds in sorted(sizes):
+        asked.note(f"{chunks} chunks in {steps} steps of {rounds} rounds")
         wanted = Wanted.of(asked.topology.hosts, asked.collective, asked.root, chunks)
         found = schedule_of(asked.topology, wanted, steps, rounds, asked.limit)
         if found is None:
