@@ -216,11 +216,11 @@ def _added(into: Taking, option: Option) -> argparse.Action:
     settings["required"] = typed.required or option.default is EMPTY
     if typed.many != REST:
         settings["action"] = "append" if option.is_several else Once
-    action = into.add_argument(*option.words, dest=option.dest, **settings)
+    made = into.add_argument(*option.words, dest=option.dest, **settings)
     if typed.several:
         listed = f": several values are one word, as in {{word}} {typed.several}"
-        action.several = listed  # type: ignore[attr-defined]
-    return action
+        made.several = listed  # type: ignore[attr-defined]
+    return made
 
 
 def _add_by_place(into: Taking, option: Option, settings: dict[str, Any]) -> argparse.Action:

@@ -169,7 +169,7 @@ class Pareto(Job):
         from mpinet.measure.optimum.pareto import Asked, frontier
         from mpinet.measure.optimum.pareto import limits as limits_of
 
-        options, found = self._options, []
+        options, found = self._options, list[tuple[Any, ...]]()
         asked = Asked(
             self._network, options.collective, self._root, options.chunks, options.steps,
             options.slack, options.limit,

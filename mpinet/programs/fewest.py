@@ -34,9 +34,9 @@ class Candidate(NamedTuple):
     name: str
     steps: int
     orbit: Orbit | None = None
-    """Of ``translations``: the messages of one processor."""
+    """Messages of one processor, of ``translations``."""
     timetable: Timetable | None = None
-    """Of other searches: the messages of all processors."""
+    """Messages of all processors, of other searches."""
 
 
 def spread_gossip(
