@@ -208,7 +208,8 @@ class Optimum(ProvingJob):
         collective = self.options.collective
         if name not in ("passes", "sat"):
             model = PortModel.named(self.options.ports)
-            return taken(self._network, collective, self._root, name, model)[1]
+            _, table = taken(self._network, collective, self._root, name, model)
+            return replace(table, ports=self.options.ports)
         if collective == "broadcast":
             return timetable
         return timetable.backwards(collective, timetable.last)

@@ -104,6 +104,11 @@ def test_a_word_that_an_option_cannot_have_gets_a_sentence(typed, said, capsys):
     assert said in capsys.readouterr().err
 
 
+def test_options_of_the_launcher_may_be_given_several_times():
+    typed = "--mca btl self --mca btl self -n 2 -n 3 broadcast ring:4 --root 1".split()
+    assert parser_of("launch").parse_args(typed).words == typed
+
+
 def test_the_help_of_a_function_has_what_it_shares_with_others_in_the_order_of_its_signature():
     names = list(inspect.signature(mpinet.flood).parameters)
     assert names[:3] == ["topology", "root", "ports"] and "record_steps" in names

@@ -7,6 +7,7 @@ import pytest
 from serial.programs.smallgraphs import fewest_steps
 
 import mpinet
+from mpinet.cli.session import Session
 
 
 def added(file, hosts):
@@ -45,6 +46,19 @@ def test_the_saved_schedule_of_a_reduction_is_a_reduction(name, graph, root, tmp
     has, steps = added(file, len(graph))
     assert {node: sorted(each) for node, each in has.items()} == {root: [*range(len(graph))]}
     assert steps == found.upper == found.lower == fewest_steps(graph, root)
+
+
+@pytest.mark.parametrize("ports", ["one", "all"])
+@pytest.mark.parametrize("collective", ["broadcast", "reduce"])
+@pytest.mark.parametrize("name", ["hypercube:4", "gmn:3,12", "hdn:2x3,super=0", "star:5"])
+def test_the_saved_schedule_is_the_one_that_ran(name, collective, ports, tmp_path):
+    file = tmp_path / "s.csv"
+    found = mpinet.optimum(name, collective=collective, ports=ports, schedule=file, limit=0)
+    rows = [line for line in file.read_text().splitlines() if line[0].isdigit()]
+    assert len(rows) == found.messages
+    assert max(int(row.split(",")[0]) for row in rows) == found.upper
+    assert f'# collective: "{collective}"' in file.read_text()
+    assert Session(["schedule", "run", f"{file}", "--on", name, "--ports", ports]).run() == 0
 
 
 def test_the_default_root_of_a_group_is_its_first_member(tmp_path):
