@@ -68,7 +68,8 @@ def refuse_twice(action: argparse.Action, options: argparse.Namespace, word: str
     """Refuse an option that was given before: only a sequence takes several values."""
     given: set[str] = vars(options).setdefault("given", set())
     if action.dest in given:
-        raise argparse.ArgumentError(None, f"{word} is given twice")
+        several = vars(action).get("several", "").format(word=word)
+        raise argparse.ArgumentError(None, f"{word} is given twice{several}")
     given.add(action.dest)
 
 
@@ -139,6 +140,17 @@ def add_options(parser: argparse.ArgumentParser, function: Callable[..., Any]) -
         parser.prefix_chars = "\0"  # a character that no word can have: nothing here is an option
     for option in [*sorted(said.options, key=_place), *said.alone]:
         _add(_group(parser, option.heading), option)
+    for option in said.options:
+        _name_several(parser, option)
+
+
+def _name_several(parser: argparse.ArgumentParser, option: Option) -> None:
+    """Note at options that another one varies how that one takes several of their values."""
+    for action in parser._actions:
+        name = action.dest.replace("_", "-")
+        if action.dest in option.typed.varies:
+            both = " ".join(f"{option.words[0]} {name}={value}" for value in "AB")
+            action.several = f": {both} plays both"  # type: ignore[attr-defined]
 
 
 def add_common(parser: argparse.ArgumentParser) -> None:
@@ -207,7 +219,11 @@ def _added(into: Taking, option: Option) -> argparse.Action:
     settings["required"] = typed.required or option.default is EMPTY
     if typed.many != REST:
         settings["action"] = "append" if option.is_several else Once
-    return into.add_argument(*option.words, dest=option.dest, **settings)
+    made = into.add_argument(*option.words, dest=option.dest, **settings)
+    if typed.several:
+        listed = f": several values are one word, as in {{word}} {typed.several}"
+        made.several = listed  # type: ignore[attr-defined]
+    return made
 
 
 def _add_by_place(into: Taking, option: Option, settings: dict[str, Any]) -> argparse.Action:

@@ -52,7 +52,8 @@ class Downwards:
         bool,
         Typed(
             "Whether to run a DESCEND program, from the highest dimension to the lowest: "
-            "``mpinet descend``."
+            "``mpinet descend``.",
+            function="descend",
         ),
     ] = False
 

@@ -82,7 +82,9 @@ class BenchOptions(Options):
     """Benchmarks (w1-n20), families of them (w1) or patterns (``*-n20``); default: all but the
     largest machines (scale), searches of minutes (optimum) and BookSim's workloads (booksim)."""
     _: KW_ONLY
-    ranks: Annotated[Several[int] | None, Typed(metavar="R,R,..", read=ranks_of)] = None
+    ranks: Annotated[Several[int] | None, Typed(metavar="R,R,..", read=ranks_of, several="1,2")] = (
+        None
+    )
     """Numbers of ranks to measure on, each started by the MPI launcher."""
     size: Literal["small", "full"] | None = None
     """Size of the workloads: those of the goals (full, the default), or seconds in all (small)."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import Annotated
 
-from mpinet.commands.fields import Count, GroupFound, Hash, Phase, Positive, When
+from mpinet.commands.fields import Count, GroupFound, Hash, Phase, Positive, Skipped, When
 from mpinet.commands.functions import function_with
 from mpinet.commands.options import (
     Algorithm,
@@ -45,6 +45,7 @@ class BroadcastResult(Result):
     items: Annotated[Positive, MANY]
     bandwidth: Annotated[tuple[Positive, Positive] | None, MANY, "as of ``allreduce``"]
     correct: Annotated[bool, MANY]
+    skipped: Skipped
     intact_steps: Annotated[Count, When("with ``--faults``"), "steps without the faults"]
     intact_bound: Annotated[Count | None, When("with ``--faults``"), "their lower bound"]
     groups: Annotated[list[GroupFound], When("of several groups"), "what each takes alone"]

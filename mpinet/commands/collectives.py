@@ -10,7 +10,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Annotated, ClassVar
 
 from mpinet.commands.ascend import Pairing
-from mpinet.commands.fields import Count, GroupFound, Phase, Positive, When
+from mpinet.commands.fields import Count, GroupFound, Phase, Positive, Skipped, When
 from mpinet.commands.functions import function_with
 from mpinet.commands.network import Network
 from mpinet.commands.optionrecords import Typed
@@ -71,6 +71,7 @@ class PipelinedResult(CollectiveResult):
 
     items: Annotated[Positive, MANY]
     bandwidth: Annotated[tuple[Positive, Positive] | None, MANY, "so many items in so many steps"]
+    skipped: Skipped
 
 
 class GossipResult(PipelinedResult):

@@ -83,7 +83,8 @@ class CompareOptions(Options):
     topologies: Network | Several[Network]
     _: KW_ONLY
     only: Annotated[
-        str | Several[str] | None, Typed(read=str, metavar="COLUMN,..", normal=joined)
+        str | Several[str] | None,
+        Typed(read=str, metavar="COLUMN,..", normal=joined, several="diameter,bisection"),
     ] = None
     """Names of columns, joined by commas, such as ``diameter,bisection``; default: all but what
     building costs (``routers``, ``ports``, ``cables``), ``saturation`` and ``optimum``."""

@@ -216,7 +216,8 @@ class ExecOptions(MachineOptions):
     spare: Annotated[int, Typed(metavar="N")] = 0
     """Processors, the last ones, that are left free for those whom the script spawns."""
     own: Annotated[
-        str | Sequence[str] | None, Typed(read=str, metavar="PACKAGE,..", normal=joined)
+        str | Sequence[str] | None,
+        Typed(read=str, metavar="PACKAGE,..", normal=joined, several="PACKAGE,PACKAGE"),
     ] = None
     """Installed packages that every processor loads for itself, as processes do, joined by commas;
     default: those alone that reach mpi4py when they are imported."""

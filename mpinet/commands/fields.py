@@ -39,6 +39,13 @@ Positive: TypeAlias = Annotated[int, ("minimum", 1)]
 Hash: TypeAlias = Annotated[str, ("pattern", "^[0-9a-f]{64}$")]
 
 
+Skipped: TypeAlias = Annotated[
+    list[str],
+    When("where candidates would take too much work"),
+    "algorithms that were not compared; not in the digest",
+]
+
+
 class Fields(dict[str, Any]):
     """Object of a document, whose fields are attributes, too; a class may say which."""
 

@@ -89,13 +89,15 @@ class FindOptions(Options):
     """Number of processors, ``512``, or a range: ``500..520`` typed, ``(500, 520)`` in Python."""
     degree: Annotated[str | int | None, Typed(read=str, metavar="..K")] = None
     """Largest degree: ``4``, or ``..4``."""
-    minimise: Annotated[str | Sequence[str], Typed(read=str, metavar="WHAT,..", normal=joined)] = (
-        "diameter,average"
-    )
+    minimise: Annotated[
+        str | Sequence[str],
+        Typed(read=str, metavar="WHAT,..", normal=joined, several="diameter,average"),
+    ] = "diameter,average"
     """Measures to minimise, joined by commas, the most important one first: diameter, average,
     degree, links, cost (degree times diameter), processors."""
     families: Annotated[
-        str | Several[str] | None, Typed(read=str, metavar="NAME,..", normal=joined)
+        str | Several[str] | None,
+        Typed(read=str, metavar="NAME,..", normal=joined, several="torus,hypercube"),
     ] = None
     """Families to search, joined by commas; default: all."""
     best: int = 10

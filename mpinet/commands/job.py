@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import asdict
 from importlib import import_module
@@ -37,6 +37,18 @@ def without_simple_reason(result: Any) -> Any:
 
 def _silent(text: str) -> None:
     """Show nothing."""
+
+
+def without_skipped(result: Any) -> Any:
+    """Return a result without the skipped candidates, which no digest covers."""
+    if not isinstance(result, dict):
+        return result
+    return {name: value for name, value in result.items() if name != "skipped"}
+
+
+def skipped_field(names: Sequence[str]) -> Row:
+    """Return a result's field for candidates that were not compared; empty if all were."""
+    return {"skipped": [*names]} if names else {}
 
 
 class Job:
@@ -177,7 +189,7 @@ class Job:
 
     def lasting(self, result: Any) -> Any:
         """Return the part of the result that is the same in every run, which its digest covers."""
-        return without_simple_reason(result)
+        return without_skipped(without_simple_reason(result))
 
     def shortfall(self, result: Any) -> str:
         """Return the sentence on work that a run did not finish; empty if it did."""

@@ -38,14 +38,19 @@ Routings = Annotated[
         "curve each, on the networks that have them. ``table:FILE.csv`` is a table of next nodes.",
         read=str,
         metavar="NAME,..",
+        several="NAME,NAME",
     ),
 ]
 
 
-Delays = Annotated[str | int | Several[int], Typed(read=numbers_or_file, metavar="D,..|FILE.csv")]
+Delays = Annotated[
+    str | int | Several[int], Typed(read=numbers_or_file, metavar="D,..|FILE.csv", several="1,4")
+]
 
 
-Rates = Annotated[str | float | int | Several[float] | None, Typed(read=str, metavar="RATE")]
+Rates = Annotated[
+    str | float | int | Several[float] | None, Typed(read=str, metavar="RATE", several="0.1,0.2")
+]
 
 
 def as_pattern(given: str | Sequence[Any]) -> str:
@@ -103,6 +108,7 @@ class LoadOptions(HostOptions):
             metavar="PATTERN",
             listed="mpinet.base.choices:PATTERNS",
             normal=as_pattern,
+            several="uniform,tornado",
         ),
     ] = "uniform"
     """Traffic pattern, or several, joined by commas; in Python also a list of the processors'
@@ -114,7 +120,9 @@ class LoadOptions(HostOptions):
     """Messages per processor and step: ``R``, ``A,B,C`` or ``A..B/K``, K rates from A to B.
     Default: tenths of the bound, up to 1.1 of it; without a bound, ten rates from 0.01 to 1 flits
     per step."""
-    flits: Annotated[str | int | Several[int | str], Typed(read=str, metavar="FLITS")] = "1"
+    flits: Annotated[
+        str | int | Several[int | str], Typed(read=str, metavar="FLITS", several="1,4")
+    ] = "1"
     """Flits per message: ``F``, or ``F1:p1,F2:p2``, two lengths with their shares; ``F,G,..``: a
     curve for each."""
     switching: Switching = "wormhole"

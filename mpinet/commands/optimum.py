@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
-from mpinet.commands.fields import Count, Fields, Hash, Positive, When
+from mpinet.commands.fields import Count, Fields, Hash, Positive, Skipped, When
 from mpinet.commands.functions import function_after_word
 from mpinet.commands.network import Network
 from mpinet.commands.optionrecords import Options, Typed
@@ -67,6 +67,7 @@ class OptimumResult(Result):
     classes: Annotated[Any, COLLECTIVE]
     messages: Annotated[Count, COLLECTIVE]
     correct: Annotated[bool, COLLECTIVE]
+    skipped: Skipped
     groups: Annotated[list[list[Count]], When("of several groups at once")]
     by_orbit: Annotated[
         Literal[True], When("by ``translations`` of a large network"), "as of ``gossip``"

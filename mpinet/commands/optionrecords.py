@@ -78,6 +78,12 @@ class Typed:
     """Makes the form that a word has of other forms that Python may give."""
     hidden: bool = False
     """True if the help does not show the option."""
+    several: str = ""
+    """Example of several values in one word, such as ``0.1,0.2``; empty: it has one value."""
+    varies: tuple[str, ...] = ()
+    """Names of other options whose values it takes, each as ``OPTION=VALUE``."""
+    function: str = ""
+    """Function of Python that does what the option, typed, makes of its command."""
 
 
 UNIONS = (Union, UnionType)

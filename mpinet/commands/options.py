@@ -35,7 +35,7 @@ def numbers_or_file(text: str) -> str | int | list[int]:
     return text if text.endswith(".csv") else numbers_of(text)
 
 
-Numbers = Annotated[int | Several[int], Typed(read=numbers_of)]
+Numbers = Annotated[int | Several[int], Typed(read=numbers_of, several="1,2")]
 """A whole number or several; typed with commas between them."""
 
 
@@ -80,7 +80,9 @@ Operator = Annotated[Literal["min", "max", "sum"], Typed("Operator on two items.
 FaultWords = Annotated[
     str | None,
     Typed(
-        "Dead nodes and links: ``node:U,link:U-V,..``, or a file of such words.", metavar="FAULTS"
+        "Dead nodes and links: ``node:U,link:U-V,..``, or a file of such words.",
+        metavar="FAULTS",
+        several="node:1,node:2",
     ),
 ]
 GroupWords = Annotated[
@@ -90,6 +92,7 @@ GroupWords = Annotated[
         "others only forward. Nodes are then numbered by rank. Several groups at once: "
         "``0-3/4-7``, or by a rule ``4x1`` (blocks of 4), ``2x4`` (2 each, 4 apart). Default: all.",
         metavar="GROUP",
+        several="0-3/4-7",
     ),
 ]
 

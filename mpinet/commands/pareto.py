@@ -84,7 +84,7 @@ class ParetoOptions(HostOptions):
     slack: int | None = None
     """Most rounds more than steps (SCCL's k); default: any number."""
     limit: Annotated[float, Typed(metavar="SECONDS")] = 10.0
-    """Seconds of the solvers, for each schedule."""
+    """Seconds of the search for each schedule, and of the bound for each number of steps."""
     alpha: Annotated[Time | None, Typed(metavar="TIME")] = None
     """Time of a step; with ``--beta`` each schedule is played in time, parallel links as one thick
     link."""
@@ -92,7 +92,7 @@ class ParetoOptions(HostOptions):
     """Time of a byte on a link, or a rate, such as 25GB/s."""
     unit: Unit = "ps"
     """Unit of time."""
-    bytes: Annotated[str | int, Typed(metavar="BYTES[,BYTES..|..BYTES]")] = SIZES
+    bytes: Annotated[str | int, Typed(metavar="BYTES[,BYTES..|..BYTES]", several="1kB,1MB")] = SIZES
     """Sizes of a processor's longest vector, as of ``tune``, for the times."""
     plot: File | None = None
     """Picture to draw, .pdf, .svg or .png: time over bytes."""

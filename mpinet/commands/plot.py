@@ -80,7 +80,7 @@ class PlotOptions(Options):
     unique."""
     y: Column = None
     """Column up the picture, such as ``latency.mean``, named as for ``--x``."""
-    by: Annotated[str | None, Typed(metavar="COLUMN,..")] = None
+    by: Annotated[str | None, Typed(metavar="COLUMN,..", several="COLUMN,COLUMN")] = None
     """Columns, joined by commas, with a curve for each combination of their values; default: the
     options in which rows of one point differ, but for the seed."""
     panels: Column = None

@@ -76,6 +76,13 @@ TRIES, MOST_TRIES = 200, 1 << 20
 """Swaps that are tried where no number is given, and the most."""
 
 
+VARIED = (
+    *("on", "flat", "routing", "mode", "machine", "overhead", "overhead_byte", "gap", "gap_byte"),
+    *("eager", "latency", "time_byte", "duplex", "place", "seed"),
+)
+"""Options that may be varied: all that times depend on, but for the unit."""
+
+
 Goal = Annotated[str | Path | Program | Scripted, Typed(metavar="PROGRAM")]
 
 
@@ -168,7 +175,7 @@ class ReplayOptions(RecordingOptions, TimeOptions):
     would bring, played again, and how long each processor computed, sent, received and waited."""
     tries: Annotated[int | None, Typed(metavar="N")] = None
     """Swaps of two processors that ``--place search`` plays; default: 200."""
-    vary: Annotated[str | Sequence[str] | None, Typed(metavar="OPTION=VALUE")] = None
+    vary: Annotated[str | Sequence[str] | None, Typed(metavar="OPTION=VALUE", varies=VARIED)] = None
     """Value of an option, such as ``on=torus:8x8`` or ``place=random``; given several times, for
     one option or for several, the program is played in all combinations: a row for each."""
     plot: File | None = None

@@ -63,7 +63,12 @@ class OneMessage:
 
     source: Annotated[
         str | None,
-        Typed("Processor that sends, by its number or address.", words=(), metavar="SRC"),
+        Typed(
+            "Processor that sends, by its number or address.",
+            words=(),
+            metavar="SRC",
+            function="path",
+        ),
     ] = None
     target: Annotated[
         str | None,
@@ -72,6 +77,7 @@ class OneMessage:
             "runs: ``mpinet path TOPO SRC DST``.",
             words=(),
             metavar="DST",
+            function="path",
         ),
     ] = None
 

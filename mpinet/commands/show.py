@@ -75,7 +75,8 @@ class OneNode:
         str | None,
         Typed(
             "Node, by its number or address, whose ports alone are told: "
-            "``mpinet neighbors TOPO NODE``."
+            "``mpinet neighbors TOPO NODE``.",
+            function="neighbors",
         ),
     ] = None
 

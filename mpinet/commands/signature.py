@@ -214,7 +214,9 @@ def given(function: Callable[..., Any], values: Mapping[str, Any]) -> Options:
     name = function.__name__
     for key in flat:
         if key not in known:
-            meant = hint(key, known, 1, 0.7) or f"{_elsewhere(key)}it has {', '.join(known)}."
+            other = next((one.typed.function for one in said.alone if one.name == key), "")
+            meant = f"call mpinet.{other}." if other else hint(key, known, 1, 0.7)
+            meant = meant or f"{_elsewhere(key)}it has {', '.join(known)}."
             raise UsageError(f"{name} has no option {quoted(key)}: {meant}")
     for key, option in known.items():
         found[key] = _checked(name, option, flat.get(key, option.default))

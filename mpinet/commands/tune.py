@@ -54,10 +54,14 @@ class TuneOptions(TimeOptions):
     collective: Collective
     """Collective."""
     _: KW_ONLY
-    bytes: Annotated[str | int, Typed(metavar="BYTES[,BYTES..|..BYTES]")] = "1..1MB"
+    bytes: Annotated[str | int, Typed(metavar="BYTES[,BYTES..|..BYTES]", several="1kB,1MB")] = (
+        "1..1MB"
+    )
     """Sizes of a processor's longest vector, such as ``1kB,1MB``, or ``1..1GB``: every power of ten
     between, and both ends."""
-    algorithms: Annotated[str | Several[str] | None, Typed(read=str, metavar="NAME,..")] = None
+    algorithms: Annotated[
+        str | Several[str] | None, Typed(read=str, metavar="NAME,..", several="NAME,NAME")
+    ] = None
     """Algorithms, joined by commas; default: all that there are for so many processors."""
     processors: Annotated[int | None, Typed(metavar="P")] = None
     """Processors that take part; default: all of the network."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mpinet.base.files import require_writable
 from mpinet.commands.broadcast import BroadcastOptions
-from mpinet.commands.job import Job, Watch, without_simple_reason
+from mpinet.commands.job import Job, Watch, skipped_field, without_simple_reason
 from mpinet.errors import UsageError
 from mpinet.jobs.fabric import intact, parts_of
 from mpinet.jobs.machinejob import MachineJob
@@ -93,6 +93,7 @@ class Broadcast(MachineJob):
             "phases": phase_rows(found.phases),
             "lower_bound": found.lower_bound,
             "lower_by": found.lower_bound.by,
+            **skipped_field(found.skipped),
         }
         if trace is not None:
             lines = schedule_lines(transport, trace, found.steps)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from mpinet.commands.job import Watch, without_simple_reason
+from mpinet.commands.job import Watch, skipped_field, without_simple_reason
 from mpinet.commands.options import CollectiveOptions, ReductionOptions
 from mpinet.jobs.fabric import intact
 from mpinet.jobs.machinejob import MachineJob
@@ -87,6 +87,7 @@ class Collective(MachineJob):
                 "phases": phase_rows(found.phases),
             }
             | more
+            | skipped_field(found.skipped)
         )
 
     def show(self, result: Row) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from mpinet.commands.job import Watch
+from mpinet.commands.job import Watch, skipped_field
 from mpinet.commands.optimum import OptimumOptions
 from mpinet.errors import UsageError
 from mpinet.jobs.proofs import ProvingJob, Upper
@@ -71,6 +71,7 @@ class ItemsOptimum(ProvingJob):
         name = None if own is None else own.algorithm
         upper = Upper(best.steps, best.messages, best.algorithm, best.correct, had, name)
         told = self.both_sides(found, self._root, upper)
+        told |= skipped_field([*dict.fromkeys(name for run in runs for name in run.skipped)])
         return told | {"by_orbit": True} if getattr(best, "by_orbit", False) else told
 
     @property
@@ -158,6 +159,8 @@ def shown(result: Row, why_open: str) -> str:
         lines["own"] = f"{result['own']} by {result['own_algorithm']}"
     if "intact_steps" in result:
         lines["intact"] = f"{result['intact_bound']} .. {result['intact_steps']} without faults"
+    if "skipped" in result:
+        lines["skipped"] = result["skipped"]
     lines["bounds"] = "   ".join(f"{name} {steps}" for name, steps in result["bounds"].items())
     place = "" if result["root"] is None else f" from {result['root']}"
     many = f" of {result['items']} items" if result.get("items", 1) > 1 else ""

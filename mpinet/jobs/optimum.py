@@ -136,7 +136,8 @@ class Optimum(ProvingJob):
         if found["rows"] is not None:
             timetable = _timetable(timetable, found["rows"])
         steps, messages, correct = self._run_schedule(transport, found["upper_by"], timetable)
-        self._save(transport, search, timetable)
+        if transport.rank == 0:
+            self._save(search, timetable)
         upper_of = Upper(steps, messages, found["upper_by"], correct, own, own_algorithm)
         return self.both_sides(found, self._root, upper_of)
 
@@ -190,13 +191,28 @@ class Optimum(ProvingJob):
         informed = message.informed() == self._network.hosts
         return timetable.last, spent.messages, informed
 
-    def _save(self, transport: Local, search: Search, timetable: Timetable) -> None:
+    def _save(self, search: Search, timetable: Timetable) -> None:
         """Write the certificate, its proof beside it, and the schedule."""
-        if transport.rank:
-            return
-        self.save_schedule(timetable, search)
+        if self.options.schedule is not None:
+            self.save_schedule(self._best(search.upper_by, timetable), search)
         missing = f"There is no certificate: {self.topology} has one processor."
         self.save_certificate(self.options.save, search, missing)
+
+    def _best(self, name: str, timetable: Timetable) -> Timetable:
+        """Return the collective's best schedule: that of an algorithm, or a search's timetable.
+
+        A search's timetable is a broadcast's. A reduction is its reverse.
+        """
+        from mpinet.programs.schedules.taken import taken
+
+        collective = self.options.collective
+        if name not in ("passes", "sat"):
+            model = PortModel.named(self.options.ports)
+            _, table = taken(self._network, collective, self._root, name, model)
+            return replace(table, ports=self.options.ports)
+        if collective == "broadcast":
+            return timetable
+        return timetable.backwards(collective, timetable.last)
 
     def show(self, result: Row) -> str:
         """Format both bounds, and what shows them."""

@@ -147,7 +147,7 @@ class Pareto(Job):
 
     def run(self, transport: Local, watch: Watch) -> list[Row]:
         """Search, run and play."""
-        found = self._searched(transport)
+        found = self._searched(transport, watch)
         rows = []
         for number, (row, schedule) in enumerate(found):
             watch(number, len(found))
@@ -164,15 +164,16 @@ class Pareto(Job):
             self.plotted(rows, Path(self._options.plot))
         return rows
 
-    def _searched(self, transport: Local) -> list[tuple[Row, Timetable]]:
+    def _searched(self, transport: Local, watch: Watch) -> list[tuple[Row, Timetable]]:
         """Search on rank 0; every rank gets the rows, each with its schedule (collective)."""
         from mpinet.measure.optimum.pareto import Asked, frontier
         from mpinet.measure.optimum.pareto import limits as limits_of
 
-        options, found = self._options, []
+        options, found = self._options, list[tuple[Any, ...]]()
         asked = Asked(
             self._network, options.collective, self._root, options.chunks, options.steps,
             options.slack, options.limit,
+            lambda schedule: watch(len(found), None, None, schedule),
         )  # fmt: skip
         self._fewest, self._ever, self._ever_by = limits_of(asked)
         for point in frontier(asked) if transport.rank == 0 else ():
@@ -313,6 +314,12 @@ class Pareto(Job):
     def lasting(self, result: list[Row]) -> Any:
         """Return the rows that more time does not change."""
         return [row for row in result if row["proved"] or not self._limited]
+
+    def remarks(self, result: list[Row]) -> list[str]:
+        """Return the remark that the search has found nothing, if that is so."""
+        if any(row["algorithm"] == SEARCH for row in result):
+            return []
+        return [f"No schedule was found in {self._options.limit:g} s each: give a larger --limit."]
 
     def show(self, result: list[Row]) -> str:
         """Format a line per schedule, and why it is no better."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mpinet.commands.job import Watch
+from mpinet.commands.job import Watch, skipped_field
 from mpinet.commands.optimum import OptimumOptions
 from mpinet.errors import UsageError
 from mpinet.jobs.itemsoptimum import no_cut, shown
@@ -95,7 +95,8 @@ class PipelineOptimum(ProvingJob):
         found = perform(machine, planned.table, options.seed)
         name, correct = planned.algorithm, bool(found.correct)
         upper = Upper(found.steps, found.messages, name, correct, found.steps, name)
-        return self.both_sides(known, self._root, upper, items=options.items)
+        told = self.both_sides(known, self._root, upper, items=options.items)
+        return told | skipped_field(planned.skipped)
 
     def _save(self, search: Pipelined, planned: Plan) -> None:
         """Write the certificate, its proof beside it, and the schedule."""

@@ -125,7 +125,7 @@ class ProvingJob(Job):
 
     def lasting(self, result: Row) -> Row:
         """Return all fields but seconds and those that more time could change."""
-        gone = {"seconds"}
+        gone = {"seconds", "skipped"}
         if self._limited and not result["exact"]:
             gone |= {*self.open_fields}
         return {name: value for name, value in result.items() if name not in gone}

@@ -14,6 +14,7 @@ from mpinet.base.units import SECONDS, fitting
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.optionrecords import values_of
 from mpinet.commands.options import RecordingOptions
+from mpinet.commands.replay import VARIED
 from mpinet.commands.signature import given, options_of
 from mpinet.errors import MpinetError, UsageError
 from mpinet.experiments.plan import points_of
@@ -26,12 +27,6 @@ from mpinet.report.drawing.figure import library
 from mpinet.report.files import require_file
 from mpinet.report.rows import Row
 from mpinet.report.tables import table
-
-VARIED = (
-    *("on", "flat", "routing", "mode", "machine", "overhead", "overhead_byte", "gap", "gap_byte"),
-    *("eager", "latency", "time_byte", "duplex", "place", "seed"),
-)
-"""Options that may be varied: all that times depend on, but for the unit."""
 
 Given = TypeVar("Given", bound=RecordingOptions)
 

@@ -440,8 +440,8 @@ class Topology:
     def find(self, text: str) -> int:
         """The node that a person means: by its number, or by its address.
 
-        Digits are a number. Where they are the address of another node (``0010`` of a hypercube),
-        nobody knows which is meant, and both are shown.
+        Digits are a number. Digits that begin with 0 and are another node's address (``0010`` of a
+        hypercube) are ambiguous: the error shows both nodes. The digit ``0`` alone is node 0.
 
         Raises
         ------
@@ -455,7 +455,7 @@ class Topology:
         except ValueError as error:
             raise NodeError(f"{error}; {self.name} has nodes 0..{self.size - 1}.") from None
         fits = 0 <= number < self.size
-        if fits and not text.startswith("0"):
+        if fits and (text == "0" or not text.startswith("0")):
             return number
         try:
             addressed = self.node(text)

@@ -61,6 +61,8 @@ class BroadcastResult:
     """Steps that no broadcast from this root can beat under the machine's port model."""
     preparation: Preparation = field(default=NONE, kw_only=True)
     """Cost of preparing a tree on a separate machine."""
+    skipped: tuple[str, ...] = field(default=(), kw_only=True)
+    """Candidates of ``best`` that were not compared: the network is too large for them."""
 
 
 def broadcast(
@@ -78,7 +80,7 @@ def broadcast(
         The processor that has the message.
     algorithm : str, optional
         A schedule of the family, ``"passes"``, ``"tree"`` (links) or ``"flooding"`` (busses), or
-        ``"best"``, the shortest of those that fit the machine's port model, on trial. Default: the
+        ``"best"``, the shortest of all that fit the machine's port model, on trial. Default: the
         family's first that fits, else passes; on a network too large for these the tree, or
         flooding where all ports of busses may be used.
 
@@ -96,8 +98,10 @@ def broadcast(
     ('binomial', 4, 15, 4)
     """
     name, schedule = require_algorithm(machine.topology, root, algorithm, machine.model)
+    skipped: tuple[str, ...] = ()
     if name == BEST:
         name, schedule = shortest(machine, root)
+        skipped = () if sees_whole(machine.topology) else (PASSES,)
 
     def inform() -> tuple[int, int, int, int, int]:
         with machine.spending() as spent:
@@ -111,8 +115,9 @@ def broadcast(
         bound = broadcast_bound(machine, root, steps if whole else None)
     phases = _begun(schedule.phases if schedule is not None else (), steps) or ((name, steps),)
     return BroadcastResult(
-        name, steps, messages, informed, phases, bound, preparation=Preparation(*before)
-    )
+        name, steps, messages, informed, phases, bound,
+        preparation=Preparation(*before), skipped=skipped,
+    )  # fmt: skip
 
 
 def _begun(phases: tuple[tuple[str, int], ...], steps: int) -> tuple[tuple[str, int], ...]:
@@ -227,7 +232,12 @@ def shortest(machine: Machine, root: int) -> tuple[str, Schedule | None]:
     topology, model = machine.topology, machine.model
     own = {name: make() for name, make in topology.schedules(root).items()}
     taken = []
-    for name in [*_fitting(own, model), _default(topology, model)]:
+    names = [*_fitting(own, model), _default(topology, model)]
+    if topology.links:
+        names.append(TREE)
+    elif model.send is None and model.receive is None:
+        names.append(FLOODING)
+    for name in dict.fromkeys(names):
         beside = Machine(topology, model, machine.transport, machine.mapping)
         message, _ = inform_all(beside, root, name, own.get(name))
         if message.informed() == topology.hosts:

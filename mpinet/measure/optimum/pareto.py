@@ -7,7 +7,7 @@ what spreads backwards, and an allreduce is a reduce-scatter and then an allgath
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -19,7 +19,6 @@ from mpinet.certify.prices import pairs_of
 from mpinet.measure.optimum.rounds import RoundsBound
 from mpinet.measure.optimum.roundsearch import Wanted, schedule_of
 from mpinet.networks.topology import Topology
-from mpinet.programs.kinds import SUMS
 from mpinet.programs.pipelines.arcs import Arcs
 from mpinet.programs.pipelines.bounds import messages_of_item, most_messages
 from mpinet.programs.pipelines.rates import MOST_LOOKS, gossip_rate, looks_of_gossip
@@ -49,7 +48,10 @@ class Asked:
     slack: int | None
     """Most rounds beyond one a step; None: any number."""
     limit: float
-    """Seconds of the solvers for each number of steps."""
+    """Seconds of the search for each schedule, and of the bound for each number of steps."""
+    note: Callable[[str], None] = lambda schedule: None
+    """Function that is called before each schedule is searched, with its steps, rounds and
+    chunks in words."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,6 +146,7 @@ def _best(
 
     Fewer than those of fewer steps they have to be, if there is one.
     """
+    asked.note(f"bound of {steps} steps")
     priced = bound.per_chunk(steps, asked.limit)
     least, by = max((priced, "prices"), ever, key=lambda each: each[0])
     sizes = []
@@ -154,6 +157,7 @@ def _best(
             sizes.append((Fraction(rounds, chunks), chunks, rounds))
     open_below, limited = False, False
     for _, chunks, rounds in sorted(sizes):
+        asked.note(f"{chunks} chunks in {steps} steps of {rounds} rounds")
         wanted = Wanted.of(asked.topology.hosts, asked.collective, asked.root, chunks)
         found = schedule_of(asked.topology, wanted, steps, rounds, asked.limit)
         if found is None:
@@ -181,17 +185,7 @@ def _table(asked: Asked, rows: Table, chunks: int) -> Timetable:
 
 def turned_round(point: Point, collective: str) -> Point:
     """Return a schedule backwards: what came is sent, and sums are combined."""
-    table = point.table
-    step = point.rounds + 1 - table.step
-    add = np.ones(len(table), bool) if collective in SUMS else None
-    backwards = replace(
-        table,
-        collective=collective,
-        step=step,
-        sender=table.receiver,
-        receiver=table.sender,
-        add=add,
-    ).ordered()
+    backwards = point.table.backwards(collective, point.rounds)
     claimed = {"collective": collective}
     certificate = dict(point.certificate)
     if certificate:

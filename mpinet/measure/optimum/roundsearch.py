@@ -78,7 +78,7 @@ def schedule_of(
     steps, rounds : int
         Steps, and rounds of them all.
     limit : float
-        Seconds for the solver.
+        Seconds for formulas and solver together.
 
     Returns
     -------
@@ -95,11 +95,9 @@ def schedule_of(
                 return _numbered(topology, wanted, rows, way), way
     ends = time.monotonic() + limit
     for way in ways:
+        formula = RoundsFormula(topology, wanted, way, ends)
         left = ends - time.monotonic()
-        if left <= 0:
-            return None
-        formula = RoundsFormula(topology, wanted, way)
-        if len(formula.clauses) > MOST_CLAUSES:
+        if not formula.is_whole or left <= 0:
             return None
         answer = solved(formula, left)
         if answer.true is not None:
@@ -141,9 +139,14 @@ class RoundsFormula(ClauseBook):
         As of `schedule_of`.
     dealt : tuple of int
         The rounds of each step.
+    ends : float
+        Time of the monotonic clock at which an unfinished formula is given up.
     """
 
-    def __init__(self, topology: Topology, wanted: Wanted, dealt: tuple[int, ...]):
+    is_whole = False
+    """True if the formula has all its clauses: it is not too large, and was built in time."""
+
+    def __init__(self, topology: Topology, wanted: Wanted, dealt: tuple[int, ...], ends: float):
         super().__init__()
         lists = Adjacency.of(topology)
         parallel = parallel_links(topology)
@@ -155,10 +158,19 @@ class RoundsFormula(ClauseBook):
         for chunk, (source, targets) in enumerate(
             zip(wanted.sources.tolist(), wanted.targets, strict=True)
         ):
+            if self._takes_too_long(ends):
+                return
             left = self._steps - np.min([hops[target] for target in targets], axis=0)
             self._carry(chunk, source, targets, hops[source].tolist(), left.tolist(), loads)
         for (arc, step), variables in sorted(loads.items()):
+            if self._takes_too_long(ends):
+                return
             self._at_most(variables, parallel.get(self._arcs[arc], 1) * dealt[step - 1])
+        self.is_whole = len(self.clauses) <= MOST_CLAUSES
+
+    def _takes_too_long(self, ends: float) -> bool:
+        """Return True if the formula is too large already, or its time is over."""
+        return len(self.clauses) > MOST_CLAUSES or time.monotonic() > ends
 
     def _carry(
         self,

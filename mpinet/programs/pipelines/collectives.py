@@ -7,6 +7,7 @@ are combined all over the network. A reduce-scatter is a gossip backwards.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -306,6 +307,37 @@ def _turned_round(machine: Machine, way: Spread) -> Spread:
 
 
 def _there_and_back(
+    machine: Machine,
+    arcs: Arcs,
+    items: int,
+    bound: int,
+    algorithm: str | None,
+    switches: str,
+) -> tuple[Spread, int]:
+    """Return the best way of `_both_halves`: one item by default never takes more steps than two.
+
+    A search for two items combines them at two processors, and may be shorter by that.
+    """
+    best = _both_halves(machine, arcs, items, bound, algorithm, switches)
+    if items != 1 or algorithm or best[0].steps <= bound:
+        return best
+    with suppress(TooLarge):
+        two = _both_halves(machine, arcs, 2, bound, algorithm, switches)
+        if two[0].steps < best[0].steps:
+            best = min((_of_item(*two, item) for item in (0, 1)), key=lambda way: way[0].steps)
+    return best
+
+
+def _of_item(way: Spread, back: int, item: int) -> tuple[Spread, int]:
+    """Return the rows of one item without the steps that others alone used, and the first half."""
+    kept = np.flatnonzero(way.rows[:, 3] == item)
+    rows = way.rows[kept]
+    rows[:, 0] = np.unique(rows[:, 0], return_inverse=True)[1] + 1
+    rows[:, 3] = 0
+    return replace(way, rows=rows, channels=way.channels[kept]), int((kept < back).sum())
+
+
+def _both_halves(
     machine: Machine,
     arcs: Arcs,
     items: int,

@@ -20,6 +20,7 @@ from mpinet.compiled import kernel
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
 from mpinet.networks.topology import Topology
+from mpinet.programs.kinds import KINDS
 
 ANY_STEP = -1
 """In place of a step, where rows that stand together are one transmission."""
@@ -103,6 +104,19 @@ class Timetable:
             column = getattr(self, name)
             kept[name] = None if column is None else column[index]
         return replace(self, **kept)
+
+    def backwards(self, collective: str, steps: int) -> Timetable:
+        """Return the rows in reverse, on links: each receiver sends back in the mirrored step."""
+        add = np.ones(len(self), bool) if KINDS[collective].adds else None
+        return replace(
+            self,
+            collective=collective,
+            step=steps + 1 - self.step,
+            sender=self.receiver,
+            receiver=self.sender,
+            port=None,
+            add=add,
+        ).ordered()
 
 
 EXTRA = ("bus", "port", "since")

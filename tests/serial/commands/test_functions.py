@@ -49,7 +49,8 @@ class OddOptions(HostOptions):
     """One that is read."""
     flag: bool = False
     maybe: bool | None = None
-    several: Annotated[Sequence[str], Typed(metavar="WORD")] = ()
+    several: Annotated[Sequence[str], Typed(metavar="WORD", varies=("number",))] = ()
+    many: Annotated[str, Typed(several="1,2")] = ""
 
 
 ODD = function_with(OddOptions, Result, Saved)
@@ -62,7 +63,7 @@ def test_a_parser_has_the_types_defaults_choices_and_help_of_its_function():
     found = vars(parser.parse_args([*typed.split(), "--memory-limit", "1KiB"]))
     assert found == {
         "place": 3, "rest": [], "choice": "a", "number": 2.5, "flag": True, "maybe": False,
-        "several": ["x", "y"], "seed": 4, "memory_limit": 1024, "mapping": "blocks",
+        "several": ["x", "y"], "many": "", "seed": 4, "memory_limit": 1024, "mapping": "blocks",
         "force": False, "checkpoint": None,
         "given": {"choice", "number", "flag", "maybe", "seed", "memory_limit"},
     }  # fmt: skip
@@ -81,7 +82,15 @@ def test_a_parser_has_the_types_defaults_choices_and_help_of_its_function():
         ("1 --memory-limit some", "some"),
         ("1 --seed -1", "whole number 0..2^63-1"),
         ("", "required: PLACE"),
-        ("1 --seed 2 --seed 2", "--seed is given twice"),
+        ("1 --seed 2 --seed 2", "--seed is given twice\n"),
+        (
+            "1 --many a --many b",
+            "--many is given twice: several values are one word, as in --many 1,2",
+        ),
+        (
+            "1 --number 1 --number 2",
+            "--number is given twice: --several number=A --several number=B",
+        ),
         ("1 --choice a --choice=b", "--choice is given twice"),
         ("1 --flag --flag", "--flag is given twice"),
         ("1 --maybe --no-maybe", "--no-maybe is given twice"),
@@ -93,6 +102,11 @@ def test_a_word_that_an_option_cannot_have_gets_a_sentence(typed, said, capsys):
     with pytest.raises(SystemExit):
         parser.parse_args(typed.split())
     assert said in capsys.readouterr().err
+
+
+def test_options_of_the_launcher_may_be_given_several_times():
+    typed = "--mca btl self --mca btl self -n 2 -n 3 broadcast ring:4 --root 1".split()
+    assert parser_of("launch").parse_args(typed).words == typed
 
 
 def test_the_help_of_a_function_has_what_it_shares_with_others_in_the_order_of_its_signature():
@@ -188,6 +202,8 @@ def test_what_python_gives_is_typed_as_the_command_line_takes_it(typed, options)
         ("route", {"topology": "ring:6", "seed": True}, "seed is a whole number, not True"),
         ("gossip", {"topology": "mesh:3x3", "algorithm": "cycle"}, "no gossip 'cycle'"),
         ("flood", {"topology": "ring:6", "ports": "one"}, "--ports one does not apply"),
+        ("ascend", {"topology": "ring:6", "down": True}, "option 'down': call mpinet.descend."),
+        ("show", {"topology": "ring:6", "node": 1}, "option 'node': call mpinet.neighbors."),
         ("broadcast", {"topology": "ring:6", "root": 9}, "Node 9 is not in ring:6"),
     ],
 )

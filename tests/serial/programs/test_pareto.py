@@ -5,6 +5,7 @@ import json
 from collections import Counter
 from fractions import Fraction
 from itertools import accumulate
+from math import inf
 
 import pytest
 from serial.programs.bruteforce import SMALL, directed, fewest
@@ -13,7 +14,11 @@ from serial.programs.test_capacities import dgx1
 import mpinet
 from mpinet.certify.certificate import certify
 from mpinet.cli.session import Session
+from mpinet.commands.signature import given
 from mpinet.errors import CertificateError, OutOfReach
+from mpinet.jobs import pareto
+from mpinet.machine.transport import Local
+from mpinet.measure.optimum.roundsearch import RoundsFormula, Wanted, schedule_of
 from mpinet.networks.graph import from_networkx
 
 Z52 = "ring:8"
@@ -76,6 +81,30 @@ def test_the_published_tables_of_sccl_come_out(tmp_path, network, collective, op
         require_synchronous(rows, row, graph, held, everything)
         verified = certify(file.with_suffix(".cert"))
         assert (verified.claim.more_than, verified.claim.steps) == (row.rounds - 1, row.steps)
+
+
+def test_the_search_shows_what_it_is_at():
+    shown = []
+    options = given(mpinet.pareto, {"collective": "exchange", "topology": "ring:4", "chunks": 2})
+    rows = pareto.prepare(options).run(Local(), lambda *state: shown.append(state))
+    found = next(row for row in rows if row["algorithm"] == "search")
+    tried = [state[3] for state in shown if len(state) > 3]
+    assert tried[0] == f"bound of {found['steps']} steps"
+    assert (
+        f"{found['chunks']} chunks in {found['steps']} steps of {found['rounds']} rounds" in tried
+    )
+
+
+def test_the_limit_holds_for_formulas_too(capsys):
+    # All processors are neighbours: six messages over six channels take a step.
+    network, wanted = mpinet.open("complete:3"), Wanted.of(3, "exchange", None, 1)
+    assert not RoundsFormula(network, wanted, (1,), 0).is_whole
+    assert RoundsFormula(network, wanted, (1,), inf).is_whole
+    assert schedule_of(network, wanted, 1, 1, 0) is None
+    rows, dealt = schedule_of(network, wanted, 1, 1, 60)
+    assert dealt == (1,) and len(rows) == 6
+    assert Session("pareto exchange ring:5 --limit 0".split()).run() == 0
+    assert "No schedule was found in 0 s each" in capsys.readouterr().err
 
 
 @pytest.mark.costly
