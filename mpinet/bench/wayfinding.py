@@ -199,7 +199,7 @@ NETWORKS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "graph": ("graph:4096", "graph:64", ("shortest",)),
 }
 """Networks by family: one of some 4k to 40k processors (`TRAFFIC` names the exceptions), a small
-one, and all its routings. The limit of shortest-path tables is nodes squared times ports: see `require_walk`.
+one, and all its routings. `table_routing` limits the nodes and ports of networks with tables.
 """
 
 TRAFFIC = {"petersen": PAIRS, "hhc": PAIRS, "dgx1": PAIRS, "mi250": PAIRS}

@@ -37,7 +37,9 @@ def fallen(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     number_judged = sum(row["fell"] is not None for row in rows)
     parts = []
     if fell:
-        cells = [[row["name"], str(row["ranks"]), ratio(row), ratio(row["earlier"])] for row in fell]
+        cells = [
+            [row["name"], str(row["ranks"]), ratio(row), ratio(row["earlier"])] for row in fell
+        ]
         parts.append("fell by more than their spread:\n" + table(cells, FALLEN_HEADING))
     return [*parts, f"{len(fell)} of {number_judged} compared rows fell by more than their spread"]
 
