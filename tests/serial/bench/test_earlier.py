@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 
 from mpinet.bench import catalogue
-from mpinet.bench.benchmark import MPINET, Baseline, Benchmark, Setting, loss
+from mpinet.bench.benchmark import CLOCKS, MPINET, Baseline, Benchmark, Setting, loss
 from mpinet.bench.catalogue import BENCHMARKS, run_on
+from mpinet.bench.earlier import read_ratios
 from mpinet.cli.session import Session
 from mpinet.errors import MpinetError, TooLarge
 
+RATIOS = Path(__file__).resolve().parents[3] / "docs/reference/ratios.json"
 ROUNDS = ["--repeat", "3"]
 
 
@@ -170,3 +172,14 @@ def test_every_unit_has_a_direction_that_its_goals_share():
         worse = loss(one.unit, 1.0, 2.0) > 0
         for goal in (each.goal for each in one.baselines if each.goal is not None):
             assert worse is (goal.relation != ">="), one.name
+
+
+def test_the_kept_ratios_are_those_of_rows_that_exist():
+    setting = Setting(clock=CLOCKS["cpu"])
+    rows = json.loads(RATIOS.read_text())["result"]
+    ratios = read_ratios(RATIOS, BENCHMARKS.values(), setting)
+    assert {(row["name"], row["ranks"]) for row in rows} == set(ratios) and len(ratios) >= 100
+    for row in rows:
+        assert row["ratio"] == row["figure"] / row["baseline"]
+        low, high = row["spread"]["ratio"]
+        assert low <= high and row["rounds"] >= 2
