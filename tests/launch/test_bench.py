@@ -60,7 +60,6 @@ def test_every_row_that_must_be_named_has_a_figure_at_the_small_size(share):
     require_figures(rows_of(*(one.name for one in chosen), "--ranks", "1"), chosen, 1)
 
 
-@pytest.mark.costly
 @pytest.mark.parametrize("share", range(SHARES))
 def test_every_row_of_several_ranks_has_a_figure_at_the_small_size(share):
     names = SEVERAL[share::SHARES]
