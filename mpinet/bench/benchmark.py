@@ -159,6 +159,20 @@ class Benchmark:
         return ranks == 1 if self.ranks == ONE else ranks > 1
 
 
+LESS_IS_BETTER = ("s", "us", "steps", "GiB", "B/message", "B/processor")
+"""Units of figures of which less is better."""
+
+NEAR_ONE = ("flits/processor/step",)
+"""Units of figures that should be the baseline's."""
+
+
+def loss(unit: str, earlier: float, now: float) -> float:
+    """Return how much worse a ratio of figures is than an earlier one; negative if better."""
+    if unit in NEAR_ONE:
+        return abs(now - 1) - abs(earlier - 1)
+    return now - earlier if unit in LESS_IS_BETTER else earlier - now
+
+
 def speed(units: float, seconds: float) -> float:
     """Millions of units per second."""
     return units / seconds / 1e6

@@ -29,7 +29,7 @@ from mpinet.bench import (
     wayfinding,
 )
 from mpinet.bench.benchmark import Benchmark, Setting
-from mpinet.bench.measurement import BenchRow, measure, without_figures
+from mpinet.bench.measurement import BenchRow, failed, measure, ranks_of, without_figures
 from mpinet.errors import MpinetError, TransportError, UsageError
 from mpinet.launching.launcher import find_launcher, launch
 from mpinet.machine.transport import mpi
@@ -56,6 +56,9 @@ BENCHMARKS: dict[str, Benchmark] = {
     benchmark.name: benchmark for family in FAMILIES for benchmark in family.BENCHMARKS
 }
 """Every benchmark, in the order of the result."""
+
+PATIENCE = 60.0
+"""Seconds that a rank with an error waits for the others."""
 
 Watch = Callable[..., None]
 Tell = Callable[[Any], None]
@@ -93,19 +96,39 @@ def _names(word: str, name: str) -> bool:
 def run_here(
     chosen: Sequence[Benchmark], setting: Setting, watch: Watch, tell: Tell = lambda row: None
 ) -> list[Any]:
-    """Measure on the present ranks (collective); rows that cannot be measured are absent."""
+    """Measure on the present ranks (collective).
+
+    Rows that cannot be measured are absent. A benchmark that fails gives rows with its error.
+    """
     rows: list[Any] = []
     for done, benchmark in enumerate(chosen, start=1):
         reason = _obstacle(benchmark, setting)
         if reason:
             new = [without_figures(benchmark, b, setting, reason) for b in benchmark.baselines]
         else:
-            new = measure(benchmark, setting)
+            new = _measured(benchmark, setting)
         for row in new:
             tell(row)
         rows += new
         watch(done, len(chosen))
     return rows
+
+
+def _measured(benchmark: Benchmark, setting: Setting) -> list[BenchRow]:
+    """Measure a benchmark; return rows with the error if it fails on all ranks (collective)."""
+    rows: list[BenchRow] = []
+    sentence = ""
+    try:
+        rows = measure(benchmark, setting)
+    except MpinetError as error:
+        sentence = str(error)
+        everybody = setting.transport.conclude(1, sentence, PATIENCE)
+        if not everybody:  # other ranks wait within the workload
+            raise
+    else:
+        everybody = setting.transport.conclude(0, "", None)
+    sentences = [text for status, text in everybody if status]
+    return failed(benchmark, setting, sentences[0]) if sentences else rows
 
 
 def _obstacle(benchmark: Benchmark, setting: Setting) -> str:
@@ -117,7 +140,7 @@ def _obstacle(benchmark: Benchmark, setting: Setting) -> str:
             mpi()
         except TransportError as error:
             return str(error)
-    ranks = setting.ranks if benchmark.starts else setting.transport.size
+    ranks = ranks_of(benchmark, setting)
     if not benchmark.runs_on(ranks):
         return "it runs on one rank" if ranks > 1 else "it runs on several ranks: --ranks 1,2"
     return ""
@@ -136,8 +159,6 @@ def run_on(
     ------
     UsageError
         There is no launcher, or this process was started by one.
-    MpinetError
-        A job failed.
     """
     if launched_ranks() > 1:
         raise UsageError("--ranks starts the launcher itself: run it without one.")
@@ -149,22 +170,24 @@ def run_on(
         own = [benchmark for benchmark in fitting if ranks == 1 or benchmark.starts]
         rows += run_here(own, replace(setting, ranks=ranks), watch, tell)
         for benchmark in (benchmark for benchmark in fitting if benchmark not in own):
-            new = job_rows(ranks, benchmark, setting)
+            new = job_rows(ranks, benchmark, replace(setting, ranks=ranks))
             for row in new:
                 tell(row)
             rows += new
     return rows
 
 
-def job_rows(ranks: int, benchmark: Benchmark, setting: Setting) -> list[dict[str, Any]]:
-    """Return the rows of a benchmark's job on several ranks."""
+def job_rows(ranks: int, benchmark: Benchmark, setting: Setting) -> list[Any]:
+    """Return the rows of a benchmark's job on several ranks; rows with its error if it fails."""
     words = own_python("-m", "mpinet", "bench", benchmark.name, "--json")
     words += ["--no-progress", "--size", setting.size, "--repeat", str(setting.repeat)]
-    text = launch(ranks, [*words, "--seed", str(setting.seed)])
+    words += ["--seed", str(setting.seed)]
     try:
-        rows: list[dict[str, Any]] = json.loads(text)["result"]
+        rows: list[Any] = json.loads(launch(ranks, words, printed_with=(1,)))["result"]
+    except MpinetError as error:
+        return failed(benchmark, setting, str(error))
     except (ValueError, KeyError):
-        raise MpinetError(f"A job on {ranks} ranks did not give its result.") from None
+        return failed(benchmark, setting, f"A job on {ranks} ranks did not give its result.")
     return rows
 
 

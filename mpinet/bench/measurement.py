@@ -62,6 +62,8 @@ class BenchRow:
     """Command that repeats the measurement."""
     absent: str | None = None
     """Reason why a figure or a baseline is missing; None if both are there."""
+    error: str | None = None
+    """Sentence of the error that ended the measurement; None if there was none."""
 
 
 def measure(benchmark: Benchmark, setting: Setting) -> list[BenchRow]:
@@ -131,7 +133,7 @@ def without_figures(
     benchmark: Benchmark, baseline: Baseline, setting: Setting, reason: str
 ) -> BenchRow:
     """Make the row of a comparison that is impossible here."""
-    ranks = setting.ranks if benchmark.starts else setting.transport.size
+    ranks = ranks_of(benchmark, setting)
     return BenchRow(
         name=benchmark.row_name(baseline),
         workload=benchmark.described(setting.size),
@@ -146,7 +148,7 @@ def without_figures(
         spread=None,
         rounds=0,
         ranks=ranks,
-        command=_command(benchmark, baseline, setting, ranks),
+        command=row_command(benchmark, baseline, setting, ranks),
         absent=reason or None,
     )
 
@@ -161,7 +163,20 @@ def _range(values: list[float]) -> tuple[float, float]:
     return min(values), max(values)
 
 
-def _command(benchmark: Benchmark, baseline: Baseline, setting: Setting, ranks: int) -> str:
+def failed(benchmark: Benchmark, setting: Setting, sentence: str) -> list[BenchRow]:
+    """Make the rows of a benchmark that ended with an error."""
+    return [
+        replace(without_figures(benchmark, baseline, setting, ""), error=sentence)
+        for baseline in benchmark.baselines
+    ]
+
+
+def ranks_of(benchmark: Benchmark, setting: Setting) -> int:
+    """Return how many ranks the benchmark is measured on."""
+    return setting.ranks if benchmark.starts else max(setting.ranks, setting.transport.size)
+
+
+def row_command(benchmark: Benchmark, baseline: Baseline, setting: Setting, ranks: int) -> str:
     """Return the command that repeats the measurement."""
     words = ["mpinet bench", benchmark.name]
     if ranks > 1:

@@ -152,7 +152,7 @@ NETWORKS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "hammingmesh": ("hammingmesh:2,2,32,32", "hammingmesh:2,2,2,2", ("shortest",)),
     "rail": ("rail:256,16", "rail:4,4,2", ("shortest",)),
     "dgx1": ("dgx1", "dgx1", ("shortest",)),
-    "dgxa100": ("dgxa100:256", "dgxa100:2", ("shortest",)),
+    "dgxa100": ("dgxa100:240", "dgxa100:2", ("shortest",)),
     "dgxh100": ("dgxh100:256", "dgxh100:2", ("shortest",)),
     "mi250": ("mi250:64", "mi250:2", ("shortest",)),
     "bsn": ("bsn:2,2,14", "bsn:2,2,8", ("twsr", "gbsn")),
@@ -199,7 +199,7 @@ NETWORKS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "graph": ("graph:4096", "graph:64", ("shortest",)),
 }
 """Networks by family: one of some 4k to 40k processors (`TRAFFIC` names the exceptions), a small
-one, and all its routings. Shortest-path tables for all pairs end at some 5700 processors.
+one, and all its routings. `table_routing` limits the nodes and ports of networks with tables.
 """
 
 TRAFFIC = {"petersen": PAIRS, "hhc": PAIRS, "dgx1": PAIRS, "mi250": PAIRS}

@@ -19,6 +19,16 @@ T = TypeVar("T")
 Measured = Annotated[T, When("without ``--list``")]
 
 
+Compared = Annotated[T, When("with ``--against``")]
+
+
+class Earlier(Fields):
+    """Ratio of an earlier run, with its least and largest values over the rounds."""
+
+    ratio: float
+    spread: list[float]
+
+
 class Spread(Fields):
     """Least and largest values over the rounds."""
 
@@ -45,6 +55,9 @@ class BenchRow(Fields):
     rounds: Measured[Count]
     command: Measured[str]
     absent: Measured[str | None]
+    error: Measured[str | None]
+    earlier: Compared[Earlier | None]
+    fell: Compared[bool | None]
 
 
 class BenchResult(ListResult[BenchRow]):
@@ -98,6 +111,9 @@ class BenchOptions(Options):
     loggopsim: Annotated[str | None, Typed(metavar="PATH")] = None
     """Binary of LogGOPSim, built from its source, with its txt2bin beside it: the rows that it is a
     baseline of (replay) measure it, too, and compare the times at which hosts are done."""
+    against: Annotated[str | None, Typed(metavar="FILE")] = None
+    """Result of an earlier ``mpinet bench --json``: report the rows whose ratio is worse than the
+    earlier one by more than their spread; then the status is 1."""
     list: bool = False
     """List the benchmarks; measure nothing."""
     seed: Seed = 0

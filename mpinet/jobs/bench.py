@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mpinet.base.numerals import quoted
@@ -14,8 +16,12 @@ from mpinet.errors import UsageError
 from mpinet.report.rows import Row
 
 if TYPE_CHECKING:
-    from mpinet.bench.benchmark import Benchmark
+    from mpinet.bench.benchmark import Benchmark, Setting
+    from mpinet.bench.earlier import Ratios
     from mpinet.machine.transport import Local
+
+NOT_LISTED = ("ranks", "size", "repeat", "clock", "booksim", "loggopsim", "against")
+"""Options that do not apply with ``--list``."""
 
 LASTING = ("name", "unit", "command")
 """Fields of a row that are the same in every run."""
@@ -29,7 +35,7 @@ def prepare(options: BenchOptions) -> Job:
 
     chosen = select(options.names or ["*"] * options.list)
     if options.list:
-        for option in changed(options, "ranks", "size", "repeat", "clock", "booksim", "loggopsim"):
+        for option in changed(options, *NOT_LISTED):
             raise UsageError(f"--{option} does not apply with --list.")
         return Listing(chosen)
     baselines = {baseline.name for each in chosen for baseline in each.baselines}
@@ -43,7 +49,32 @@ def prepare(options: BenchOptions) -> Job:
             raise UsageError(f"{option} has no effect: {name} is a baseline of the rows {rows}.")
         if not os.access(path, os.X_OK) or os.path.isdir(path):
             raise UsageError(f"{option} {quoted(path)} is not a program.")
-    return Bench(options, chosen)
+    setting = _setting(options)
+    ratios = None if options.against is None else _earlier(options, chosen, setting)
+    return Bench(options, chosen, setting, ratios)
+
+
+def _setting(options: BenchOptions) -> Setting:
+    """Return the settings that the options give."""
+    from mpinet.bench.benchmark import CLOCKS, Setting
+
+    return Setting(
+        options.size or "full",
+        options.repeat or 5,
+        options.seed,
+        clock=CLOCKS[options.clock or "wall"],
+        booksim=options.booksim or "",
+        loggopsim=options.loggopsim or "",
+    )
+
+
+def _earlier(options: BenchOptions, chosen: list[Benchmark], setting: Setting) -> Ratios:
+    """Read the earlier run's ratios; refuse a run whose ratios have no spread."""
+    from mpinet.bench.earlier import LEAST_ROUNDS, read_ratios
+
+    if setting.repeat < LEAST_ROUNDS:
+        raise UsageError(f"--against needs the spread of rounds: --repeat {LEAST_ROUNDS} or more.")
+    return read_ratios(Path(options.against or ""), chosen, setting)
 
 
 class Listing(Job):
@@ -81,32 +112,32 @@ class Bench(Job):
 
     unit = "benchmarks"
 
-    def __init__(self, options: BenchOptions, chosen: list[Benchmark]):
+    def __init__(
+        self,
+        options: BenchOptions,
+        chosen: list[Benchmark],
+        setting: Setting,
+        ratios: Ratios | None,
+    ):
         super().__init__()
         self._options = options
         self._chosen = chosen
+        self._setting = setting
+        self._ratios = ratios
 
     def run(self, transport: Local, watch: Watch) -> list[Row]:
         """Run the benchmarks here, or on each number of ranks that was asked for."""
-        from mpinet.bench.benchmark import CLOCKS, Setting
         from mpinet.bench.catalogue import run_here, run_on
+        from mpinet.bench.earlier import compared
 
-        options = self._options
-        setting = Setting(
-            options.size or "full",
-            options.repeat or 5,
-            options.seed,
-            transport,
-            clock=CLOCKS[options.clock or "wall"],
-            booksim=options.booksim or "",
-            loggopsim=options.loggopsim or "",
-        )
-        if options.ranks is None:
+        setting = replace(self._setting, transport=transport)
+        if self._options.ranks is None:
             found = run_here(self._chosen, setting, watch, self._tell)
         else:
-            found = run_on([*options.ranks], self._chosen, setting, watch, self._tell)
+            found = run_on([*self._options.ranks], self._chosen, setting, watch, self._tell)
         rows: list[Row] = plain(found)
-        return rows
+        ratios = self._ratios
+        return rows if ratios is None else [compared(row, ratios) for row in rows]
 
     def _tell(self, row: object) -> None:
         """Print a row as soon as it is measured."""
@@ -115,10 +146,14 @@ class Bench(Job):
         self.say("  ".join(line(plain(row))))
 
     def show(self, result: list[Row]) -> str:
-        """Format one line per row, then absent baselines, then the number of goals reached."""
+        """Format one line per row, absent baselines, goals reached, and rows that fell."""
         from mpinet.report.benchmarks import page
 
         return page(result)
+
+    def status(self, result: list[Row]) -> int:
+        """Return 1 if a row has an error or fell."""
+        return int(any(row["error"] is not None or row.get("fell") is True for row in result))
 
     def lasting(self, result: list[Row]) -> list[Row]:
         """Return the rows without measured values."""

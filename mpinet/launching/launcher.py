@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryFile
 
@@ -84,7 +84,12 @@ def script_words(name: str, before: Sequence[str], words: Sequence[str]) -> list
     return [bash, str(SCRIPT), name, str(len(before)), *before, *words]
 
 
-def launch(ranks: int, words: Sequence[str], settings: Mapping[str, str] | None = None) -> str:
+def launch(
+    ranks: int,
+    words: Sequence[str],
+    settings: Mapping[str, str] | None = None,
+    printed_with: Container[int] = (),
+) -> str:
     """Run a command on several ranks (one: without a launcher).
 
     Parameters
@@ -95,6 +100,8 @@ def launch(ranks: int, words: Sequence[str], settings: Mapping[str, str] | None 
         The command.
     settings : dict, optional
         Environment variables for it.
+    printed_with : container of int, optional
+        Statuses with which the command may end if it has printed something.
 
     Returns
     -------
@@ -108,7 +115,7 @@ def launch(ranks: int, words: Sequence[str], settings: Mapping[str, str] | None 
     MpinetError
         The command failed.
     """
-    return start(_words_on(ranks, words), settings)
+    return start(_words_on(ranks, words), settings, printed_with)
 
 
 def launch_lines(ranks: int, words: Sequence[str]) -> Iterator[str]:
@@ -133,7 +140,11 @@ def _words_on(ranks: int, words: Sequence[str]) -> list[str]:
     return script_words("mpinet launch", [], [*options, *words])
 
 
-def start(words: Sequence[str], settings: Mapping[str, str] | None = None) -> str:
+def start(
+    words: Sequence[str],
+    settings: Mapping[str, str] | None = None,
+    printed_with: Container[int] = (),
+) -> str:
     """Run a command to its end, as `launch` does; return what it wrote to standard output."""
     done = subprocess.run(
         list(words),
@@ -142,7 +153,8 @@ def start(words: Sequence[str], settings: Mapping[str, str] | None = None) -> st
         capture_output=True,
         text=True,
     )
-    if done.returncode != 0:
+    is_result = done.stdout != "" and done.returncode in printed_with
+    if done.returncode != 0 and not is_result:
         raise _failed(words, done.returncode, done.stderr or done.stdout)
     return done.stdout
 

@@ -11,9 +11,12 @@ HEADING = "benchmark ranks mpinet unit against baseline ratio goal reached".spli
 
 
 def page(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Table of the measurements, the absent rows with reasons, and the number of goals reached."""
+    """Table of the measurements and errors; absent rows with reasons; how many rows reach goals.
+
+    Rows that were compared with an earlier run follow.
+    """
     parts = []
-    measured = [row for row in rows if row["figure"] is not None]
+    measured = [row for row in rows if row["figure"] is not None or row["error"] is not None]
     if measured:
         parts.append(table([line(row) for row in measured], HEADING))
     absent = [(row["name"], row["absent"]) for row in rows if row["absent"] is not None]
@@ -23,11 +26,32 @@ def page(rows: Sequence[Mapping[str, Any]]) -> str:
     if judged:
         reached = sum(row["reached"] for row in judged)
         parts.append(f"{reached} of {len(judged)} goals reached")
+    if any("fell" in row for row in rows):
+        parts += fallen(rows)
     return "\n\n".join(parts)
 
 
+def fallen(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """List the rows that fell, and the numbers of rows that fell and that were compared."""
+    fell = [row for row in rows if row["fell"]]
+    number_judged = sum(row["fell"] is not None for row in rows)
+    parts = []
+    if fell:
+        cells = [
+            [row["name"], str(row["ranks"]), ratio(row), ratio(row["earlier"])] for row in fell
+        ]
+        parts.append("fell by more than their spread:\n" + table(cells, FALLEN_HEADING))
+    return [*parts, f"{len(fell)} of {number_judged} compared rows fell by more than their spread"]
+
+
+FALLEN_HEADING = "benchmark ranks ratio earlier".split()
+
+
 def line(row: Mapping[str, Any]) -> list[str]:
-    """Cells of a row: medians, with the ratio's least and largest value over the rounds."""
+    """Cells of a row: medians, with the ratio's least and largest value over the rounds.
+
+    An error stands in place of the verdict.
+    """
     return [
         row["name"],
         str(row["ranks"]),
@@ -42,7 +66,9 @@ def line(row: Mapping[str, Any]) -> list[str]:
 
 
 def verdict(row: Mapping[str, Any]) -> str:
-    """Return whether the goal is reached, and how much of it."""
+    """Return the error, or whether the goal is reached, and how much of it."""
+    if row["error"] is not None:
+        return f"error: {row['error']}"
     if row["reached"] is None:
         return "-"
     return f"{'yes' if row['reached'] else 'NO'} ({number(row['attained'])} of it)"
@@ -52,7 +78,8 @@ def ratio(row: Mapping[str, Any]) -> str:
     """Ratio with its range."""
     if row["ratio"] is None:
         return "-"
-    low, high = row["spread"]["ratio"]
+    spread = row["spread"]
+    low, high = spread["ratio"] if isinstance(spread, Mapping) else spread
     return f"{number(row['ratio'])} ({number(low)}..{number(high)})"
 
 

@@ -1,5 +1,6 @@
 """The rows of all networks' rules leave out no family and no routing."""
 
+import numpy as np
 import pytest
 
 from mpinet.bench.benchmark import Setting
@@ -13,6 +14,7 @@ from mpinet.bench.wayfinding import (
     nearest_dimension,
     random_graph,
 )
+from mpinet.networks import shortest
 from mpinet.networks.catalogue import FAMILIES, to_networkx
 
 
@@ -38,6 +40,21 @@ def test_routings_that_go_around_dead_processors_have_a_row_more(family):
     rows = {row.name for row in BENCHMARKS if row.name.startswith(f"rules-{family}-")}
     expected = {f"rules-{family}-{name}" for name in routings}
     assert rows == expected | {f"rules-{family}-{name}-around" for name in around}
+
+
+@pytest.mark.parametrize("family", NETWORKS)
+def test_no_shortest_path_table_of_a_row_exceeds_its_limits(family, monkeypatch):
+    filled = []
+
+    def unfilled(topology, rows):
+        filled.append(rows * topology.size * topology.ports)
+        return np.zeros(1, np.int64)
+
+    monkeypatch.setattr(shortest, "first_port_table", unfilled)
+    full, _, routings = NETWORKS[family]
+    if "shortest" in routings:
+        Course(full, "shortest").open().routing("shortest")
+    assert all(looks <= 2**34 for looks in filled)
 
 
 def test_no_row_may_be_slower_than_a_64th_of_the_hypercube_and_planned_ways_than_a_32nd():
