@@ -103,7 +103,7 @@ class LoadOptions(HostOptions):
     pattern: Annotated[
         str | Several[int | str],
         Typed(
-            words=("--pairs", "--pattern"),
+            words=("--pattern", "--pairs"),
             read=str,
             metavar="PATTERN",
             listed="mpinet.base.choices:PATTERNS",

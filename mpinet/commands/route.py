@@ -109,7 +109,7 @@ class RouteOptions(MachineOptions):
     pairs: Annotated[
         str | Several[Sequence[Any]],
         Typed(
-            words=("--pattern", "--pairs"),
+            words=("--pairs", "--pattern"),
             read=str,
             metavar="PAIRS",
             listed="mpinet.base.choices:PAIRS",

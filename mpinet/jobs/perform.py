@@ -108,7 +108,7 @@ def _all_of(value: Any) -> Iterator[str]:
 
 def _option(option: Option, value: Any) -> list[str]:
     """Return the words of an option that is not at its default."""
-    word = option.words[-1]
+    word = next((word for word in option.words if word.startswith("--")), option.words[0])
     if isinstance(value, bool):
         return [word if value else word.replace("--", "--no-", 1)]
     if isinstance(value, Mapping):
