@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from mpinet.commands.fields import Count, Fields, Hash, Positive, When
 from mpinet.commands.functions import function_with
@@ -223,6 +223,11 @@ class ExecOptions(MachineOptions):
     default: those alone that reach mpi4py when they are imported."""
     faults: Annotated[str | None, Typed(metavar="node:U@STEP,..")] = None
     """Processors that fail, each with the step before which its script is over; its links go on."""
+
+    @property
+    def shown(self) -> dict[str, Any]:
+        """Module and code, for which a command line may ask instead of a script."""
+        return {"module": self.line.module, "code": self.line.code} if self.is_typed else {}
 
 
 exec = function_with(ExecOptions, ExecResult, Views, Unsaved, Common, Ways, usage=USAGE)

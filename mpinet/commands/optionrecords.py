@@ -220,7 +220,7 @@ class SavedOften(Saved):
 class Unsaved:
     """Checkpoints."""
 
-    checkpoint: Annotated[str | None, Typed(hidden=True)] = None
+    checkpoint: Annotated[Path | None, Typed(read=folder, hidden=True)] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -312,6 +312,11 @@ class Options:
         return self.line is not PYTHON
 
     @property
+    def shown(self) -> dict[str, Any]:
+        """Options of the command line alone that tables have among the others."""
+        return {}
+
+    @property
     def allowance(self) -> tuple[int | str | None, bool]:
         """Bytes that a host may use, and True if larger runs are tried."""
         return None, False
@@ -352,7 +357,8 @@ def values_of(options: Options) -> dict[str, Any]:
         for one in ordered(type(options))
     }
     played: Options | None = vars(options).get("played")
-    return (values_of(played) if played else {}) | {"command": options.command, **values}
+    first = values_of(played) if played else {}
+    return first | {"command": options.command, **values, **options.shown}
 
 
 def changed(options: Options, *names: str) -> list[str]:
