@@ -166,6 +166,7 @@ def _row(found: Paper, row: LedgerRow, at: Sequence[Place]) -> str:
         measured, claimed = value_html(row["measured"]), value_html(row["claimed"])
         claimed = f"{escape(row['relation'])}&nbsp;{claimed}"
     id, verdict = escape(row["id"]), row["verdict"]
+    words = f"{row['statement']} {row['range']}"
     shown = " ".join(f'<a href="#{place.anchor}">{escape(place.name)}</a>' for place in at)
     cells = (
         f'<td class="verdict">{verdict}</td>',
@@ -178,7 +179,7 @@ def _row(found: Paper, row: LedgerRow, at: Sequence[Place]) -> str:
     )
     return (
         f'<tr class="{verdict}" data-paper="{escape(row["paper"])}" data-verdict="{verdict}" '
-        f'data-words="{escape(row["statement"])}" id="{id}">\n' + "\n".join(cells) + "</tr>"
+        f'data-words="{escape(words)}" id="{id}">\n' + "\n".join(cells) + "</tr>"
     )
 
 

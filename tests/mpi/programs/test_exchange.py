@@ -86,5 +86,5 @@ def test_a_routing_may_be_chosen():
 
 
 def test_too_many_processors_are_refused():
-    with pytest.raises(UsageError, match="at most 4096 processors; hypercube:13 has 8192"):
+    with pytest.raises(UsageError, match="at most 4,096 processors, and hypercube:13 has 8,192"):
         exchange(machine_of("hypercube:13", "one"))

@@ -299,6 +299,6 @@ def test_a_missing_or_a_wrong_item_is_noticed():
 def test_what_cannot_be_done_is_refused():
     with pytest.raises(UsageError, match=r"no gossip 'cycle' .* it has: tree, routed"):
         gossip(machine_of("mesh:3x3", "one"), "cycle")
-    with pytest.raises(UsageError, match="at most 8192 processors"):
+    with pytest.raises(UsageError, match="at most 8,192 processors"):
         gossip(machine_of("hypercube:14", "one"), "tree")
     assert machine_of("ring:3").sum(1) == [transport().size]

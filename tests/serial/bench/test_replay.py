@@ -1,5 +1,6 @@
 """Rows of programs in time: they end when the reference says so, and LogGOPSim has to agree."""
 
+import re
 from io import BytesIO
 
 import pytest
@@ -8,7 +9,6 @@ from mpi.machine.timed_reference import Flat, Routed, play
 from mpinet.bench.benchmark import CLOCKS, Setting
 from mpinet.bench.catalogue import run_here, select
 from mpinet.bench.replay import COSTS, dissemination, ends_of, linear_alltoall
-from mpinet.errors import MpinetError
 from mpinet.machine.timed.scripted import stored
 from mpinet.networks import open as open_topology
 from mpinet.programs.messages.regular import halo
@@ -47,8 +47,7 @@ def test_loggopsim_plays_the_same_program_and_has_to_end_it_at_the_same_nanoseco
         setting = Setting("small", repeat=1, clock=CLOCKS[clock], loggopsim=str(binary))
         return run_here(select(["replay-dissemination"]), setting, lambda *done: None)[0]
 
-    with pytest.raises(MpinetError, match=r"txt2bin cannot be run: No such file"):
-        row("nothing")
+    assert re.search(r"txt2bin cannot be run: No such file", row("nothing").error)
     converter.write_text('#!/bin/sh\ncp "$2" "$4"\n')
     converter.chmod(0o755)
     ends = referred(dissemination(16))
@@ -61,13 +60,10 @@ def test_loggopsim_plays_the_same_program_and_has_to_end_it_at_the_same_nanoseco
     last = f"Maximum finishing time at host 3: {max(ends)} (0.1 s)"
     assert ends[3] == max(ends) and row(last, clock="cpu").baseline > 0
     later = f"Host 2: {ends[2] + 1}"
-    with pytest.raises(MpinetError, match=f"host 2 at {ends[2] + 1} ns, and mpinet at {ends[2]}"):
-        row(*hosts[:2], later, *hosts[3:])
-    with pytest.raises(MpinetError, match="did not print when hosts are done"):
-        row()
+    differs = row(*hosts[:2], later, *hosts[3:]).error
+    assert f"host 2 at {ends[2] + 1} ns, and mpinet at {ends[2]}" in differs
+    assert re.search("did not print when hosts are done", row().error)
     converter.write_text("#!/bin/sh\n")
-    with pytest.raises(MpinetError, match="txt2bin wrote no file"):
-        row(*hosts)
+    assert re.search("txt2bin wrote no file", row(*hosts).error)
     converter.write_text('#!/bin/sh\necho nothing > "$4"\n')
-    with pytest.raises(MpinetError, match="LogGOPSim failed: it printed nothing"):
-        row(*hosts)
+    assert re.search("LogGOPSim failed: it printed nothing", row(*hosts).error)

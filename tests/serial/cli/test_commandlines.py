@@ -101,7 +101,7 @@ def test_the_list_has_300_lines_of_all_commands_with_all_their_options(tmp_path,
     told = subprocess.run(words, cwd=tmp_path, capture_output=True, check=True).stdout
     known = json.loads(told)
     assert known.keys() == COMMANDS.keys()
-    assert ["--pairs"] in known["route"] and ["-o", "--output"] in known["draw"]
+    assert ["--pairs", "--pattern"] in known["route"] and ["-o", "--output"] in known["draw"]
     assert [*script["unused"](lines, known)] == []
     assert [*script["unused"](["show ring:4"], {"show": [["--json"], ["-x", "--exact"]]})] == [
         "No line uses show --json.",

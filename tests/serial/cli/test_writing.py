@@ -83,7 +83,7 @@ FOLDERS = {
 }
 """Options that name a folder."""
 
-READ = {("verify", "--from")}
+READ = {("verify", "--from"), ("bench", "--against")}
 
 
 @pytest.fixture

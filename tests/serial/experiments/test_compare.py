@@ -248,7 +248,7 @@ def test_every_format_says_why_a_cell_is_empty(capsys, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("only", "said"), [("diamter", "no column 'diamter'; there are processors"), (",", "at least")]
+    ("only", "said"), [("diamter", "no column 'diamter': did you mean diameter"), (",", "at least")]
 )
 def test_a_column_that_is_none_gets_a_sentence(only, said):
     with pytest.raises(UsageError, match=said):
