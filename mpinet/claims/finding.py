@@ -8,11 +8,12 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from mpinet.base.blame import told
+from mpinet.base.numerals import quoted
 from mpinet.base.plain import plain
 from mpinet.claims.grid import Point
 from mpinet.claims.relation import deciding, differing, holds
 from mpinet.claims.statement import Claim, Measured
-from mpinet.errors import MpinetError, OutOfReach
+from mpinet.errors import MpinetError, OutOfReach, UsageError
 from mpinet.machine.transport import alone
 from mpinet.measure.bounded import Bounded
 
@@ -64,8 +65,17 @@ def _measure(claim: Claim, point: Point) -> dict[str, Any]:
         where = asdict(measured) | where
         measured = deciding(claim.relation, measured, plain(claimed), claim.tolerance)
     claimed, measured = plain(claimed), plain(measured)
-    json.dumps([claimed, measured, plain(where)], allow_nan=False)  # the journal keeps it as JSON
+    _require_json(claimed=claimed, measured=measured, where=plain(where))
     right = holds(claim.relation, measured, claimed, claim.tolerance)
     if not right and isinstance(claimed, dict) and isinstance(measured, dict):
         where = {"fields": differing(claim.relation, measured, claimed, claim.tolerance)} | where
     return {"claimed": claimed, "measured": measured, "holds": right, "where": plain(where)}
+
+
+def _require_json(**values: Any) -> None:
+    """Raise `UsageError` for a value that the journal, which is JSON, cannot keep."""
+    for name, value in values.items():
+        try:
+            json.dumps(value, allow_nan=False)
+        except (TypeError, ValueError, RecursionError):
+            raise UsageError(f"`{name}` is {quoted(str(value))}: JSON has no such value.") from None

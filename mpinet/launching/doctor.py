@@ -172,9 +172,9 @@ def _library() -> Finding:
 
 def _launcher() -> Finding:
     path = find_launcher()
-    said = _run([path, "--version"]).stdout.strip()
-    first = next((line for line in said.splitlines() if maker(line)), said.splitlines()[0])
-    number = next((line.split(":")[1] for line in said.splitlines() if "Version:" in line), "")
+    said = _run([path, "--version"]).stdout.strip().splitlines() or ["does not tell its version"]
+    first = next(filter(maker, said), said[0])
+    number = next((line.split(":")[1] for line in said if "Version:" in line), "")
     return Finding("MPI launcher", f"{path}: {' '.join(f'{first} {number}'.split())}")
 
 

@@ -117,6 +117,9 @@ own=$(mktemp -d "${TMPDIR:-/tmp}/mpinet-run-XXXXXXXXXX" 2>/dev/null) ||
 MPINET_SHARED='' # not that of a job around this one
 ended='' # also a signal that ends this script, such as SIGABRT, comes by here: then nothing is over
 trap 'rm -rf -- "$own" ${MPINET_SHARED:+"$MPINET_SHARED"}; [ -z "$ended" ] || echo over 2>/dev/null >&9' EXIT
+# Launchers die of a bus error, or in the middle of their start, where the folder has no room for their files.
+[ -z "$mpirun" ] || printf '%131072s' '' 2>/dev/null >"$own/room" && : >"$own/room" ||
+  refuse 1 "cannot write 128 KiB to ${TMPDIR:-/tmp}: free some space, or name another folder by TMPDIR"
 
 # ---- hosts: launchers misread some names and crash, hang or run everything here; ssh takes some for options
 

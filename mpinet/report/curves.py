@@ -30,6 +30,9 @@ NORMAL = 1.96
 TRUE = (True, "True", "true", "yes")
 """Values of a cell that is true."""
 
+LARGEST = 1e150
+"""Largest number that a point may have, so that means and deviations stay within a double."""
+
 RUN = ("command", "topology", "seed", "ranks")
 """Columns that identify the run, beside options and model."""
 
@@ -81,7 +84,7 @@ def read_rows(path: Path) -> list[Row]:
         rows = READERS.get(path.suffix.lower(), _of_csv)(file)
     except OSError as error:
         raise FileError(f"{path}: {error.strerror}.") from None
-    except (ValueError, KeyError, TypeError, AttributeError, csv.Error, RecursionError):
+    except (ValueError, LookupError, TypeError, AttributeError, csv.Error, RecursionError):
         raise FileError(f"{path}: these are no results of mpinet.") from None
     if not rows:
         raise FileError(f"{path}: there is no row in it.")
@@ -315,7 +318,9 @@ def _is_of_run(name: str) -> bool:
 
 def _has_place(value: Any) -> bool:
     """Tell if a value can stand on an axis: pandas and C programs write nan where there is none."""
-    return value is not None and not (isinstance(value, float) and not math.isfinite(value))
+    if isinstance(value, int | float):
+        return abs(value) <= LARGEST  # false for nan
+    return value is not None
 
 
 def _is_number(value: Any) -> bool:

@@ -370,6 +370,31 @@ def test_a_place_for_temporary_folders_that_is_not_there_is_one_sentence(
     assert (done.returncode, done.stderr) == (1, said)
 
 
+def test_a_place_for_temporary_folders_that_is_full_is_one_sentence(
+    bare_checkout: Path, tmp_path: Path
+) -> None:
+    launcher = bare_checkout / "bin/mpirun"
+    launcher.write_text("#!/bin/sh\necho started\n")
+    launcher.chmod(0o755)
+    place = tmp_path / "full"
+    place.mkdir()
+    full, roomy = (
+        subprocess.run(
+            ["sh", "-c", f"ulimit -f {blocks}; trap '' XFSZ; exec launch/run -n 2 echo hello"],
+            cwd=bare_checkout,
+            env={"PATH": f"{bare_checkout}/bin", "TMPDIR": str(place)},
+            capture_output=True,
+            text=True,
+            timeout=TIME_LIMIT,
+        )
+        for blocks in (32, 4096)  # of 512 or 1,024 bytes, as the shell has it
+    )
+    assert (full.returncode, full.stdout, full.stderr.count("\n")) == (1, "", 1)
+    assert f"cannot write 128 KiB to {place}" in full.stderr
+    assert (roomy.returncode, roomy.stdout) == (0, "started\n")
+    assert list(place.iterdir()) == []
+
+
 def test_two_ranks_without_a_launcher_say_what_to_install(bare_checkout: Path) -> None:
     done = run_bare(bare_checkout, "-n", "2", "sh", "-c", "exit 5")
     assert done.returncode == 2

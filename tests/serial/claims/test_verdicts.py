@@ -282,8 +282,10 @@ def test_a_claim_without_points_cannot_hold():
 
 
 def test_a_value_that_cannot_be_written_down_is_an_error():
-    made = claim("X", statement="", claimed=1.0)(lambda: float("nan"))
-    assert "JSON" in find(made, {}).error
+    for wrong in (float("nan"), float("-inf"), {2, 3}, [1j]):
+        made = claim("X", statement="", claimed=1.0)(lambda wrong=wrong: wrong)
+        said = find(made, {}).error
+        assert said == f"UsageError: `measured` is '{wrong}': JSON has no such value."
 
 
 def test_tasks_about_a_network_stay_together_and_costly_ones_come_first():

@@ -159,6 +159,37 @@ def test_numbers_that_have_no_place_are_left_out_and_counted(tmp_path, capsys, e
     assert (result["rows"], result["without_value"]) == (5, 4)
 
 
+@pytest.mark.parametrize("big", [10**400, -(10**400), 1e308, -1.7e308])
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_numbers_beyond_any_axis_are_left_out_and_counted(tmp_path, capsys, big, ending):
+    rows = [{"a": a, "b": b, "seed": 0} for a, b in ((1, big), (2, 3.5), (big, 5), (1, -big))]
+    file = tmp_path / f"rows.{ending}"
+    file.write_text(
+        "".join(f"{json.dumps(row)}\n" for row in rows)
+        if ending == "jsonl"
+        else "a,b\n" + "".join(f"{row['a']},{row['b']}\n" for row in rows)
+    )
+    assert plot(file, "--x", "a", "--y", "b", "--json", "-o", tmp_path / "p.svg") == 0
+    result = json.loads(capsys.readouterr().out)["result"]
+    assert [(dot["x"], dot["y"]) for dot in result["curves"][0]["points"]] == [(2, 3.5)]
+    assert (result["rows"], result["without_value"]) == (4, 3)
+
+
+def test_the_largest_numbers_that_are_drawn_have_means_and_a_picture(tmp_path):
+    rows = [{"a": a, "seed": seed, "b": a * seed * 1e149} for a in (-1, 1) for seed in (1, 9)]
+    table = written(rows, tmp_path / "rows.csv")
+    found = mpinet.plot(table, x="a", y="b", error="seed", output=tmp_path / "p.svg")
+    assert [dot.y for dot in found.curves[0].points] == [-5e149, 5e149]
+
+
+@pytest.mark.parametrize("command", [[], ["mpinet"], "", "x", None, {}])
+def test_a_document_without_its_command_is_no_result(tmp_path, capsys, command):
+    document = mpinet.broadcast("ring:8").document() | {"command": command}
+    (tmp_path / "one.json").write_text(json.dumps(document))
+    assert plot(tmp_path / "one.json", "--x", "steps", "--y", "messages", "-o", "p.svg") == 2
+    assert "these are no results of mpinet" in capsys.readouterr().err
+
+
 def test_results_are_put_together(tmp_path, table):
     more = written([row | {"topology": "ring:64"} for row in ROWS[:15]], tmp_path / "more.csv")
     found = mpinet.plot([table, more], x="rate", y="mean", by="topology", error="seed")

@@ -49,6 +49,16 @@ def test_another_library_s_launcher_is_found_out(monkeypatch, tmp_path: Path) ->
     assert "MPICH's and the library Open MPI's" in found["they belong together"].advice
 
 
+def test_a_launcher_that_prints_no_version_is_no_error(monkeypatch, tmp_path: Path) -> None:
+    stand_in(tmp_path, "echo broken >&2; exit 1")
+    monkeypatch.setattr(doctor, "find_launcher", lambda: str(tmp_path / "mpirun"))
+    monkeypatch.setattr(doctor, "_library", lambda: Finding("MPI library", "Open MPI v5.0.11"))
+    monkeypatch.setattr(doctor, "launch", lambda *_: '{"ranks": 2, "result": {"steps": 4}}')
+    found = by_name(examine())
+    assert found["MPI launcher"].found == f"{tmp_path / 'mpirun'}: does not tell its version"
+    assert found["they belong together"].verdict == NOTE
+
+
 def test_no_launcher_is_said_with_what_to_install(monkeypatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr("mpinet.launching.launcher.sys.executable", str(tmp_path / "python"))
