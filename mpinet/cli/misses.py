@@ -51,7 +51,9 @@ def lacking(command: str, word: str) -> str:
         return f"{said}did you mean {close}?"
     if others:
         few = len(others) <= MOST_NAMED
-        named = _listed(others) if few else f"{len(others)} commands, mpinet {others[0]} among them,"
+        named = (
+            _listed(others) if few else f"{len(others)} commands, mpinet {others[0]} among them,"
+        )
         return f"{said}{named} {'have' if len(others) > 1 else 'has'} it."
     meant = _close(word, own, 0.7)
     return said + (

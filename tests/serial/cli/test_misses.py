@@ -48,6 +48,8 @@ WRONG = {
     "show slimfly:24": "near are 23 and 29",
     "compare ring:4 --only diamater": "did you mean diameter?",
     "measure ring:4 diamter": "did you mean diameter",
+    "measure diamter ring:4": "no measure 'diamter': did you mean diameter",
+    "measure girth ring:4": "no measure 'girth': there are",
     "verify STH-T1-generl": "did you mean STH-T1-general?",
     "verify gmnn": "did you mean gmn?",
     "optimum torus:4x4 broadcast": "as in: mpinet optimum broadcast torus:4x4",
