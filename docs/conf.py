@@ -12,7 +12,7 @@ sys.path[:0] = [str(HERE / "_extensions"), str(HERE.parent)]
 import mpinet  # noqa: E402
 
 project = "mpinet"
-author = "mpinet developers"
+author = project_copyright = "mpinet developers"
 release = version = mpinet.__version__
 
 extensions = [

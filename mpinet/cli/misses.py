@@ -5,9 +5,9 @@ from __future__ import annotations
 import shlex
 from argparse import ArgumentParser
 from collections.abc import Sequence
+from difflib import get_close_matches
 from pathlib import Path
 
-from mpinet.base.meant import hint
 from mpinet.base.numerals import quoted
 from mpinet.cli.help import examples
 from mpinet.commands import function_of
@@ -29,6 +29,9 @@ ELSEWHERE = {
 MOST_NAMED = 8
 """Most commands for which an error says that they have an option."""
 
+LEAST_BEGUN = 3
+"""Letters of a word, at least, that is taken for the beginning of an option's name."""
+
 RANKS = ("--np", "-n", "-np", "--processors", "--ranks", "--nprocs")
 """Names elsewhere of the option for the number of a script's processors."""
 
@@ -44,14 +47,33 @@ def lacking(command: str, word: str) -> str:
     if known := [one for one in ELSEWHERE.get(word, ()) if one in own]:
         return f"{said}did you mean {' or '.join(known)}?"
     others = [other for other in COMMANDS if other != command and word in _words(other)]
-    if others and (close := hint(word, own, 1, 0.8)):
-        return said + close
-    if 0 < len(others) <= MOST_NAMED:
-        return f"{said}{_listed(others)} {'have' if len(others) > 1 else 'has'} it."
-    meant = hint(word, own, 1, 0.7)
+    if others and (close := _close(word, own, 0.8)):
+        return f"{said}did you mean {close}?"
+    if others:
+        few = len(others) <= MOST_NAMED
+        named = (
+            _listed(others) if few else f"{len(others)} commands, mpinet {others[0]} among them,"
+        )
+        return f"{said}{named} {'have' if len(others) > 1 else 'has'} it."
+    meant = _close(word, own, 0.7)
     return said + (
-        meant or f"mpinet {command} --help lists its own, mpinet help common the others."
+        f"did you mean {meant}?"
+        if meant
+        else f"mpinet {command} --help lists its own, mpinet help common the others."
     )
+
+
+def _close(word: str, own: Sequence[str], cutoff: float) -> str | None:
+    """Return the option whose name is close to a word, begins with it, or ends with a part of it.
+
+    Dashes in front do not count: they would make short names alike.
+    """
+    names = {one.lstrip("-"): one for one in own if one.startswith("--")}
+    bare = word.lstrip("-").lower()
+    begun = [name for name in names if len(bare) >= LEAST_BEGUN and name.startswith(bare)]
+    ended = [name for name in names if bare.endswith(f"-{name}")]
+    close = begun or ended or get_close_matches(bare, names, n=1, cutoff=cutoff)
+    return names[close[0]] if close else None
 
 
 def further(command: str, word: str) -> str:

@@ -58,6 +58,8 @@ class Job:
     """Canonical string of the network."""
     unit: str = "steps"
     """Unit of the progress."""
+    time_unit: str | None = None
+    """Unit of the simulated times in the result; None without such times."""
 
     def __init__(self) -> None:
         self.model: dict[str, Any] = {}

@@ -112,6 +112,7 @@ class Result:
             job.crossing,
             job.preparation,
             job.summary(plain(found)),
+            job.time_unit,
         )
 
     def __eq__(self, other: object) -> bool:

@@ -24,7 +24,7 @@ from mpinet.commands.result import Result
 
 
 class Latency(Fields):
-    """Steps that messages took; null without messages."""
+    """Steps that the delivered messages took; null if no message was delivered."""
 
     mean: float | None
     p50: Count | None

@@ -42,7 +42,9 @@ def measures() -> dict[str, Callable[..., Any]]:
 def prepare(options: MeasureOptions) -> Job:
     """Find the measure and read its arguments."""
     known = measures()
-    if options.topology in {*known, *SHORT} and options.what not in {*known, *SHORT}:
+    first, names = options.topology, {*known, *SHORT}
+    is_name = isinstance(first, str) and ":" not in first and ":" in options.what
+    if options.what not in names and (first in names or is_name):
         swapped = replace(options, topology=options.what, what=str(options.topology))
         job = prepare(swapped)  # "bisection torus:8x8"
         job.completed = swapped

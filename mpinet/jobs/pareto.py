@@ -142,6 +142,7 @@ class Pareto(Job):
         super().__init__()
         self.topology, self._network, self._root = topology.name, topology, root
         self._options, self._timed = options, timed
+        self.time_unit = None if timed is None else timed.unit
         self._sizes = [] if timed is None else sizes_of(options.bytes)
         self._limited = False
 

@@ -157,6 +157,7 @@ class Replay(InTime):
         super().__init__()
         self.topology = timed.topology.name if timed.topology else None
         self._options, self.timed = options, timed
+        self.time_unit = timed.unit
         self._program, self._places = program, places
         self._file = options.file
         self._recorded = Recorded(options, timed.hosting(program.processors))

@@ -116,6 +116,7 @@ class Several(Job):
                 words = " ".join(f"{name}={value}" for name, value in setting.items())
                 raise type(error)(f"{words}: {error}") from None
         self._best = self._jobs[0]
+        self.time_unit = self._best.timed.unit
         units = {job.timed.unit: None for job in self._jobs}
         if len(units) > 1:
             raise UsageError(

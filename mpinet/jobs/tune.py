@@ -153,6 +153,7 @@ class Tune(Job):
         super().__init__()
         self.topology = timed.topology.name if timed.topology else None
         self._options, self._timed, self._segment = options, timed, segment
+        self.time_unit = timed.unit
         self._names, self._demands = names, demands
 
     @property

@@ -10,7 +10,9 @@ from mpinet.errors import TopologyError
 from mpinet.networks.parameters import REQUIRED, Parameter
 
 
-def read_declared(where: str, parameters: tuple[Parameter, ...], text: str) -> dict[str, Any]:
+def read_declared(
+    where: str, parameters: tuple[Parameter, ...], text: str, examples: str = ""
+) -> dict[str, Any]:
     """Read arguments for declared parameters, each by the parameter's own reader.
 
     Parameters
@@ -21,6 +23,8 @@ def read_declared(where: str, parameters: tuple[Parameter, ...], text: str) -> d
         What the family takes; arguments without a name go by this order.
     text : str
         The arguments: ``4,3``, ``16,jumps=1-4``.
+    examples : str, optional
+        Complete topology strings, for the error about a missing argument.
 
     Returns
     -------
@@ -48,7 +52,7 @@ def read_declared(where: str, parameters: tuple[Parameter, ...], text: str) -> d
         if name in given:
             raise TopologyError(f"{where}: {name} is given twice.")
         given[name] = value
-    _require_all(where, parameters, given)
+    _require_all(where, parameters, given, examples)
     return {name: _read(where, known[name], value) for name, value in given.items()}
 
 
@@ -76,10 +80,15 @@ def _joined(where: str, parameters: tuple[Parameter, ...], text: str) -> str:
     return f"sides are joined by x: {where}:{sides}"
 
 
-def _require_all(where: str, parameters: tuple[Parameter, ...], given: dict[str, str]) -> None:
+def _require_all(
+    where: str, parameters: tuple[Parameter, ...], given: dict[str, str], examples: str
+) -> None:
+    shown = f", as in {examples}" if examples else ""
     for parameter in parameters:
         if parameter.name not in given and parameter.default is REQUIRED:
-            raise TopologyError(f"{where}: {parameter.name} is missing; {_signature(parameters)}.")
+            raise TopologyError(
+                f"{where}: {parameter.name} is missing; {_signature(parameters)}{shown}."
+            )
 
 
 def _signature(parameters: tuple[Parameter, ...]) -> str:

@@ -237,7 +237,8 @@ def _open_factor(text: str, whole: str) -> Topology:
     name, _, arguments = text.partition(":")
     if name in FAMILIES:
         cls = family_class(name)
-        return cls(**read_declared(name, cls.parameters, arguments))
+        examples = " or ".join(filter(None, (cls.example, cls.synonym)))
+        return cls(**read_declared(name, cls.parameters, arguments, examples))
     place, _, arguments = arguments.partition(":")
     if place.isidentifier() and re.fullmatch(r"[\w.]+|.*\.py", name):
         try:

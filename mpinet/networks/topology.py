@@ -115,6 +115,8 @@ class Topology:
     family: ClassVar[str] = ""
     parameters: ClassVar[tuple[Parameter, ...]] = ()
     example: ClassVar[str] = ""
+    synonym: ClassVar[str] = ""
+    """Example of the same kind of network under the name of another family."""
     paper: ClassVar[str] = ""
     specification: ClassVar[str] = ""
 

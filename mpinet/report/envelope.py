@@ -35,6 +35,7 @@ def envelope(
     crossing: dict[str, Any] | None = None,
     preparation: dict[str, int] | None = None,
     summary: dict[str, Any] | None = None,
+    unit: str | None = None,
 ) -> dict[str, Any]:
     """Return the JSON document of a command's result.
 
@@ -60,6 +61,8 @@ def envelope(
         Steps and messages by which the processors learned their part before.
     summary : dict, optional
         What the result comes to.
+    unit : str, optional
+        Unit of the result's times, where they are simulated times.
     """
     document = {
         "mpinet": __version__,
@@ -73,5 +76,10 @@ def envelope(
         "seconds": seconds,
         "made": made(),
     }
-    beside = {"crossing": crossing, "preparation": preparation, "summary": summary}
+    beside = {
+        "crossing": crossing,
+        "preparation": preparation,
+        "summary": summary,
+        "unit": unit,
+    }
     return document | {name: what for name, what in beside.items() if what}

@@ -32,6 +32,7 @@ class FatTree(Topology):
     family = "fattree"
     parameters = (whole_number("m", 2), whole_number("h", 1, 62))
     example = "fattree:4,3"
+    synonym = "karytree:4,3"
     paper = "textbook"
     specification = "papers/hdn 9"
     default_classes = "none"
@@ -119,6 +120,7 @@ class KaryTree(FatTree):
     family = "karytree"
     parameters = (whole_number("k", 2), whole_number("n", 1, 62))
     example = "karytree:4,2"
+    synonym = "fattree:4,2"
     paper = "Petrini, Vanneschi 1997"
     specification = "networks 3"
 

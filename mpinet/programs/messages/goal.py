@@ -147,6 +147,8 @@ def _made(rows: Ints, needs: Ints, ranks: int, name: str) -> Program:
 def _refused(data: bytes, name: str, reading: goaltext.Reading) -> FileError:
     """Make the sentence on what is wrong with a line."""
     at, number = int(reading.wrong_at), int(reading.line)
+    if reading.wrong == goaltext.NO_RANKS and at > len(data):
+        return FileError(f"{name}: there is no num_ranks in the file.")
     begin = data.rfind(b"\n", 0, at) + 1
     end = data.find(b"\n", at)
     line = data[begin : end if end >= 0 else None][:200].decode(errors="replace").strip()

@@ -72,7 +72,9 @@ def test_a_wrong_line_is_named(line: str, sentence: str) -> None:
         ("num_ranks 1\n}\n", "line 2: it stands in the block of no rank"),
         ("num_ranks 1\nrank 0 {\n", "the file ends before the block of rank 0 is closed"),
         ("num_ranks 0\n", "num_ranks is 1..1073741824, not 0"),
-        ("", "there is no num_ranks"),
+        ("", "^program: there is no num_ranks in the file"),
+        ("# a comment\n\n", "^program: there is no num_ranks in the file"),
+        ("rank 0", "^program, line 1: there is no num_ranks before it"),
     ],
 )
 def test_a_file_without_its_frame_is_refused(text: str, sentence: str) -> None:
