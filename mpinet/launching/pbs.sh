@@ -25,10 +25,22 @@ ranks=$(wc -l <"$PBS_NODEFILE")
 if [ "${arguments[0]}" = sweep ]; then # it has a folder of its own, and goes on where it was
   exec mpinet launch -n "$((ranks))" --hostfile "$PBS_NODEFILE" "${arguments[@]}"
 fi
-# --out comes behind the command, of one word or two, and before what is a script's; where several
-# are given, the last one counts: one's own.
+# --out comes behind the command, of one word or two, and before what is a script's; a command line
+# with an --out of its own gets no other.
+names_out() { # whether a word before a script's own words is --out
+  local word
+  for word; do
+    case $word in
+    *.py | -m | -c) return 1 ;;
+    --out | --out=*) return 0 ;;
+    esac
+  done
+  return 1
+}
 first=1
 case ${arguments[0]} in predict | schedule) first=2 ;; esac
+result=(--out "$out")
+! names_out "${arguments[@]}" || result=()
 mpinet launch -n "$((ranks))" --hostfile "$PBS_NODEFILE" \
-  "${arguments[@]:0:first}" --out "$out" "${arguments[@]:first}"
+  "${arguments[@]:0:first}" "${result[@]}" "${arguments[@]:first}"
 [ ! -s "$out" ] || echo "result in $out"

@@ -275,7 +275,11 @@ def test_a_communicator_that_is_asked_for_after_a_run_has_a_world_of_its_own(tmp
     ]
     (tmp_path / "s.py").write_text("from mpi4py import MPI\nMPI.COMM_WORLD.barrier()")
     done = subprocess.run(
-        [sys.executable, "-c", "\n".join(lines)], cwd=tmp_path, capture_output=True, text=True
+        [sys.executable, "-c", "\n".join(lines)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONHASHSEED": "0"},
     )
     assert (done.stdout, done.stderr) == ("1\n", "")
 
