@@ -29,7 +29,7 @@ PLACED = {
     "schedule run s.csv --on ring:6": f"schedule run --out {JOB} s.csv --on ring:6",
     "predict flood ring:8": f"predict flood --out {JOB} ring:8",
     "exec a.py --out theirs": f"exec --out {JOB} a.py --out theirs",
-    "route ring:4 --out mine.json": f"route --out {JOB} ring:4 --out mine.json",
+    "route ring:4 --out mine.json": "route ring:4 --out mine.json",
 }
 """Commands, and how they are started."""
 
@@ -56,7 +56,7 @@ def test_a_job_for_slurm_runs_the_command_with_all_its_words(tmp_path, capsys):
     assert begun == ["--mpi=pmix", "mpinet", words[0], "--out", JOB, *words[1:]]
 
 
-def test_the_results_file_is_named_behind_the_command_and_before_ones_own(tmp_path):
+def test_the_results_file_is_named_behind_the_command_unless_the_words_name_one(tmp_path):
     job = tmp_path / "job.sbatch"
     job.write_text(template("slurm"))
     for typed, begun in PLACED.items():
