@@ -296,7 +296,9 @@ class Trial:
             comes_true(lambda: self.is_there() or job.poll() is not None, TIME_LIMIT)
             time.sleep(self.later)
             began = time.monotonic()
-            if victim is None or job.poll() is not None or victim not in marked(self.mark):
+            # A process that becomes another program (exec) has no environment for a moment.
+            seen = comes_true(lambda: victim in marked(self.mark), 0.5)
+            if victim is None or job.poll() is not None or not seen:
                 job.wait(TIME_LIMIT)
                 return False
             os.kill(victim, self.signal)
