@@ -159,28 +159,27 @@ class Exec(MachineJob):
         told: dict[int, str] | None = None,
     ) -> Outcome:
         """Run it once (collective)."""
-        from mpinet.mpi.script import run_script
+        from mpinet.mpi.script import ScriptOptions, run_script
         from mpinet.mpi.world.trees import Pattern
 
         options = self.options
-        return run_script(
-            self.make_machine(transport, watch),
-            self._source,
-            self._arguments,
-            options.routing,
-            options.packet,
-            options.sends == "synchronous",
-            out,
-            None if options.collectives is None else Pattern(options.collectives),
-            None if options.messages is None else float(options.compute or 0),
-            orders,
-            told,
-            None if self._places is None else self._places.tolist(),
-            options.loads,
-            options.spare,
-            self._failing,
-            self._own,
+        script = ScriptOptions(
+            arguments=self._arguments,
+            routing=options.routing,
+            packet=options.packet,
+            synchronous=options.sends == "synchronous",
+            out=out,
+            pattern=None if options.collectives is None else Pattern(options.collectives),
+            compute=None if options.messages is None else float(options.compute or 0),
+            arrivals=orders,
+            told=told,
+            places=None if self._places is None else self._places.tolist(),
+            metered=options.loads,
+            spare=options.spare,
+            faults=self._failing,
+            own=self._own,
         )
+        return run_script(self.make_machine(transport, watch), self._source, script)
 
     def _row(self, found: Outcome) -> Row:
         """Return the outcome as a document has it."""

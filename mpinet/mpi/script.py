@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -36,24 +37,46 @@ from mpinet.mpi.world.world import World
 from mpinet.process.running import rare_collections
 
 
-def run_script(
-    machine: Machine,
-    script: Path | Source,
-    arguments: Sequence[str] = (),
-    routing: str | None = None,
-    packet: int | None = None,
-    synchronous: bool = False,
-    out: TextIO | None = None,
-    pattern: Pattern | None = None,
-    compute: float | None = None,
-    arrivals: Orders | None = None,
-    told: dict[int, str] | None = None,
-    places: Sequence[int] | None = None,
-    metered: bool = False,
-    spare: int = 0,
-    faults: Mapping[int, int] | None = None,
-    own: Iterable[str] = (),
-) -> Outcome:
+@dataclass(frozen=True, kw_only=True)
+class ScriptOptions:
+    """Options of a script's run."""
+
+    arguments: Sequence[str] = ()
+    """Arguments that the script finds in ``sys.argv`` after its name."""
+    routing: str | None = None
+    """Routing that brings messages to their targets; default: the network's first."""
+    packet: int | None = None
+    """Bytes of a packet; default: each message of the script is one message of the machine."""
+    synchronous: bool = False
+    """True if standard sends wait for their receives."""
+    out: TextIO | None = None
+    """File to which rank 0 writes what processors print; default: the standard output."""
+    pattern: Pattern | None = None
+    """Partners in all collectives; default: the pattern that suits the network."""
+    compute: float | None = None
+    """Part of the time computed between calls that counts in a program of messages, which the
+    outcome then holds; 0: none of it; default: no such program."""
+    arrivals: Orders | None = None
+    """Order in which receives from any rank get messages; default: the order of arrival."""
+    told: dict[int, str] | None = None
+    """Dictionary that gets what each processor prints, on rank 0."""
+    places: Sequence[int] | None = None
+    """Processor of each rank of the script's world; default: the processor of its number."""
+    metered: bool = False
+    """True if loads of links, queues and waits are metered."""
+    spare: int = 0
+    """Processors, the last ones, that stay free for spawned processes."""
+    faults: Mapping[int, int] | None = None
+    """Step before which a processor fails, by processor."""
+    own: Iterable[str] = ()
+    """Installed packages that every processor loads for itself, besides those that reach mpi4py."""
+
+
+PLAIN = ScriptOptions()
+"""Options of a run without any."""
+
+
+def run_script(machine: Machine, script: Path | Source, options: ScriptOptions = PLAIN) -> Outcome:
     """Run an mpi4py script on every processor (collective).
 
     Parameters
@@ -62,35 +85,8 @@ def run_script(
         The machine; every processor that is no switch is a rank of the script's world.
     script : Path or Source
         The script.
-    arguments : sequence of str
-        What it finds in ``sys.argv`` behind its name.
-    routing : str, optional
-        The routing that brings messages to their targets.
-    packet : int, optional
-        Bytes of a packet; default: every message of the script is one of the machine's.
-    synchronous : bool
-        Whether standard sends wait for their receives.
-    out : text file, optional
-        Where rank 0 writes what processors print (default: the standard output).
-    pattern : Pattern, optional
-        What all collectives use (default: what suits the network).
-    compute : float, optional
-        Let the outcome hold the script as a program of messages; of the time that is computed
-        between calls so much counts, 0: none.
-    arrivals : Orders, optional
-        Chooses the order in which receives from any rank get messages; default: as these come.
-    told : dict of int to str, optional
-        Gets what each processor prints to the standard output, on rank 0.
-    places : sequence of int, optional
-        The processor of each rank of the script's world; default: that of its number.
-    metered : bool
-        Whether loads of links, queues and waits are metered.
-    spare : int
-        Processors, the last ones, that are left free for those whom the script spawns.
-    faults : mapping of int to int, optional
-        The step before which a processor fails.
-    own : iterable of str
-        Installed packages that every processor loads for itself, beside those that reach mpi4py.
+    options : ScriptOptions
+        Options of the run.
 
     Raises
     ------
@@ -99,29 +95,29 @@ def run_script(
     ProgramError
         A processor's script fails; has its traceback. Or collectives do not match.
     Deadlock
-        Processors wait for messages that nobody will send; names a cycle of them.
+        Processors wait for messages that no processor will send; names a cycle of them.
     """
     whole = script if isinstance(script, Source) else source.file(script)
-    with rare_collections(), descriptors_kept(out or sys.stdout) as apart:
+    with rare_collections(), descriptors_kept(options.out or sys.stdout) as apart:
         world = World(
             machine,
-            routing,
-            packet,
-            synchronous,
+            options.routing,
+            options.packet,
+            options.synchronous,
             apart,
-            pattern,
-            compute,
-            arrivals,
-            places,
-            metered,
-            spare,
-            faults,
-            own,
+            options.pattern,
+            options.compute,
+            options.arrivals,
+            options.places,
+            options.metered,
+            options.spare,
+            options.faults,
+            options.own,
         )
         world.accounts.naming = Naming(whole)
-        world.exits.told = told
+        world.exits.told = options.told
         with running.of(world):
-            _run(world, whole, arguments)
+            _run(world, whole, options.arguments)
             return outcome(world)
 
 

@@ -16,7 +16,7 @@ from mpinet.commands.exec import ExecResult, Tried
 from mpinet.errors import UsageError
 from mpinet.jobs import module_of
 from mpinet.machine.transport import Local
-from mpinet.mpi.script import run_script
+from mpinet.mpi.script import ScriptOptions, run_script
 from mpinet.report.envelope import digest
 
 FOLDER = Path(examples.__file__).parent / "mpi"
@@ -69,7 +69,7 @@ def test_an_example_does_what_it_promises(case):
     mapping = mapping_of(topology, MAPPINGS[RUNS.index(case) % len(MAPPINGS)])
     machine = mpinet.Machine(topology, "one", transport(), mapping)
     output = io.StringIO()
-    outcome = run_script(machine, FOLDER / f"{name}.py", words, out=output)
+    outcome = run_script(machine, FOLDER / f"{name}.py", ScriptOptions(arguments=words, out=output))
     assert (outcome.steps, outcome.unreceived) == (machine.steps, 0)
     if transport().rank == 0:
         check(network, outcome.processors, output.getvalue())

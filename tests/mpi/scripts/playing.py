@@ -7,7 +7,7 @@ from textwrap import dedent
 from mpi.machine.ranks import everyone, mapping_of, transport
 
 import mpinet
-from mpinet.mpi.script import run_script
+from mpinet.mpi.script import ScriptOptions, run_script
 
 PRELUDE = """
 import numpy as np
@@ -27,7 +27,7 @@ def played(folder, network, script, ports="all", mapping="blocks", where=None, *
     file.write_text(PRELUDE + dedent(script))
     topology = mpinet.open(network)
     machine = mpinet.Machine(topology, ports, where or transport(), mapping_of(topology, mapping))
-    outcome = run_script(machine, file, out=out, **options)
+    outcome = run_script(machine, file, ScriptOptions(out=out, **options))
     told = out.getvalue() if where else everyone(out.getvalue())[0]
     said = {number: [] for number in range(outcome.processors)}
     for number, value in map(ast.literal_eval, told.splitlines()):

@@ -12,7 +12,7 @@ from mpi.scripts.playing import PRELUDE, played
 from mpinet.compiled import rule
 from mpinet.errors import Deadlock, ProgramError, RoutingError
 from mpinet.mpi.messages.requests import HAPPENED
-from mpinet.mpi.script import run_script
+from mpinet.mpi.script import ScriptOptions, run_script
 from mpinet.mpi.world import transit
 from mpinet.networks.routing import STUCK
 
@@ -63,7 +63,7 @@ def test_no_receive_gets_a_message_that_a_routing_has_brought_elsewhere(
         transit, "_routing", lambda topology, _: replace(topology.routing(), **wrong)
     )
     with pytest.raises(RoutingError, match=told) as error:
-        run_script(machine_of("ring:32"), file, out=io.StringIO(), packet=packet)
+        run_script(machine_of("ring:32"), file, ScriptOptions(out=io.StringIO(), packet=packet))
     assert len(set(everyone(str(error.value)))) == 1
     monkeypatch.undo()
     said, _ = played(tmp_path, "ring:32", text, packet=packet)
@@ -693,7 +693,7 @@ def test_links_carry_one_message_a_step(tmp_path):
             """
         )
     )
-    assert run_script(machine, script, out=io.StringIO()).steps == 9
+    assert run_script(machine, script, ScriptOptions(out=io.StringIO())).steps == 9
 
 
 def test_who_asks_thousands_of_times_before_it_sends_is_not_starved(tmp_path):
