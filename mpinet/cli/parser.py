@@ -73,8 +73,8 @@ def refuse_twice(action: argparse.Action, options: argparse.Namespace, word: str
     given.add(action.dest)
 
 
-class Once(argparse.Action):
-    """An option with a value that is given once."""
+class GivenOnce(argparse.Action):
+    """Part of an action that takes its option once."""
 
     def __call__(
         self,
@@ -83,41 +83,21 @@ class Once(argparse.Action):
         values: Any,
         option_string: str | None = None,
     ) -> None:
-        """Take the value."""
-        refuse_twice(self, namespace, option_string or self.dest)
-        setattr(namespace, self.dest, values)
-
-
-class Flag(Once):
-    """An option without a value: given, it is true."""
-
-    def __init__(self, option_strings: Sequence[str], dest: str, **settings: Any):
-        super().__init__(option_strings, dest, nargs=0, const=True, **settings)
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: Any,
-        option_string: str | None = None,
-    ) -> None:
-        """Set it."""
-        super().__call__(parser, namespace, True, option_string)
-
-
-class EitherFlag(argparse.BooleanOptionalAction):
-    """A flag that ``--no-NAME`` unsets."""
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: Any,
-        option_string: str | None = None,
-    ) -> None:
-        """Set or unset it."""
+        """Take the option, unless it was given before."""
         refuse_twice(self, namespace, option_string or self.dest)
         super().__call__(parser, namespace, values, option_string)
+
+
+class Once(GivenOnce, argparse._StoreAction):
+    """An option with a value."""
+
+
+class Flag(GivenOnce, argparse._StoreTrueAction):
+    """An option without a value: given, it is true."""
+
+
+class EitherFlag(GivenOnce, argparse.BooleanOptionalAction):
+    """A flag that ``--no-NAME`` unsets."""
 
 
 def add_options(parser: argparse.ArgumentParser, function: Callable[..., Any]) -> None:

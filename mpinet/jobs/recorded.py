@@ -9,14 +9,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from mpinet.base.memory import allowing
 from mpinet.base.numerals import quoted
 from mpinet.base.version import __version__
 from mpinet.commands.network import without_folders
 from mpinet.commands.optionrecords import Line, Options, with_values
 from mpinet.commands.options import RecordingOptions
 from mpinet.errors import NodeError, UsageError
-from mpinet.jobs import module_of
 from mpinet.networks.topology import Topology
 from mpinet.report.files import require_file
 
@@ -242,6 +240,7 @@ def recorded_again(given: Options, **views: Path) -> None:
     UsageError
         The command runs no machine, or a file cannot be made.
     """
+    from mpinet.jobs.perform import prepared
     from mpinet.machine.transport import world
 
     if not isinstance(given, RecordingOptions):
@@ -249,9 +248,7 @@ def recorded_again(given: Options, **views: Path) -> None:
             f"The movements of {given.command} are not recorded: there is no picture of its run."
         )
     options = with_values(given, {"record": None, **views})
-    with allowing(*options.allowance):
-        job = module_of(options.command).prepare(options)
-    transport = world()
+    job, transport = prepared(options), world()
     job.run(transport, lambda *done: None)
     job.keep(transport)
 
