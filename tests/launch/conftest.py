@@ -16,6 +16,9 @@ import pytest
 CHECKOUT = Path(__file__).resolve().parents[2]
 TIME_LIMIT = 300  # seconds after which something hangs, on a busy machine, too; below pytest's own
 
+# An unbuffered print writes a line in parts. A launcher can put text of other ranks between them.
+os.environ.pop("PYTHONUNBUFFERED", None)
+
 SETTINGS = {
     "OMPI_MCA_btl": "^ofi",
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
