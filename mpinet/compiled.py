@@ -1,7 +1,8 @@
-"""Rules and kernels: plain functions that Numba compiles once, for all parameter values.
+"""Rules and kernels: plain functions that are compiled once, for all parameter values.
 
-This module imports Numba (with `rulebox` and `nativecache`) where a compiled function is first
-called. Eight kinds of function exist:
+Nothing here compiles. Native code comes from the package's library, from the cache or from the
+compile process (`mpinet.base.native`); until then a function runs as plain Python. Eight kinds of
+function exist:
 
 ``@rule``
     a small function of one processor with one of the fixed signatures of
@@ -37,16 +38,13 @@ The kinds share how they are bound, fingerprinted and compiled, and so this one 
 from __future__ import annotations
 
 import inspect
-import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from contextvars import ContextVar
 from dis import get_instructions
 from functools import cache, cached_property
 from hashlib import sha256
 from importlib import import_module
 from pickle import PicklingError
-from types import CodeType, FunctionType, ModuleType, SimpleNamespace
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -54,6 +52,11 @@ import numpy as np
 from mpinet.base.arguments import Arguments, PortRule
 from mpinet.base.arrays import Ints
 from mpinet.base.blame import error_of, is_own, no_number, not_compiled, require_form
+from mpinet.base.native import calls
+from mpinet.base.native.background import WATCH
+from mpinet.base.native.calls import RuleForm
+from mpinet.base.native.description import Description, names_in
+from mpinet.base.native.tiers import PLAIN, tier
 from mpinet.errors import MpinetError, NodeError
 
 WHOLE = (int, np.integer, np.bool_)
@@ -66,49 +69,17 @@ LLVM by itself leaves calls of small functions that divide, for what Python dema
 makes them long: on torus, fat tree and G(m,N) a hop takes 1.5 to 2 times as long without.
 """
 
-UNSEEN = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-"""Options for callees: no entry for Python or C, which would take a twentieth of compile time."""
 
+class UntilSet:
+    """A property that is computed at each access until its name is in the instance's `vars`."""
 
-@cache
-def numba() -> ModuleType:
-    """Import Numba, at the first compiled call.
+    def __init__(self, function: Callable[..., Any]):
+        self._function = function
+        self.__doc__ = function.__doc__
 
-    Numba asks at its start if SciPy has a BLAS, for `numpy.cov`, and so takes a sixth of a short
-    command to import it. It is told no: what multiplies matrices asks again when it is compiled.
-    """
-    import numba as module
-    from numba.np import linalg
-
-    asks, linalg.ensure_blas = linalg.ensure_blas, _no_blas_yet
-    try:
-        import numba.np.arraymath
-    finally:
-        linalg.ensure_blas = asks
-    # Numba starts colorama, which resets a terminal's colours at the end: behind the JSON of ranks
-    # that Open MPI gives a terminal, wherever their output goes. No colours are left to reset.
-    if colorama := sys.modules.get("colorama.initialise"):
-        vars(colorama)["atexit_done"] = True
-    return module
-
-
-def _no_blas_yet() -> None:
-    raise ImportError
-
-
-@contextmanager
-def watching(watch: Callable[[], AbstractContextManager[object]]) -> Iterator[None]:
-    """Enter a context of `watch` around every compilation within the with block."""
-    token = _watch.set(watch)
-    try:
-        yield
-    finally:
-        _watch.reset(token)
-
-
-_watch: ContextVar[Callable[[], AbstractContextManager[object]]] = ContextVar(
-    "watch", default=nullcontext
-)
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        """Compute the value."""
+        return self if instance is None else self._function(instance)
 
 
 class Switch(int):
@@ -141,6 +112,12 @@ class Compiled:
     """Inlining for the function's callers, as Numba takes it; None: it is put into them if it is
     short.
     """
+
+    kind_name: ClassVar[str] = "callee"
+    """What the compiler is told of the kind."""
+
+    numbers_alike: ClassVar[bool] = False
+    """True if it is compiled once for all numbers that it is called with."""
 
     def __init__(
         self,
@@ -245,52 +222,44 @@ class Compiled:
     @cached_property
     def fingerprint(self) -> str:
         """Hash of everything that is compiled into this function, and of how."""
-        how = f"{SHORT} {UNSEEN} {type(self).__name__}{self.how or ''}"
+        how = f"{SHORT} {type(self).__name__}{self.how or ''}"
         return sha256(f"{how} {_text_of(self.function)}".encode()).hexdigest()[:16]
 
+    @property
+    def options(self) -> dict[str, Any]:
+        """How it is compiled, as Numba takes it."""
+        if self.how is not None:
+            return self.how
+        short = sum(1 for _ in get_instructions(self.function)) <= SHORT
+        return {"inline": "always" if short else "never"}
+
+    @property
+    def form(self) -> Any:
+        """What a kernel's or rule's description says of its signature."""
+        return None
+
     @cached_property
-    def callee(self) -> Any:
-        """The function as its callers compile it: a Numba function without a fixed signature."""
-        how = self.how
-        if how is None:
-            short = sum(1 for _ in get_instructions(self.function)) <= SHORT
-            how = {"inline": "always" if short else "never"}
-        alike = isinstance(self, Routine)
-        return _callee(self._with_native_callees(), numbers_alike=alike, **how, **UNSEEN)
-
-    def _entry(self) -> FunctionType:
-        """The function that is compiled for Python to call."""
-        return self._with_native_callees()
-
-    def _with_native_callees(self) -> FunctionType:
+    def description(self) -> Description:
+        """The function, as the compiler needs it."""
         scope = self.function.__globals__
         off = {
-            k: bool(v)
-            for k in self.function.__code__.co_names
-            if isinstance(v := scope.get(k), Switch)
+            name: bool(value)
+            for name in self.function.__code__.co_names
+            if isinstance(value := scope.get(name), Switch)
         }
-        clone = self._clone(self.function, off | {k: v.callee for k, v in self.callees.items()})
-        # The cache goes by this name alone: the fingerprint in it tells edits apart, also of
-        # callees in other files, and the variants that `bind` makes.
-        clone.__qualname__ = f"{self.name}_{self.fingerprint}".replace(":", "_")
-        # Numba imports the module again with what it has kept on disk, also for the callers of a
-        # rule: a user's may have another name by then, or be gone.
-        clone.__module__ = __name__
-        return clone
+        parts = {name: part.description for name, part in self.callees.items()}
+        # The compiler knows functions by this name: the fingerprint in it tells edits apart, also
+        # of callees in other files, and the variants that `bind` makes.
+        name = f"{self.name}_{self.fingerprint}".replace(":", "_")
+        function = self._clone(self.function, off)
+        return Description(self.kind_name, name, self.options, self.numbers_alike, function, parts, self.form)
 
-    def _jit(self, signature: Any) -> Any:
-        """Compile for one signature, or load the code compiled before from disk."""
-        try:
-            return self._load(signature)
-        except Exception as error:
-            own = [part.function for part in self.compiled_in if is_own(part.function)]
-            if not own:
-                raise
-            raise not_compiled(own, error) from error
-
-    def _load(self, signature: Any, counts: bool = True) -> Any:
-        """Compile, or load from disk, with Numba's errors as they are."""
-        return _native().load_or_compile(self._entry(), signature, _watch.get(), counts)
+    def refused(self, wrong: str) -> str:
+        """Return the sentence for a function that cannot be compiled, by what the compiler says."""
+        own = [part.function for part in self.compiled_in if is_own(part.function)]
+        if not own:
+            return f"{self.name} of {self.__module__} cannot be compiled: {wrong}"
+        return f"{not_compiled(own, wrong)} It runs as plain Python, which is slow."
 
     @property
     def compiled_in(self) -> Iterator[Compiled]:
@@ -320,11 +289,7 @@ class Idiom(Inlined):
     """Arithmetic that LLVM turns into one instruction only if it is compiled by itself."""
 
     how: ClassVar[dict[str, Any] | None] = {}  # whole
-
-    @cached_property
-    def callee(self) -> Any:
-        """The function as LLVM has optimised it by itself."""
-        return numba().njit(self._with_native_callees(), **UNSEEN)
+    kind_name: ClassVar[str] = "idiom"
 
 
 class Phase(Inlined):
@@ -354,6 +319,7 @@ class Routine(Inlined):
     """
 
     how: ClassVar[dict[str, Any] | None] = {"_nrt": False}
+    numbers_alike: ClassVar[bool] = True
 
 
 class Part(Inlined):
@@ -365,12 +331,12 @@ class Part(Inlined):
 class Hint(Compiled):
     """An instruction on which no result depends; plain Python leaves it out."""
 
-    @property
-    def callee(self) -> Any:
-        """The function that Numba makes the instruction of."""
-        from mpinet.base import callees
+    kind_name: ClassVar[str] = "hint"
 
-        return getattr(callees, self.name)
+    @cached_property
+    def description(self) -> Description:
+        """Its name alone: the compiler makes an instruction of it."""
+        return Description("hint", self.name, {}, False, self.function, {}, None)
 
 
 class Rule(Compiled):
@@ -380,8 +346,10 @@ class Rule(Compiled):
     over arrays of processors.
     """
 
+    kind_name: ClassVar[str] = "rule"
+
     played = 0
-    """Values that were computed in plain Python for arrays of few elements."""
+    """How often it was called as plain Python."""
 
     def __call__(self, *args: Any) -> Any:
         """Run as plain Python.
@@ -391,6 +359,7 @@ class Rule(Compiled):
         RuleError
             A user's rule fails, or returns what is no whole number.
         """
+        self.played += 1
         try:
             value = self.function(*args)
         except MpinetError:
@@ -415,49 +384,39 @@ class Rule(Compiled):
             return "start_rule"
         return "decide_rule" if names[1] == "header" else "port_rule"
 
-    def is_played(self, count: int) -> bool:
-        """Tell if so many values more are computed in plain Python, and count them.
-
-        Its compiled code is for many values in all, where Numba is loaded anyway. A user's rule
-        need not compile.
-        """
-        self.played += count
-        loaded = "native" in vars(self) or (self.played > PLAYED and "numba" in sys.modules)
-        return not loaded or self.is_users
-
     @cached_property
     def is_users(self) -> bool:
         """True if a part of it is a user's."""
         return any(is_own(part.function) for part in self.compiled_in)
 
-    def _load(self, signature: Any, counts: bool = True) -> Any:
-        """Compile it without counts of references, which take half of its time, if it can go so.
+    @property
+    def options(self) -> dict[str, Any]:
+        """How it is compiled: without counts of references, which take half of its time.
 
-        The caller holds all arrays that a rule reads; rules that make some need counts. To try it
-        is no way: Numba remembers which of a rule's parts could not be compiled.
+        The caller holds all arrays that a rule reads. A rule that makes arrays needs counts.
         """
         parts = (set(part.function.__code__.co_names) for part in self.compiled_in)
         makes_arrays = any(not MAKERS.isdisjoint(names) for names in parts)
-        return super()._load(signature, counts=self.is_users or makes_arrays)
+        return {} if self.is_users or makes_arrays else {"_nrt": False}
+
+    @property
+    def form(self) -> Any:
+        """The name of its signature."""
+        return self.kind
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         """Bind the rule to a topology: map it over arrays, with the topology's parameters."""
         return self if instance is None else Mapped(self, instance.params)
 
     @cached_property
-    def native(self) -> Any:
-        """The rule as a kernel takes it: an object whose `call` is the compiled function."""
-        if numba().config.DISABLE_JIT:
-            return SimpleNamespace(call=self.function)
-        native = self._jit(_native().RULES[self.kind])
-        try:
-            # A record that holds it: to pass a bare function to a kernel takes 50 us (see
-            # `rulebox`).
-            return _box_maker(self.kind)(native)
-        except TypeError as error:  # Numba has found that it never returns
-            if is_own(self.function):
-                raise not_compiled([self.function], error) from error
-            raise
+    def native(self) -> RuleForm:
+        """The rule as kernels take it: a record with the address of native code, or of a callback.
+
+        Plain kernels call its `call`.
+        """
+        form = RuleForm(self.__call__ if self.is_users else self.function, self.kind)
+        WATCH.attach(self, form)
+        return form
 
 
 class Kernel(Compiled):
@@ -470,6 +429,8 @@ class Kernel(Compiled):
     groups : dict, optional
         Named tuples that are taken for parameters instead of what these are annotated with.
     """
+
+    kind_name: ClassVar[str] = "kernel"
 
     def __init__(
         self,
@@ -497,37 +458,46 @@ class Kernel(Compiled):
 
         Where two groups have fields of the same types, so has the compiled loop.
         """
-        text = f"{super().fingerprint} {self._arguments.names}"
+        text = f"{super().fingerprint} {self._arguments.names} {self._arguments.described}"
         return sha256(text.encode()).hexdigest()[:16]
 
     def __call__(self, *args: Any) -> Any:
         """Run the compiled loop."""
         return self.run(*args)
 
-    @cached_property
+    @UntilSet
     def run(self) -> Callable[..., Any]:
-        """The loop, in the form that Python calls."""
-        if not self._arguments.grouped or numba().config.DISABLE_JIT:
-            return self.native
-        return self._arguments.apart(self.native)
+        """The loop, in the form that is ready: native code, or plain Python."""
+        address = WATCH.address(self)
+        if not address:
+            return self.plainly if tier() == PLAIN else self._watched
+        run = vars(self)["run"] = calls.kernel(
+            address, self._arguments.forms, self._arguments.result
+        )
+        return run
+
+    def _watched(self, *args: Any) -> Any:
+        """Run the loop as plain Python until it is compiled."""
+        return WATCH.run(self, self.plainly, args)
 
     @cached_property
-    def native(self) -> Any:
-        """The compiled loop itself; it takes the fields of groups one by one."""
-        if numba().config.DISABLE_JIT:
-            return self.function
-        types = _native().types_of(self._arguments.records)
-        return self._jit(eval(self._arguments.signature, {}, types))
+    def plainly(self) -> Callable[..., Any]:
+        """The loop in plain Python."""
+        return self.function
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """How it is compiled."""
+        return {}
+
+    @property
+    def form(self) -> Any:
+        """Its signature."""
+        return self._arguments.described
 
     @cached_property
     def _arguments(self) -> Arguments:
         return Arguments(self.unbound, self.groups)
-
-    def _entry(self) -> FunctionType:
-        loop = self._with_native_callees()
-        if not self._arguments.grouped:
-            return loop
-        return self._arguments.together(_callee(loop, **UNSEEN), loop)
 
 
 def bind_all(functions: Sequence[Any], suffix: str, **parts: Compiled | int) -> tuple[Any, ...]:
@@ -621,7 +591,7 @@ def routine(function: Callable[..., Any]) -> Routine:
     return Routine(function)
 
 
-def part(function: Callable[..., Any]) -> Part:
+def part(function: Callable[..., Any]) -> Description:
     """Make what a phase does with one thing, compiled as if it stood in its callers."""
     return Part(function)
 
@@ -637,18 +607,12 @@ def _text_of(function: Callable[..., Any], callers: tuple[CodeType, ...] = ()) -
     It is the same in every process and for every copy of the function's file.
     """
     callers += (function.__code__,)
-    names = _names_in(function.__code__)
+    names = names_in(function.__code__)
     scope = {name: function.__globals__[name] for name in names if name in function.__globals__}
     cells = (cell.cell_contents for cell in function.__closure__ or ())
     scope |= dict(zip(function.__code__.co_freevars, cells, strict=True))
     meanings = {name: _meaning(value, names, callers) for name, value in sorted(scope.items())}
     return f"{_code_text(function.__code__)} {function.__defaults__} {meanings}"
-
-
-def _names_in(code: CodeType) -> set[str]:
-    """Return the globals and attributes that code names, also within functions inside it."""
-    inner = (_names_in(each) for each in code.co_consts if isinstance(each, CodeType))
-    return set(code.co_names).union(*inner)
 
 
 def _meaning(value: Any, names: set[str], callers: tuple[CodeType, ...]) -> str:
@@ -693,34 +657,11 @@ def _declared(module: str, qualname: str) -> Any:
     return found
 
 
-@cache
-def _native() -> Any:
-    """Return types and records of rules as Numba knows them."""
-    from mpinet.base import rulebox
-
-    return rulebox
-
-
-def _callee(function: FunctionType, **how: Any) -> Any:
-    """Return a function as its callers compile it."""
-    from mpinet.base.callees import callee
-
-    return callee(function, **how)
-
-
-@cache
-def _box_maker(kind: str) -> Callable[[Any], Any]:
-    return _native().box_maker(kind)
-
-
 SMALL = 64
-"""Most elements for which a rule is mapped as plain Python, without loading Numba."""
+"""Most elements for which a rule without native code is mapped as plain Python."""
 
 MAKERS = frozenset("arange array copy empty full ones zeros".split())
 """Names by which rules make arrays."""
-
-PLAYED = 4096
-"""Values of a rule in plain Python, over all its calls, that take as long as to load its code."""
 
 
 class Mapped:
@@ -775,7 +716,7 @@ class Mapped:
         self._require(ports, self.counts[1], "port")
         if nodes.ndim == 0:
             return int(self.rule(int(nodes), int(ports), self.params))
-        if nodes.size <= SMALL and self.rule.is_played(nodes.size):
+        if nodes.size <= SMALL and not self.native.address:
             return np.array(self._play(nodes, ports), np.int64).reshape(nodes.shape)
         mapped = np.empty(nodes.size, np.int64)
         try:

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from inspect import signature
-from types import FunctionType
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
+
+import numpy as np
 
 from mpinet.base.records import Record
 
@@ -27,6 +28,9 @@ ChooseRule = Annotated[Any, "choose_rule"]
 
 NUMBERS = {int: "int64", bool: "boolean", float: "float64"}
 """Numba's names of single numbers."""
+
+ITEMS = {"boolean": "bool"}
+"""NumPy's names of items that have another name of Numba's."""
 
 SIGNATURES = {
     "port_rule": "int64(int64, int64, int64[::1])",
@@ -56,8 +60,7 @@ SIGNATURES = {
 class Arguments:
     """A kernel's parameters, read off its annotations.
 
-    Compiled code takes the fields of groups one by one, and makes groups of them when it begins:
-    Numba would look at every tuple anew at each call, which takes 20 us where a rule is in it.
+    Native code takes the fields of groups one by one, and makes groups of them when it begins.
 
     Parameters
     ----------
@@ -72,44 +75,24 @@ class Arguments:
         kinds = {name: parameter.annotation for name, parameter in form.parameters.items()}
         kinds |= groups
         fields = {name: dict(_fields(name, kind)) for name, kind in kinds.items()}
-        types = [type_ for each in fields.values() for type_ in each.values()]
         result = form.return_annotation
-        every = (hint for kind in kinds.values() for hint in _hints(kind))
+        every = [hint for kind in kinds.values() for hint in _hints(kind)]
         self.records: dict[str, type[Record]] = {
             each.__name__: each for hint in every if (each := _record(hint))
         }
         """Records that the signature names."""
-        self.signature: str = f"{'void' if result is None else _type(result)}({', '.join(types)})"
-        """Signature in Numba's notation, with the fields of groups one by one."""
-        self._groups = {name: kind for name, kind in kinds.items() if _is_group(kind)}
-        self._fields = {name: list(each) for name, each in fields.items()}
-        self.names: str = str(self._fields)
-        """Names of the parameters, with those of the fields of groups."""
-        self.grouped: bool = bool(self._groups)
-        """True if a parameter is a group."""
-
-    def apart(self, flat: Callable[..., Any]) -> Callable[..., Any]:
-        """Make a function of groups that calls a function of their fields."""
-        given = (f"*{name}" if name in self._groups else name for name in self._fields)
-        text = f"lambda {', '.join(self._fields)}: flat({', '.join(given)})"
-        function: Callable[..., Any] = eval(text, {"flat": flat})
-        return function
-
-    def together(self, loop: Any, like: FunctionType) -> FunctionType:
-        """Make a function of the groups' fields that calls a `loop` of groups; `like` names it."""
-        given = (
-            f"{name}_group({', '.join(fields)})" if name in self._groups else name
-            for name, fields in self._fields.items()
+        self.described: Any = (
+            {name: _layout(each.dtype) for name, each in self.records.items()},
+            [(_group(kind), [own for _, own in _fields(name, kind)]) for name, kind in kinds.items()],
+            "void" if result is None else _type(result),
         )
-        taken = (field for fields in self._fields.values() for field in fields)
-        text = f"lambda {', '.join(taken)}: loop({', '.join(given)})"
-        scope = {f"{name}_group": group for name, group in self._groups.items()}
-        # As if it stood in that file: Numba keeps what it compiles by file, name and line.
-        code = compile(text, like.__code__.co_filename, "eval")
-        function: FunctionType = eval(code, {**scope, "loop": loop})
-        function.__name__, function.__qualname__ = like.__name__, like.__qualname__
-        function.__module__ = like.__module__
-        return function
+        """Layouts of records; for each parameter its group, if any, and types; the result's type."""
+        self.forms: list[str] = [_form(hint) for hint in every]
+        """How Python hands on each number, array and rule (see `mpinet.base.native.calls`)."""
+        self.result: str = _result(result)
+        """The same of the result."""
+        self.names: str = str({name: list(each) for name, each in fields.items()})
+        """Names of the parameters, with those of the fields of groups."""
 
 
 def _is_group(kind: Any) -> bool:
@@ -153,3 +136,41 @@ def _type(kind: Any) -> str:
         return f"Tuple(({', '.join(_type(each) for each in get_args(kind))}))"
     known: str = kind.__metadata__[0]
     return known
+
+
+def _group(kind: Any) -> tuple[str, tuple[str, ...]] | None:
+    """The name and the fields of a group; None for anything else."""
+    return (kind.__name__, kind._fields) if _is_group(kind) else None
+
+
+def _layout(dtype: np.dtype[Any]) -> tuple[list[str], list[str], list[int], int]:
+    """Names, formats and offsets of a record's fields, and its size."""
+    names = list(dtype.names or ())
+    places = dtype.fields or {}
+    formats, offsets = [places[name][0].str for name in names], [places[name][1] for name in names]
+    return names, formats, offsets, dtype.itemsize
+
+
+def _form(kind: Any) -> str:
+    """The form in which Python hands on a number, an array, a record or a rule."""
+    if kind in NUMBERS:
+        return NUMBERS[kind][0]
+    text = _type(kind)
+    if text in SIGNATURES:
+        return "R"
+    name, _, indices = text.partition("[")
+    record = _record(kind)
+    if record is kind:
+        return f"r{kind.dtype.itemsize}"
+    item = "V" if record else np.dtype(ITEMS.get(name, name)).kind
+    size = record.dtype.itemsize if record else np.dtype(ITEMS.get(name, name)).itemsize
+    return f"{'A' if '::1' in indices else 'V'}{indices.count(',') + 1}{item}{size}"
+
+
+def _result(kind: Any) -> str:
+    """The form of a result: of numbers alone, for callers make all arrays."""
+    if kind is None:
+        return "v"
+    if get_origin(kind) is tuple:
+        return f"({''.join(NUMBERS[each][0] for each in get_args(kind))})"
+    return NUMBERS[kind][0]

@@ -187,12 +187,11 @@ def no_number(function: Any, arguments: tuple[Any, ...], value: Any) -> RuleErro
     )
 
 
-def not_compiled(functions: list[Any], error: Exception) -> RuleError:
+def not_compiled(functions: list[Any], text: str) -> RuleError:
     """Return the error for functions of a user's, the caller first, that Numba cannot compile."""
     for function in functions:
         for sentence in _wrong_names(function):
             return RuleError(sentence)
-    text = str(error)
     return RuleError(
         f"{_numbas_place(text, functions)}: {functions[0].__name__} cannot be compiled: "
         f"{_numbas_word(text)} ({RULES_USE})."

@@ -174,7 +174,7 @@ class Session:
         """Run the job on all ranks and come to the end together."""
         import numpy as np
 
-        from mpinet.compiled import watching
+        from mpinet.base.native.background import waiting_by
         from mpinet.jobs.hosts import require_alike
         from mpinet.machine.transport import Local, Unmet, world
 
@@ -188,7 +188,7 @@ class Session:
             job.require_room(transport)
             with (
                 self._progress(job) as progress,
-                watching(progress.compiling),
+                waiting_by(progress.waiting, progress.say),
                 kept.by(transport),
             ):
                 job.say, progress.command = progress.say, self._options.command

@@ -14,7 +14,7 @@ from mpinet.commands.network import named
 from mpinet.commands.optionrecords import REST, Option, Options, values_of
 from mpinet.commands.result import Result
 from mpinet.commands.signature import given, options_of, signature_of
-from mpinet.compiled import watching
+from mpinet.base.native.background import waiting_by
 from mpinet.jobs import module_of
 from mpinet.jobs.hosts import require_alike
 from mpinet.jobs.opening import with_networks
@@ -51,7 +51,10 @@ def _shown(job: Job, command: str, transport: Local) -> Iterator[Watch]:
     if not is_notebook() or launched_rank() != 0:
         yield lambda *done: None
         return
-    with Progress(job.unit, "notebook", False) as progress, watching(progress.compiling):
+    with (
+        Progress(job.unit, "notebook", False) as progress,
+        waiting_by(progress.waiting, progress.say),
+    ):
         job.say, progress.command = progress.say, command
         progress.facts = lambda: {"moving": transport.moving}
         yield progress.update

@@ -131,8 +131,6 @@ class Router:
     def reserve(self, messages: int) -> None:
         """Prepare for `count` messages on this rank: memory for them, and compiled loops."""
         self._reserve(messages)
-        for loop in self._loops:
-            loop.native  # noqa: B018 (compiles it)
 
     def require_room(self, total: int) -> None:
         """Refuse messages, `total` on all ranks together, whose rows do not fit into memory.

@@ -46,7 +46,6 @@ class Progress:
         self._doing = ""
         self._began = self._said = time.monotonic()
         self._pause = PATIENCE
-        self._compiled, self._compile_shown = 0.0, False
 
     # What a program reads: names are promises (docs/contract.md, 2).
     def _object(self, done: int, total: int | None, now: float) -> dict[str, Any]:
@@ -87,17 +86,13 @@ class Progress:
             self._cell.show(f"{self._what} {done} after {now - self._began:.0f} s")
 
     @contextmanager
-    def compiling(self) -> Iterator[None]:
-        """Note a compilation in this context: it counts as no step's time; a long one is named."""
-        if self._compiled > PATIENCE and not self._compile_shown:
-            self._compile_shown = True
-            self.say("compiling (once; it is kept for later runs)")
+    def waiting(self) -> Iterator[None]:
+        """Wait for the compiler in this context: the time counts as no step's."""
         began = time.monotonic()
         try:
             yield
         finally:
             seconds = time.monotonic() - began
-            self._compiled += seconds
             self._began += seconds
             self._said += seconds
 

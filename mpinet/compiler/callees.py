@@ -2,8 +2,6 @@
 
 Numba makes machine code of every function that it compiles, with all that is called in it: what a
 kernel calls at depth d would be optimised d times. Here only the kernel is, when all is in it.
-
-Imports Numba: `compiled` loads this module where the first function is compiled.
 """
 
 from __future__ import annotations
@@ -20,23 +18,19 @@ from numba.core import cgutils
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.compiler_machinery import AnalysisPass, register_pass
-from numba.core.environment import lookup_environment
 from numba.core.ir import SetItem
 from numba.core.typed_passes import AnnotateTypes
 from numba.core.types import Array, BaseTuple, Integer, Literal, Tuple, uintp, unliteral
 
 from mpinet.base.records import LINE
 
-ENVIRONMENT = "_ZN08NumbaEnv"
-"""Prefix of the global variables in which compiled functions find their Python environments."""
-
 
 class Later:
-    """Stand-in for what makes machine code: a callee's environment is set in its callers."""
+    """Stand-in for what makes machine code."""
 
     @staticmethod
     def set_env(_name: str, _environment: Any) -> None:
-        """Leave it to `set_environments`."""
+        """Leave it out: code of the job's has no environment."""
 
 
 class CalleeLibrary(JITCodeLibrary):
@@ -108,7 +102,8 @@ class SweepCompiler(CalleeCompiler):
         return pipelines
 
 
-_known: dict[str, Any] = {}
+KNOWN: dict[str, Any] = {}
+"""Callees by name."""
 
 
 def callee(
@@ -128,13 +123,13 @@ def callee(
         Options of `numba.njit`.
     """
     name = function.__qualname__
-    if name not in _known:
+    if name not in KNOWN:
         compiler = SweepCompiler if from_zero else CalleeCompiler
-        _known[name] = made = numba.njit(function, pipeline_class=compiler, **how)
+        KNOWN[name] = made = numba.njit(function, pipeline_class=compiler, **how)
         if numbers_alike:
             typed = made.get_call_template
             made.get_call_template = lambda args, kws: typed(tuple(map(unliteral, args)), kws)
-    return _known[name]
+    return KNOWN[name]
 
 
 @numba.extending.intrinsic
@@ -162,17 +157,6 @@ def prefetch(_typing: Any, rows: Any, _at: Any) -> Any:
         return context.get_dummy_value()
 
     return numba.types.none(rows, numba.types.int64), generate
-
-
-def set_environments(native: Any) -> None:
-    """Set the environments of all functions that were compiled into this one."""
-    for made in native.overloads.values():
-        for variable in made.library._final_module.global_variables:
-            environment = None
-            if variable.name.startswith(ENVIRONMENT):
-                environment = lookup_environment(variable.name)
-            if environment is not None:
-                made.library.codegen.set_env(variable.name, environment)
 
 
 @contextmanager

@@ -1,0 +1,146 @@
+"""The compile process, as a job sees it: it takes descriptions and keeps objects.
+
+There is one per host and cache: it holds a lock. It is started by exec, without the launcher's
+variables, so that no MPI library takes it for a rank. It ends when its input ends, and so with the
+job, however the job ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import marshal
+import os
+import subprocess
+import threading
+from collections.abc import Iterable
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any, Protocol
+
+from mpinet.base.native.description import Description, packed
+from mpinet.base.native.kept import kept
+from mpinet.base.ownership import own_python
+
+MODULE = "mpinet.compiler"
+LAUNCHERS = ("OMPI_", "PMIX_", "PMI_", "PRTE_", "HYDRA_", "MPI_LOCAL", "MPIEXEC_", "SLURM_")
+"""Beginnings of the variables by which launchers make a process a rank."""
+
+LENGTH = 8
+"""Bytes of the number in front of each request and answer."""
+
+
+class Code(Protocol):
+    """A kernel or a rule."""
+
+    @property
+    def name(self) -> str:
+        """Its name, for people."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash of all that is compiled into it."""
+
+    @property
+    def description(self) -> Description:
+        """What the compiler needs to know of it."""
+
+
+class Busy(Exception):
+    """Another job's compile process has the lock."""
+
+
+class Compiler:
+    """A running compile process.
+
+    Raises
+    ------
+    Busy
+        Another job's process compiles for this host and cache.
+    OSError
+        It cannot be started.
+    """
+
+    def __init__(self) -> None:
+        folder = kept().folder
+        assert folder is not None
+        self.asked: set[str] = set()
+        """Fingerprints of all requests."""
+        self.failed: dict[str, str] = {}
+        """What is wrong with functions that could not be compiled, by fingerprint."""
+        self.done = 0
+        """How many requests have been answered."""
+        self.changed = threading.Condition()
+        """Notified with each answer."""
+        self._process = _started(folder)
+        self._requests: SimpleQueue[bytes] = SimpleQueue()
+        for work in (self._write, self._read):
+            threading.Thread(target=work, name="mpinet-compiler", daemon=True).start()
+
+    @property
+    def runs(self) -> bool:
+        """True until the process has ended."""
+        return self._process.poll() is None
+
+    def ask(self, codes: Iterable[Code]) -> None:
+        """Ask for native code that nobody has asked for yet, in this order."""
+        for code in codes:
+            if code.fingerprint not in self.asked:
+                self.asked.add(code.fingerprint)
+                self._requests.put(marshal.dumps((code.fingerprint, packed(code.description))))
+
+    def end(self) -> None:
+        """End the process."""
+        with contextlib.suppress(OSError):
+            self._process.kill()
+            self._process.wait()
+
+    def _write(self) -> None:
+        stream: Any = self._process.stdin
+        with contextlib.suppress(OSError, ValueError):
+            while True:
+                request = self._requests.get()
+                stream.write(len(request).to_bytes(LENGTH, "little") + request)
+                stream.flush()
+
+    def _read(self) -> None:
+        """Read answers until the process ends."""
+        stream: Any = self._process.stdout
+        with contextlib.suppress(OSError, ValueError):
+            while len(head := stream.read(LENGTH)) == LENGTH:
+                fingerprint, wrong = marshal.loads(stream.read(int.from_bytes(head, "little")))
+                with self.changed:
+                    self.done += 1
+                    if wrong:
+                        self.failed[fingerprint] = wrong
+                    self.changed.notify_all()
+        with self.changed:
+            self.changed.notify_all()
+
+
+def _started(folder: Path) -> subprocess.Popen[bytes]:
+    lock = open(folder / "compiler.lock", "ab")  # noqa: SIM115 (the process holds it)
+    try:
+        with contextlib.suppress(OSError):  # where the file system knows no locks, each job compiles
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise Busy from error
+        return subprocess.Popen(
+            [*own_python("-m", MODULE), str(folder), str(lock.fileno())],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=_environment(),
+            pass_fds=[lock.fileno()],
+            start_new_session=True,
+        )
+    finally:
+        lock.close()
+
+
+def _environment() -> dict[str, str]:
+    """Return this process's variables without those of a launcher."""
+    return {
+        name: value for name, value in os.environ.items() if not name.startswith(LAUNCHERS)
+    } | {"OMP_NUM_THREADS": "1", "NUMBA_DISABLE_JIT": "0"}

@@ -1,0 +1,58 @@
+"""The library of native code that a wheel brings: kernels and rules by fingerprint."""
+
+from __future__ import annotations
+
+import sys
+from functools import cache
+from pathlib import Path
+
+from mpinet.base.native import calls
+from mpinet.base.version import PACKAGE
+
+FOLDER = PACKAGE / "native"
+"""Folder of libraries and of the index of each Python version; only wheels have it."""
+
+
+LEVELS = ("x86-64-v2", "x86-64-v3", "x86-64-v4")
+"""Levels of x86-64 processors, each with all that those before it can do."""
+
+
+def index_name(version: tuple[int, int]) -> str:
+    """Return the file with a Python version's fingerprints.
+
+    Fingerprints hash bytecode, which differs between versions of Python.
+    """
+    return f"index-{version[0]}.{version[1]}.txt"
+
+
+class Library:
+    """A library, with the names of its functions by the fingerprints of this Python.
+
+    Parameters
+    ----------
+    file, index : Path
+        The library; lines ``FINGERPRINT SYMBOL``.
+    """
+
+    def __init__(self, file: Path, index: Path):
+        self.file = file
+        lines = index.read_text(encoding="ascii").splitlines()
+        self.symbols = dict(line.split(" ") for line in lines)
+        self._handle = calls.library(str(file))
+
+    def address(self, fingerprint: str) -> int:
+        """Return the address of a function; 0 if the library lacks it."""
+        symbol = self.symbols.get(fingerprint)
+        return calls.symbol(self._handle, symbol) if symbol else 0
+
+
+@cache
+def library() -> Library | None:
+    """Return the library for this processor and this Python, if the package has one."""
+    index = FOLDER / index_name(sys.version_info[:2])
+    if not index.exists():
+        return None
+    level = calls.cpu_level()
+    levels = LEVELS[: LEVELS.index(level) + 1] if level in LEVELS else (level,)
+    files = [FOLDER / f"libmpinet-{each}.so" for each in reversed(levels)]
+    return next((Library(file, index) for file in files if file.exists()), None)

@@ -1,0 +1,82 @@
+"""The compile process: ``python -m mpinet.compiler FOLDER LOCK``.
+
+It reads requests from its input, keeps an object for each and answers. It ends with its input, and
+with the process that has started it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import marshal
+import os
+import signal
+import sys
+import threading
+from queue import SimpleQueue
+from typing import Any
+
+from mpinet.base.native.compiler import LENGTH
+from mpinet.base.native.description import unpacked
+from mpinet.base.native.kept import kept
+from mpinet.base.roomy import roomy
+
+PR_SET_PDEATHSIG = 1
+
+
+def main() -> None:
+    """Compile until nothing more is asked for."""
+    folder, _lock = sys.argv[1:]
+    end_with_parent()
+    answers, requests = os.fdopen(os.dup(1), "wb"), SimpleQueue[Any]()
+    os.dup2(2, 1)  # whatever a compiler prints is no answer
+    threading.Thread(target=read, args=(requests,), daemon=True).start()
+    objects = kept()
+    assert str(objects.folder) == folder
+    while True:
+        fingerprint, description = requests.get()
+        objects.look()
+        wrong = "" if objects.has(fingerprint) else compiled(fingerprint, description)
+        answer = marshal.dumps((fingerprint, wrong))
+        answers.write(len(answer).to_bytes(LENGTH, "little") + answer)
+        answers.flush()
+
+
+def end_with_parent() -> None:
+    """Let the system end this process with its parent, where it can, and without dumps."""
+    parent = os.getppid()
+    try:
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    except (OSError, AttributeError):
+        return  # the end of the input does it
+    if os.getppid() != parent:
+        os._exit(0)
+
+
+def read(requests: SimpleQueue[Any]) -> None:
+    """Read requests; end the process at the end of its input, whatever it does then."""
+    while len(head := os.read(0, LENGTH)) == LENGTH:
+        left, blocks = int.from_bytes(head, "little"), []
+        while left and (block := os.read(0, left)):
+            blocks.append(block)
+            left -= len(block)
+        if left:
+            break
+        requests.put(marshal.loads(b"".join(blocks)))
+    os._exit(0)
+
+
+def compiled(fingerprint: str, description: Any) -> str:
+    """Compile a function and keep its object; return what is wrong, or an empty text."""
+    try:
+        from mpinet.compiler import objects
+
+        part = unpacked(description)
+        (code,) = roomy(lambda: objects.made(part, fingerprint, [objects.host()]))()
+        kept().add(fingerprint, code)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return ""
+
+
+if __name__ == "__main__":
+    main()
