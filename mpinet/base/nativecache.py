@@ -31,6 +31,7 @@ from mpinet.base.callees import set_environments, uncollected
 from mpinet.base.launched import launched_rank
 from mpinet.base.locks import alone
 from mpinet.base.ownership import as_safe_as, own_folder
+from mpinet.base.roomy import roomy
 
 Compiling = Callable[[], AbstractContextManager[object]]
 """Returns the context in which a function is compiled."""
@@ -76,7 +77,7 @@ def load_or_compile(
             stack.enter_context(compiling())
         # What numba.njit does itself for a given signature, but with the cache put in before.
         with register_dispatcher(native):
-            native.compile(signature)
+            roomy(lambda: native.compile(signature))()
         set_environments(native)
     native.disable_compile()
     return native
