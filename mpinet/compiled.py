@@ -37,6 +37,7 @@ The kinds share how they are bound, fingerprinted and compiled, and so this one 
 from __future__ import annotations
 
 import inspect
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -54,6 +55,7 @@ import numpy as np
 from mpinet.base.arguments import Arguments, PortRule
 from mpinet.base.arrays import Ints
 from mpinet.base.blame import error_of, is_own, no_number, not_compiled, require_form
+from mpinet.base.plainrecords import PLAIN_NUMPY, as_python
 from mpinet.errors import MpinetError, NodeError
 
 WHOLE = (int, np.integer, np.bool_)
@@ -90,6 +92,12 @@ def numba() -> ModuleType:
     if colorama := sys.modules.get("colorama.initialise"):
         vars(colorama)["atexit_done"] = True
     return module
+
+
+@cache
+def is_plain() -> bool:
+    """Return whether everything runs as plain Python, as Numba's own variable asks for."""
+    return os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 
 
 def _no_blas_yet() -> None:
@@ -241,6 +249,14 @@ class Compiled:
         scope = self.function.__globals__
         named = {name: scope.get(name) for name in self.function.__code__.co_names}
         return {name: part for name, part in named.items() if isinstance(part, Compiled)}
+
+    @cached_property
+    def plain(self) -> Callable[..., Any]:
+        """The function in plain Python, which calls the plain forms of others without detours."""
+        scope: dict[str, Any] = {name: part.plain for name, part in self.callees.items()}
+        if self.function.__globals__.get("np") is np:
+            scope["np"] = PLAIN_NUMPY
+        return self._clone(self.function, scope)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -445,10 +461,15 @@ class Rule(Compiled):
         return self if instance is None else Mapped(self, instance.params)
 
     @cached_property
+    def plain(self) -> Callable[..., Any]:
+        """The rule in plain Python; a user's is checked at each call, since it may fail."""
+        return self if self.is_users else super().plain
+
+    @cached_property
     def native(self) -> Any:
         """The rule as a kernel takes it: an object whose `call` is the compiled function."""
-        if numba().config.DISABLE_JIT:
-            return SimpleNamespace(call=self.function)
+        if is_plain():
+            return SimpleNamespace(call=self.plain)
         native = self._jit(_native().RULES[self.kind])
         try:
             # A record that holds it: to pass a bare function to a kernel takes 50 us (see
@@ -507,15 +528,27 @@ class Kernel(Compiled):
     @cached_property
     def run(self) -> Callable[..., Any]:
         """The loop, in the form that Python calls."""
-        if not self._arguments.grouped or numba().config.DISABLE_JIT:
-            return self.native
-        return self._arguments.apart(self.native)
+        if is_plain():
+            return self.plainly
+        return self._arguments.apart(self.native) if self._arguments.grouped else self.native
+
+    @cached_property
+    def plainly(self) -> Callable[..., Any]:
+        """The loop as plain Python: it takes what `run` takes, and gives Python's numbers."""
+        loop = self._arguments.plainly(self.plain)
+
+        def plainly(*args: Any) -> Any:
+            with np.errstate(over="ignore", divide="raise", invalid="ignore"):
+                try:
+                    return as_python(loop(*args))
+                except FloatingPointError as error:
+                    raise ZeroDivisionError("division by zero") from error
+
+        return plainly
 
     @cached_property
     def native(self) -> Any:
         """The compiled loop itself; it takes the fields of groups one by one."""
-        if numba().config.DISABLE_JIT:
-            return self.function
         types = _native().types_of(self._arguments.records)
         return self._jit(eval(self._arguments.signature, {}, types))
 

@@ -14,6 +14,9 @@ from inspect import signature
 from types import FunctionType
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
+import numpy as np
+
+from mpinet.base.plainrecords import is_changed, rows, widened
 from mpinet.base.records import Record
 
 PortRule = Annotated[Any, "port_rule"]
@@ -87,6 +90,10 @@ class Arguments:
         """Names of the parameters, with those of the fields of groups."""
         self.grouped: bool = bool(self._groups)
         """True if a parameter is a group."""
+        self._plain = {
+            name: {place: how for place, hint in enumerate(_hints(kind)) if (how := _plain(hint))}
+            for name, kind in kinds.items()
+        }
 
     def apart(self, flat: Callable[..., Any]) -> Callable[..., Any]:
         """Make a function of groups that calls a function of their fields."""
@@ -94,6 +101,22 @@ class Arguments:
         text = f"lambda {', '.join(self._fields)}: flat({', '.join(given)})"
         function: Callable[..., Any] = eval(text, {"flat": flat})
         return function
+
+    def plainly(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Make a function of what a kernel is given that calls a plain one of the plain forms."""
+        scope: dict[str, Any] = {"rows": rows, "widened": widened, "function": function}
+        scope |= {f"{name}_group": group for name, group in self._groups.items()}
+        given = (self._plain_text(name, how) for name, how in self._plain.items())
+        text = f"lambda {', '.join(self._fields)}: function({', '.join(given)})"
+        made: Callable[..., Any] = eval(text, scope) if any(self._plain.values()) else function
+        return made
+
+    def _plain_text(self, name: str, how: dict[int, str]) -> str:
+        """Return the text that makes the plain form of an argument."""
+        if name not in self._groups or not how:
+            return f"{how[0]}({name})" if how else name
+        fields = (f"{how.get(i, '')}({name}[{i}])" for i in range(len(self._fields[name])))
+        return f"{name}_group({', '.join(fields)})"
 
     def together(self, loop: Any, like: FunctionType) -> FunctionType:
         """Make a function of the groups' fields that calls a `loop` of groups; `like` names it."""
@@ -137,6 +160,16 @@ def _record(kind: Any) -> type[Record] | None:
     """The record that an annotation names, alone or in an array."""
     named = kind.__metadata__[0] if get_origin(kind) is Annotated else kind
     return named if isinstance(named, type) and issubclass(named, Record) else None
+
+
+def _plain(kind: Any) -> str:
+    """Return the name of the function that makes an argument's plain form; or an empty text."""
+    if _record(kind):
+        return "rows"
+    if kind in NUMBERS or "[" not in _type(kind):
+        return ""
+    number = _type(kind).partition("[")[0].replace("boolean", "bool")
+    return "widened" if is_changed(np.dtype(number)) else ""
 
 
 def _type(kind: Any) -> str:
