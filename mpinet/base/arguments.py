@@ -104,10 +104,10 @@ class Arguments:
 
     def plainly(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Make a function of what a kernel is given that calls a plain one of the plain forms."""
-        scope: dict[str, Any] = {"rows": rows, "widened": widened, "function": function}
-        scope |= {f"{name}_group": group for name, group in self._groups.items()}
+        scope: dict[str, Any] = {"_rows": rows, "_widened": widened, "_function": function}
+        scope |= {f"_{name}_group": group for name, group in self._groups.items()}
         given = (self._plain_text(name, how) for name, how in self._plain.items())
-        text = f"lambda {', '.join(self._fields)}: function({', '.join(given)})"
+        text = f"lambda {', '.join(self._fields)}: _function({', '.join(given)})"
         made: Callable[..., Any] = eval(text, scope) if any(self._plain.values()) else function
         return made
 
@@ -116,7 +116,7 @@ class Arguments:
         if name not in self._groups or not how:
             return f"{how[0]}({name})" if how else name
         fields = (f"{how.get(i, '')}({name}[{i}])" for i in range(len(self._fields[name])))
-        return f"{name}_group({', '.join(fields)})"
+        return f"_{name}_group({', '.join(fields)})"
 
     def together(self, loop: Any, like: FunctionType) -> FunctionType:
         """Make a function of the groups' fields that calls a `loop` of groups; `like` names it."""
@@ -165,11 +165,11 @@ def _record(kind: Any) -> type[Record] | None:
 def _plain(kind: Any) -> str:
     """Return the name of the function that makes an argument's plain form; or an empty text."""
     if _record(kind):
-        return "rows"
+        return "_rows"
     if kind in NUMBERS or "[" not in _type(kind):
         return ""
     number = _type(kind).partition("[")[0].replace("boolean", "bool")
-    return "widened" if is_changed(np.dtype(number)) else ""
+    return "_widened" if is_changed(np.dtype(number)) else ""
 
 
 def _type(kind: Any) -> str:
