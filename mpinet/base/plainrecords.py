@@ -123,9 +123,12 @@ class NarrowRows(Narrow):
 
     def __getitem__(self, at: Any) -> Any:
         """Return a number, or a part of the array."""
+        if type(at) is tuple:
+            try:
+                return _item(self, at)
+            except (TypeError, ValueError):
+                pass
         found = _get(self, at)
-        if isinstance(found, np.generic):
-            return found.item()
         return found.view(Narrow) if found.ndim == 1 else found
 
 
@@ -150,7 +153,7 @@ def as_python(value: Any) -> Any:
 
 def is_changed(dtype: Any) -> bool:
     """Tell if plain kernels take arrays of such numbers in another form."""
-    return dtype.kind in "bu" or (dtype.kind == "i" and dtype.itemsize < 8)
+    return dtype.kind in "biu"
 
 
 def _widening(maker: Callable[..., Any]) -> Callable[..., Any]:
