@@ -57,6 +57,7 @@ from mpinet.base.native.background import WATCH
 from mpinet.base.native.calls import RuleForm
 from mpinet.base.native.description import Description, names_in
 from mpinet.base.native.tiers import PLAIN, tier
+from mpinet.base.plainrecords import PLAIN_NUMPY, as_python
 from mpinet.errors import MpinetError, NodeError
 
 WHOLE = (int, np.integer, np.bool_)
@@ -218,6 +219,14 @@ class Compiled:
         scope = self.function.__globals__
         named = {name: scope.get(name) for name in self.function.__code__.co_names}
         return {name: part for name, part in named.items() if isinstance(part, Compiled)}
+
+    @cached_property
+    def plain(self) -> Callable[..., Any]:
+        """The function in plain Python, which calls the plain forms of others without detours."""
+        scope: dict[str, Any] = {name: part.plain for name, part in self.callees.items()}
+        if self.function.__globals__.get("np") is np:
+            scope["np"] = PLAIN_NUMPY
+        return self._clone(self.function, scope)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -409,12 +418,17 @@ class Rule(Compiled):
         return self if instance is None else Mapped(self, instance.params)
 
     @cached_property
+    def plain(self) -> Callable[..., Any]:
+        """The rule in plain Python; a user's is checked at each call, since it may fail."""
+        return self if self.is_users else super().plain
+
+    @cached_property
     def native(self) -> RuleForm:
         """The rule as kernels take it: a record with the address of native code, or of a callback.
 
         Plain kernels call its `call`.
         """
-        form = RuleForm(self.__call__ if self.is_users else self.function, self.kind)
+        form = RuleForm(self.plain, self.kind)
         WATCH.attach(self, form)
         return form
 
@@ -482,8 +496,17 @@ class Kernel(Compiled):
 
     @cached_property
     def plainly(self) -> Callable[..., Any]:
-        """The loop in plain Python."""
-        return self.function
+        """The loop as plain Python: it takes what `run` takes, and gives Python's numbers."""
+        loop = self._arguments.plainly(self.plain)
+
+        def plainly(*args: Any) -> Any:
+            with np.errstate(over="ignore", divide="raise", invalid="ignore"):
+                try:
+                    return as_python(loop(*args))
+                except FloatingPointError as error:
+                    raise ZeroDivisionError("division by zero") from error
+
+        return plainly
 
     @property
     def options(self) -> dict[str, Any]:

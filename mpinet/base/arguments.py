@@ -15,6 +15,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 
+from mpinet.base.plainrecords import is_changed, rows, widened
 from mpinet.base.records import Record
 
 PortRule = Annotated[Any, "port_rule"]
@@ -93,6 +94,30 @@ class Arguments:
         """The same of the result."""
         self.names: str = str({name: list(each) for name, each in fields.items()})
         """Names of the parameters, with those of the fields of groups."""
+        self._kinds = kinds
+
+    def plainly(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Make a function of what a kernel is given that calls a plain one of the plain forms."""
+        changed = {
+            name: {place: how for place, hint in enumerate(_hints(kind)) if (how := _plain(hint))}
+            for name, kind in self._kinds.items()
+        }
+        if not any(changed.values()):
+            return function
+        scope: dict[str, Any] = {"_rows": rows, "_widened": widened, "_function": function}
+        scope |= {f"_{name}_group": kind for name, kind in self._kinds.items() if _is_group(kind)}
+        given = (self._plain_text(name, how) for name, how in changed.items())
+        text = f"lambda {', '.join(self._kinds)}: _function({', '.join(given)})"
+        made: Callable[..., Any] = eval(text, scope)
+        return made
+
+    def _plain_text(self, name: str, how: dict[int, str]) -> str:
+        """Return the text that makes the plain form of an argument."""
+        if not how or not _is_group(self._kinds[name]):
+            return f"{how[0]}({name})" if how else name
+        count = len(_hints(self._kinds[name]))
+        fields = (f"{how.get(i, '')}({name}[{i}])" for i in range(count))
+        return f"_{name}_group({', '.join(fields)})"
 
 
 def _is_group(kind: Any) -> bool:
@@ -120,6 +145,16 @@ def _record(kind: Any) -> type[Record] | None:
     """The record that an annotation names, alone or in an array."""
     named = kind.__metadata__[0] if get_origin(kind) is Annotated else kind
     return named if isinstance(named, type) and issubclass(named, Record) else None
+
+
+def _plain(kind: Any) -> str:
+    """Return the name of the function that makes an argument's plain form; or an empty text."""
+    if _record(kind):
+        return "_rows"
+    if kind in NUMBERS or "[" not in _type(kind):
+        return ""
+    number = _type(kind).partition("[")[0].replace("boolean", "bool")
+    return "_widened" if is_changed(np.dtype(number)) else ""
 
 
 def _type(kind: Any) -> str:

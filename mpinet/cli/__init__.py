@@ -26,9 +26,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         settle(sys.argv[1:], is_launched(), hold)
     signals = Signals()
     release()
+    from mpinet.base.roomy import roomy
     from mpinet.cli.commands import complete
     from mpinet.cli.session import Session, leave
 
     complete()
     typed = list(sys.argv[1:] if arguments is None else arguments)
-    leave(Session(typed, signals).run())
+    leave(roomy(Session(typed, signals).run)())

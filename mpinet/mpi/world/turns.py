@@ -17,6 +17,7 @@ from typing import NoReturn
 
 from greenlet import GreenletExit, getcurrent, greenlet
 
+from mpinet.base.roomy import PROCESSOR, roomy
 from mpinet.mpi.world.atexit_hooks import release_objects
 from mpinet.mpi.world.events import Completion, Event
 from mpinet.mpi.world.exits import Exits
@@ -191,7 +192,8 @@ class Turns:
         def live() -> None:
             self._live(self.current, program)
 
-        return lambda: greenlet(live, self._scheduler.thread)
+        begin = roomy(live, PROCESSOR)
+        return lambda: greenlet(begin, self._scheduler.thread)
 
     def _live(self, processor: Processor, program: Callable[[Processor], None]) -> None:
         """Run a program on a processor, to whatever end."""
@@ -349,7 +351,7 @@ class Turns:
             self._fibers.pop(fiber, None)
             self.happened(completion)
 
-        fiber.thread = greenlet(live, self._scheduler.thread)
+        fiber.thread = greenlet(roomy(live, PROCESSOR), self._scheduler.thread)
         self._fibers[fiber] = None
         self._new.append(fiber)
         return completion
