@@ -1,0 +1,1 @@
+"""Native code: kernels and rules by their addresses, without the compiler that made them."""
