@@ -1,4 +1,4 @@
-"""Calls of native kernels: the extension and ctypes do the same, with kernels in C and in Python."""
+"""Calls of native kernels: the extension and ctypes do the same, for kernels in C and in Python."""
 
 import ctypes
 import gc
@@ -76,7 +76,8 @@ int total(W *in, W *out, const char **error)
     Rule *rule = (Rule *)in[0];
     W sum = 0;
     for (W node = 0; node < in[1]; node++) {
-        if (end(rule, ((W (*)(Rule *, W, W, W, W))rule->call)(rule, node, 0, in[2], in[3]), out, error))
+        W (*call)(Rule *, W, W, W, W) = (W (*)(Rule *, W, W, W, W))rule->call;
+        if (end(rule, call(rule, node, 0, in[2], in[3]), out, error))
             return 1;
         sum += out[0];
     }
@@ -99,8 +100,8 @@ int rows(W *in, W *out, const char **error)
     Rule *rule = (Rule *)in[0];
     for (W node = 0; node < in[2]; node++) {
         W row = in[1] + 8 * node * in[3];
-        if (end(rule, ((W (*)(Rule *, W, W, W, W, W))rule->call)(rule, node, row, in[3], row, in[3]),
-                out, error))
+        W (*call)(Rule *, W, W, W, W, W) = (W (*)(Rule *, W, W, W, W, W))rule->call;
+        if (end(rule, call(rule, node, row, in[3], row, in[3]), out, error))
             return 1;
     }
     return 0;
@@ -656,8 +657,10 @@ def test_only_a_start_rule_may_return_none(form: Any) -> None:
 
 def test_another_result_of_a_rule_is_refused(form: Any) -> None:
     run = rule_kernel(form, "port_rule")
-    with pytest.raises(TypeError, match=r"^a rule must return an integer, not float$"):
-        run(form.RuleForm(lambda *_: 1.0, "port_rule"), *CALLS["port_rule"])
+    for value in (1.0, (1,), "1"):
+        name = type(value).__name__
+        with pytest.raises(TypeError, match=rf"^a rule must return an integer, not {name}$"):
+            run(form.RuleForm(lambda *_, value=value: value, "port_rule"), *CALLS["port_rule"])
     with pytest.raises(OverflowError, match=r"^the result of a rule does not fit into 64 bits$"):
         run(form.RuleForm(lambda *_: 2**63, "port_rule"), *CALLS["port_rule"])
     with pytest.raises(LookupError, match="no number today"):

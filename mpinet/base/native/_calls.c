@@ -25,7 +25,7 @@
 
 _Static_assert(sizeof(void *) == 8, "addresses are words of 64 bits");
 
-enum { MOST_WORDS = 4096, MOST_RESULTS = 64, MOST_GIVEN = 6 };
+enum { MOST_RESULTS = 64, MOST_GIVEN = 6 };
 
 /* ---- Rules ---- */
 
@@ -51,6 +51,16 @@ typedef struct {
 } Rule;
 
 static PyTypeObject *rule_type;
+static PyObject *forms; /* mpinet.base.native.forms: reads forms, and makes exceptions */
+
+/* Raise an exception that `forms` has made; a NULL is one that could not be made. */
+static int raise(PyObject *made)
+{
+    if (made)
+        PyErr_SetObject((PyObject *)Py_TYPE(made), made);
+    Py_XDECREF(made);
+    return -1;
+}
 
 /* Make the place's array show other memory of the same shape, unless Python holds the array. */
 static int shows(PyArrayObject *array, void *data, const npy_intp *shape, int nd)
@@ -98,13 +108,8 @@ static int result_of(const Rule *rule, PyObject *value, int64_t *result)
         *result = 0;
         return 0;
     }
-    if (!PyIndex_Check(value) && !PyArray_IsScalar(value, Bool)) {
-        PyObject *kind = PyObject_GetAttrString((PyObject *)Py_TYPE(value), "__name__");
-        if (kind)
-            PyErr_Format(PyExc_TypeError, "a rule must return an integer, not %S", kind);
-        Py_XDECREF(kind);
-        return -1;
-    }
+    if (!PyIndex_Check(value) && !PyArray_IsScalar(value, Bool))
+        return raise(PyObject_CallMethod(forms, "no_integer", "(O)", value));
     if (!as_word(value, result))
         return 0;
     if (PyErr_ExceptionMatches(PyExc_OverflowError))
@@ -282,9 +287,8 @@ static PyType_Spec rule_spec = {
 
 /* ---- Arguments ---- */
 
-typedef struct {
-    char form, kind; /* kind: of an array's elements, as NumPy names it */
-    int nd, size;
+typedef struct { /* as mpinet/base/native/forms.py packs it */
+    int32_t form, nd, kind, size;
     PyObject *native; /* the last structured dtype that was checked to be native */
 } Param;
 
@@ -292,8 +296,8 @@ typedef int (*Entry)(int64_t *, int64_t *, const char **);
 
 typedef struct {
     Entry entry;
-    int params, words, results;
-    char result[MOST_RESULTS + 3];
+    int params, words, results, tuple;
+    char result[MOST_RESULTS];
     Param param[];
 } Kernel;
 
@@ -303,54 +307,11 @@ typedef struct {
     int64_t *word;
 } Put;
 
-static PyObject *expected(const Param *param)
-{
-    switch (param->form) {
-    case 'i':
-        return PyUnicode_FromString("an integer");
-    case 'f':
-        return PyUnicode_FromString("a number");
-    case 'r':
-        return PyUnicode_FromFormat("an aligned native record of %d bytes", param->size);
-    case 'R':
-        return PyUnicode_FromString("a rule");
-    }
-    return PyUnicode_FromFormat("an aligned native%s array of %c%d with %d dimensions",
-                                param->form == 'A' ? " C-contiguous" : "", param->kind,
-                                param->size, param->nd);
-}
-
-static PyObject *described(PyObject *value)
-{
-    if (PyArray_IsScalar(value, Void))
-        return PyUnicode_FromFormat("a record of dtype %S", ((PyVoidScalarObject *)value)->descr);
-    PyObject *made = NULL;
-    if (!PyArray_Check(value)) {
-        PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(value), "__name__");
-        if (name)
-            made = PyUnicode_FromFormat("%S", name);
-        Py_XDECREF(name);
-        return made;
-    }
-    PyObject *shape = PyObject_GetAttrString(value, "shape");
-    PyObject *strides = shape ? PyObject_GetAttrString(value, "strides") : NULL;
-    if (strides)
-        made = PyUnicode_FromFormat("an array of dtype %S, shape %S and strides %S",
-                                    PyArray_DESCR((PyArrayObject *)value), shape, strides);
-    Py_XDECREF(shape);
-    Py_XDECREF(strides);
-    return made;
-}
-
 static int refuse(const Param *param, int at, PyObject *value)
 {
     PyErr_Clear();
-    PyObject *wanted = expected(param), *given = wanted ? described(value) : NULL;
-    if (given)
-        PyErr_Format(PyExc_TypeError, "argument %d must be %S, not %S", at, wanted, given);
-    Py_XDECREF(wanted);
-    Py_XDECREF(given);
-    return -1;
+    return raise(PyObject_CallMethod(forms, "refusal", "iCiCiO", at, param->form, param->nd,
+                                     param->kind, param->size, value));
 }
 
 /* Tell if all fields of a structured dtype are native. */
@@ -477,31 +438,6 @@ static int put_one(Put *put, PyObject *value)
 
 /* ---- Kernels ---- */
 
-/* Raise "ZeroDivisionError: division by zero", the text of a kernel's error. */
-static PyObject *raise_text(const char *text)
-{
-    if (!text || !*text)
-        return PyErr_Format(PyExc_SystemError, "a kernel failed without an error");
-    size_t length = strcspn(text, ":");
-    PyObject *builtins = PyImport_ImportModule("builtins");
-    PyObject *name = builtins ? PyUnicode_DecodeUTF8(text, length, "replace") : NULL;
-    PyObject *kind = name ? PyObject_GetAttr(builtins, name) : NULL;
-    const char *rest = text + length;
-    rest += *rest == ':';
-    rest += *rest == ' ';
-    PyErr_Clear();
-    if (!kind || !PyExceptionClass_Check(kind))
-        PyErr_SetString(PyExc_RuntimeError, text);
-    else if (*rest)
-        PyErr_SetString(kind, rest);
-    else
-        PyErr_SetNone(kind);
-    Py_XDECREF(kind);
-    Py_XDECREF(name);
-    Py_XDECREF(builtins);
-    return NULL;
-}
-
 static PyObject *value_of(char form, int64_t word)
 {
     double number;
@@ -532,13 +468,15 @@ static PyObject *kernel_call(PyObject *self, PyObject *const *args, Py_ssize_t c
     int status = kernel->entry(words, results, &error);
     if (PyErr_Occurred()) /* a rule in Python failed */
         return NULL;
-    if (status)
-        return raise_text(error);
-    if (kernel->result[0] != '(')
+    if (status) {
+        raise(PyObject_CallMethod(forms, "error", "(y)", error)); /* no text is None */
+        return NULL;
+    }
+    if (!kernel->tuple)
         return value_of(kernel->result[0], results[0]);
     PyObject *tuple = PyTuple_New(kernel->results);
     for (int i = 0; tuple && i < kernel->results; i++) {
-        PyObject *value = value_of(kernel->result[i + 1], results[i]);
+        PyObject *value = value_of(kernel->result[i], results[i]);
         if (!value || PyTuple_SetItem(tuple, i, value))
             Py_CLEAR(tuple);
     }
@@ -557,86 +495,34 @@ static void kernel_free(PyObject *capsule)
     free(kernel);
 }
 
-/* Read a form such as A1i8; return its number of words, or -1. */
-static int read_form(const char *text, Param *param)
-{
-    char *end;
-    param->form = text[0];
-    if (text[0] && strchr("ibfR", text[0]))
-        return text[1] ? -1 : 1;
-    int array = text[0] == 'A' || text[0] == 'V';
-    if (!array && text[0] != 'r')
-        return -1;
-    if (array && !(text[1] >= '1' && text[1] <= '9' && text[2]))
-        return -1;
-    param->nd = array ? text[1] - '0' : 0;
-    param->kind = array ? text[2] : 'V';
-    const char *size = text + (array ? 3 : 1);
-    long bytes = *size >= '1' && *size <= '9' ? strtol(size, &end, 10) : 0;
-    if (bytes < 1 || bytes > INT32_MAX || *end)
-        return -1;
-    param->size = (int)bytes;
-    return array ? 1 + param->nd * (text[0] == 'V' ? 2 : 1) : 1;
-}
-
-/* Read a result such as v, i or (iib); return its number of words, or -1. */
-static int read_result(const char *text)
-{
-    if (text[0] && strchr("vibf", text[0]))
-        return text[1] ? -1 : text[0] != 'v';
-    size_t many = text[0] == '(' ? strspn(text + 1, "ibf") : 0;
-    return text[0] != '(' || many > MOST_RESULTS || strcmp(text + 1 + many, ")") ? -1 : (int)many;
-}
-
-static int read_forms(Kernel *kernel, PyObject *forms)
-{
-    for (int i = 0; i < kernel->params; i++) {
-        PyObject *item = PySequence_GetItem(forms, i);
-        const char *text = item ? PyUnicode_AsUTF8AndSize(item, NULL) : NULL;
-        int words = text ? read_form(text, &kernel->param[i]) : -1;
-        kernel->words += words;
-        if (words < 0 && !PyErr_Occurred())
-            PyErr_Format(PyExc_ValueError, "there is no form '%s' of arguments", text);
-        else if (words >= 0 && kernel->words > MOST_WORDS)
-            PyErr_Format(PyExc_ValueError, "a kernel takes at most %d words", MOST_WORDS);
-        Py_XDECREF(item);
-        if (PyErr_Occurred())
-            return -1;
-    }
-    return 0;
-}
-
 static PyObject *make_kernel(PyObject *self, PyObject *args)
 {
     (void)self;
-    PyObject *address, *forms;
-    const char *result;
-    if (!PyArg_ParseTuple(args, "OOs:kernel", &address, &forms, &result))
-        return NULL;
-    void *entry = PyLong_AsVoidPtr(address);
-    Py_ssize_t params = entry ? PySequence_Size(forms) : -1;
-    int results = read_result(result);
-    if (PyErr_Occurred())
-        return NULL;
-    if (!entry)
-        return PyErr_Format(PyExc_ValueError, "a kernel has no address 0");
-    if (results < 0)
-        return PyErr_Format(PyExc_ValueError, "there is no form '%s' of results", result);
-    if (params > MOST_WORDS)
-        return PyErr_Format(PyExc_ValueError, "a kernel takes at most %d words", MOST_WORDS);
-    Kernel *kernel = calloc(1, sizeof(Kernel) + params * sizeof(Param));
-    if (!kernel)
-        return PyErr_NoMemory();
-    kernel->entry = (Entry)(intptr_t)entry;
-    kernel->params = (int)params;
-    kernel->results = results;
-    strcpy(kernel->result, result);
-    PyObject *capsule = PyCapsule_New(kernel, NULL, kernel_free), *made = NULL;
-    if (!capsule)
-        free(kernel);
-    else if (!read_forms(kernel, forms))
-        made = PyCFunction_NewEx(&kernel_def, capsule, NULL);
-    Py_XDECREF(capsule);
+    PyObject *read = PyObject_CallMethod(forms, "read", "O", args), *capsule, *made = NULL;
+    unsigned long long entry;
+    const char *packed, *result;
+    Py_ssize_t size, results;
+    int words, tuple;
+    Kernel *kernel = NULL;
+    if (read && PyArg_ParseTuple(read, "Ky#is#p", &entry, &packed, &size, &words, &result, &results,
+                                 &tuple)
+        && !(kernel = calloc(1, sizeof(Kernel) + size)))
+        PyErr_NoMemory();
+    if (kernel) {
+        kernel->entry = (Entry)(uintptr_t)entry;
+        kernel->params = (int)(size / sizeof(Param));
+        kernel->words = words;
+        kernel->results = (int)results;
+        kernel->tuple = tuple;
+        memcpy(kernel->result, result, results);
+        memcpy(kernel->param, packed, size);
+        if (!(capsule = PyCapsule_New(kernel, NULL, kernel_free)))
+            free(kernel);
+        else
+            made = PyCFunction_NewEx(&kernel_def, capsule, NULL);
+        Py_XDECREF(capsule);
+    }
+    Py_XDECREF(read);
     return made;
 }
 
@@ -699,7 +585,7 @@ PyMODINIT_FUNC PyInit__calls(void)
         return NULL;
     }
     PyObject *made = PyModule_Create(&module);
-    if (!made)
+    if (!made || !(forms = PyImport_ImportModule("mpinet.base.native.forms")))
         return NULL;
     rule_type = (PyTypeObject *)PyType_FromSpec(&rule_spec);
     Py_XINCREF(rule_type);

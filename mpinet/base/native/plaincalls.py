@@ -1,40 +1,26 @@
-"""Calls of native kernels by ctypes, where there is no extension (see `mpinet.base.native.calls`).
-
-A kernel is ``int entry(int64 *in, int64 *out, const char **error)``. Arguments become words of 64
-bits; each argument's form says which words it has:
-
-* ``i``, ``b``, ``f``: an integer, a truth value, the bits of a float;
-* ``A1i8``: a C-contiguous array with 1 dimension, of NumPy's kind ``i`` and 8 bytes an element: its
-  address and its shape; ``V1i8``: any array of these: its address, its shape and its strides;
-* ``r24``: the address of a NumPy record of 24 bytes;
-* ``R``: the address of a rule's record.
-
-A result's form is ``v`` (None), ``i``, ``b``, ``f``, or a tuple such as ``(iib)``. A kernel fails by
-a status other than 0; the error is a text such as ``ZeroDivisionError: division by zero``.
-
-A rule's record is ``{ int64 (*call)(record *, int64 words ..); const char *error; }``. A failing
-rule sets the error and returns the smallest integer. The empty text means: Python has the exception.
-"""
+"""Calls of native kernels by ctypes, for `mpinet.base.native.calls` without the extension."""
 
 from __future__ import annotations
 
-import builtins
 import ctypes
 import operator
 import os
 import re
 import struct
-from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 from threading import get_ident
 from typing import Any
 
 import numpy as np
 
 from mpinet.base.arguments import SIGNATURES
+from mpinet.base.native.forms import Form, check, error, form, no_integer, refusal
+
+C_CONTIGUOUS, ALIGNED = 0x1, 0x100
+"""NumPy's flags of arrays."""
 
 SMALLEST, LARGEST = -(2**63), 2**63 - 1
-MOST_WORDS, MOST_RESULTS = 4096, 64
 
 _ENTRY = ctypes.PYFUNCTYPE(
     ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_char_p)
@@ -151,157 +137,127 @@ def _result(value: Any) -> int:
     if isinstance(value, np.bool_):
         return int(value)
     if not hasattr(type(value), "__index__"):
-        raise TypeError(f"a rule must return an integer, not {type(value).__name__}")
+        raise no_integer(value)
     result = operator.index(value)
     if not SMALLEST <= result <= LARGEST:
         raise OverflowError("the result of a rule does not fit into 64 bits")
     return result
 
 
-def _integer(at: int, value: Any) -> tuple[int]:
+def _integer(form: Form, at: int, value: Any) -> tuple[int]:
     if isinstance(value, np.bool_):
         return (int(value),)
     if not hasattr(type(value), "__index__"):
-        raise _refusal(at, "an integer", value)
+        raise refusal(at, *form, value)
     try:
         word = operator.index(value)
     except TypeError:
-        raise _refusal(at, "an integer", value) from None
+        raise refusal(at, *form, value) from None
     if not SMALLEST <= word <= LARGEST:
         raise OverflowError(f"argument {at} does not fit into 64 bits")
     return (word,)
 
 
-def _truth(_at: int, value: Any) -> tuple[int]:
+def _truth(_form: Form, _at: int, value: Any) -> tuple[int]:
     return (int(bool(value)),)
 
 
-def _float(at: int, value: Any) -> tuple[int]:
+def _float(form: Form, at: int, value: Any) -> tuple[int]:
     try:
         number = ctypes.c_double(value)
     except TypeError:
-        raise _refusal(at, "a number", value) from None
+        raise refusal(at, *form, value) from None
     return (ctypes.c_int64.from_buffer(number).value,)
 
 
-def _rule(at: int, value: Any) -> tuple[int]:
+def _rule(form: Form, at: int, value: Any) -> tuple[int]:
     if not isinstance(value, RuleForm):
-        raise _refusal(at, "a rule", value)
+        raise refusal(at, *form, value)
     return (value.record,)
 
 
-SINGLE: dict[str, Callable[[int, Any], tuple[int, ...]]] = {
+def _record(form: Form, at: int, value: Any) -> tuple[int]:
+    if isinstance(value, np.void):
+        dtype, address = value.dtype, np.frombuffer(value, np.uint8).ctypes.data
+        if dtype.itemsize == form.size and dtype.isnative and address % dtype.alignment == 0:
+            return (address,)
+    raise refusal(at, *form, value)
+
+
+def _array(form: Form, at: int, value: Any) -> tuple[int, ...]:
+    strided = form.letter == "V"
+    needed = ALIGNED if strided else ALIGNED | C_CONTIGUOUS
+    if isinstance(value, np.ndarray) and value.flags.num & needed == needed:
+        dtype, shape = value.dtype, value.shape
+        given = len(shape), dtype.kind, dtype.itemsize
+        if given == form[1:] and dtype.isnative:
+            return (_address(value), *shape, *(value.strides if strided else ()))
+    raise refusal(at, *form, value)
+
+
+def _address(array: Any) -> int:
+    """Return the address of an array's memory."""
+    try:
+        return ctypes.addressof(ctypes.c_char.from_buffer(array))
+    except (TypeError, ValueError, BufferError):  # read-only, empty or with strides; takes longer
+        address: int = array.ctypes.data
+        return address
+
+
+WORDS: dict[str, Callable[[Form, int, Any], tuple[int, ...]]] = {
     "i": _integer,
     "b": _truth,
     "f": _float,
     "R": _rule,
+    "r": _record,
+    "A": _array,
+    "V": _array,
 }
-"""Functions that return the words of an argument, by its form; the others need sizes."""
+"""Functions that return the words of an argument, by the first letter of its form."""
 
 
-def _array(strided: bool, dimensions: int, kind: str, size: int) -> Callable[..., tuple[int, ...]]:
-    layout = "native array" if strided else "native C-contiguous array"
-    expected = f"an aligned {layout} of {kind}{size} with {dimensions} dimensions"
-
-    def words(at: int, value: Any) -> tuple[int, ...]:
-        if isinstance(value, np.ndarray) and value.ndim == dimensions:
-            dtype, flags = value.dtype, value.flags
-            if (
-                (dtype.kind, dtype.itemsize) == (kind, size)
-                and (strided or flags.c_contiguous)
-                and flags.aligned
-                and dtype.isnative
-            ):
-                return (value.ctypes.data, *value.shape, *(value.strides if strided else ()))
-        raise _refusal(at, expected, value)
-
-    return words
-
-
-def _record(size: int) -> Callable[..., tuple[int, ...]]:
-    expected = f"an aligned native record of {size} bytes"
-
-    def words(at: int, value: Any) -> tuple[int, ...]:
-        if isinstance(value, np.void) and value.dtype.itemsize == size and value.dtype.isnative:
-            address: int = np.frombuffer(value, np.uint8).ctypes.data
-            if address % value.dtype.alignment == 0:
-                return (address,)
-        raise _refusal(at, expected, value)
-
-    return words
-
-
-def _words_of(form: str) -> tuple[Callable[[int, Any], tuple[int, ...]], int]:
-    """Return the function for an argument of this form, and its number of words."""
-    if form in SINGLE:
-        return SINGLE[form], 1
-    if found := re.fullmatch(r"([AV])([1-9])([^\d\W])([1-9]\d*)", form):
-        kind, dimensions = found[1], int(found[2])
-        made = _array(kind == "V", dimensions, found[3], int(found[4]))
-        return made, 1 + dimensions * (1 + (kind == "V"))
-    if found := re.fullmatch(r"r([1-9]\d*)", form):
-        return _record(int(found[1])), 1
-    raise ValueError(f"there is no form '{form}' of arguments")
-
-
-def _refusal(at: int, expected: str, value: Any) -> TypeError:
-    given = type(value).__name__
-    if isinstance(value, np.ndarray):
-        given = f"an array of dtype {value.dtype}, shape {value.shape} and strides {value.strides}"
-    elif isinstance(value, np.void):
-        given = f"a record of dtype {value.dtype}"
-    return TypeError(f"argument {at} must be {expected}, not {given}")
-
-
-def _flat(values: Sequence[Any]) -> Iterator[Any]:
-    """Yield the arguments of a kernel one by one, also those in groups."""
+def _flat(values: Sequence[Any]) -> list[Any]:
+    """Return the arguments of a kernel one by one, also those in groups."""
+    flat: list[Any] = []
     for value in values:
         if isinstance(value, tuple):
-            yield from _flat(value)
+            flat += _flat(value)
         else:
-            yield value
+            flat.append(value)
+    return flat
 
 
-def kernel(address: int, forms: Sequence[str], result: str) -> Callable[..., Any]:
+def kernel(address: int, texts: Sequence[str], result: str) -> Callable[..., Any]:
     """Make a function of the kernel at an address.
 
     Parameters
     ----------
     address : int
         Address of the kernel's entry.
-    forms : sequence of str
+    texts : sequence of str
         The form of each argument. Groups (tuples) are given as they are.
     result : str
         The form of the result.
     """
-    if not address:
-        raise ValueError("a kernel has no address 0")
-    if not re.fullmatch(rf"[vibf]|\([ibf]{{0,{MOST_RESULTS}}}\)", result):
-        raise ValueError(f"there is no form '{result}' of results")
-    made = [_words_of(form) for form in forms]
-    if sum(words for _, words in made) > MOST_WORDS:
-        raise ValueError(f"a kernel takes at most {MOST_WORDS} words")
-    entry = _ENTRY(address)
-    takes = [words for words, _ in made]
-    packed = struct.Struct(f"={sum(words for _, words in made)}q")
-    results = result.strip("()").replace("v", "")
+    given_forms = [form(text) for text in texts]
+    packed = struct.Struct(f"={check(address, given_forms, result)}q")
+    takes = [partial(WORDS[each.letter], each) for each in given_forms]
+    entry, results = _ENTRY(address), result.strip("(v)")
+    room = ctypes.c_int64 * (len(results) + 1)
     given_back = struct.Struct("=" + results.translate(str.maketrans("ibf", "qqd")))
 
     def call(*args: Any) -> Any:
-        given = list(_flat(args))
-        words = [
-            word
-            for at, (take, value) in enumerate(zip(takes, given, strict=False))
-            for word in take(at, value)
-        ]
+        given, words = _flat(args), []
+        for at, (take, value) in enumerate(zip(takes, given, strict=False)):
+            words += take(at, value)
         if len(given) != len(takes):
             raise TypeError(f"the kernel takes {len(takes)} arguments, not {len(given)}")
-        memory, error = ctypes.create_string_buffer(given_back.size + 8), ctypes.c_char_p()
-        status = entry(packed.pack(*words), memory, error)
+        memory, text = room(), ctypes.c_char_p()
+        status = entry(packed.pack(*words), memory, text)
         if _raised and (own := _raised.pop(get_ident(), None)):
             raise own
         if status:
-            raise _error(error.value)
+            raise error(text.value)
         numbers = given_back.unpack_from(memory)
         values = [bool(n) if form == "b" else n for form, n in zip(results, numbers, strict=True)]
         if result[0] == "(":
@@ -309,18 +265,6 @@ def kernel(address: int, forms: Sequence[str], result: str) -> Callable[..., Any
         return values[0] if values else None
 
     return call
-
-
-def _error(text: bytes | None) -> Exception:
-    """Return the exception that a kernel's text names."""
-    if not text:
-        return SystemError("a kernel failed without an error")
-    name, _, rest = text.decode(errors="replace").partition(":")
-    kind = getattr(builtins, name, None)
-    if not (isinstance(kind, type) and issubclass(kind, Exception)):
-        return RuntimeError(text.decode(errors="replace"))
-    rest = rest.removeprefix(" ")
-    return kind(rest) if rest else kind()
 
 
 LEVELS = {
