@@ -1,0 +1,293 @@
+"""Calls of native kernels by ctypes, for `mpinet.base.native.calls` without the extension."""
+
+from __future__ import annotations
+
+import ctypes
+import operator
+import os
+import re
+import struct
+from collections.abc import Callable, Sequence
+from functools import cache, partial
+from threading import get_ident
+from typing import Any
+
+import numpy as np
+
+from mpinet.base.arguments import SIGNATURES
+from mpinet.base.native.forms import Form, check, error, form, no_integer, refusal
+
+C_CONTIGUOUS, ALIGNED = 0x1, 0x100
+"""NumPy's flags of arrays."""
+
+SMALLEST, LARGEST = -(2**63), 2**63 - 1
+
+_ENTRY = ctypes.PYFUNCTYPE(
+    ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_char_p)
+)
+
+_raised: dict[int, BaseException] = {}
+"""Exceptions of rules in Python, by thread, from the rule to the end of the kernel."""
+
+
+class _Record(ctypes.Structure):
+    """The memory that native code takes for a rule."""
+
+    _fields_ = (("call", ctypes.c_void_p), ("error", ctypes.c_char_p))
+
+
+class RuleForm:
+    """A rule as kernels take it.
+
+    Parameters
+    ----------
+    function : callable
+        The rule in Python.
+    kind : str
+        Name of its signature (a key of `mpinet.base.arguments.SIGNATURES`).
+    """
+
+    __slots__ = ("_address", "_callback", "_memory", "_views", "call", "kind")
+
+    def __init__(self, function: Callable[..., Any], kind: str):
+        if not callable(function):
+            raise TypeError(f"a rule must be callable: {function!r}")
+        if kind not in SIGNATURES:
+            raise ValueError(f"there is no kind of rules named '{kind}'")
+        self.call = function
+        self.kind = kind
+        self._views: dict[Any, Any] = {}
+        self._memory = _Record()
+        self._callback = _callback_form(kind)(_callback(self))
+        self.address = 0
+
+    @property
+    def record(self) -> int:
+        """Address of what kernels take for the rule."""
+        return ctypes.addressof(self._memory)
+
+    @property
+    def address(self) -> int:
+        """Address of the rule's native code; 0: kernels call Python."""
+        return self._address
+
+    @address.setter
+    def address(self, value: int) -> None:
+        self._address = value
+        self._memory.call = value or ctypes.cast(self._callback, ctypes.c_void_p).value
+
+
+@cache
+def _callback_form(kind: str) -> Any:
+    """Return ctypes' type of what native code calls for a rule."""
+    words = sum(1 + dimensions for dimensions in _dimensions(kind))
+    return ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, *[ctypes.c_int64] * words)
+
+
+def _dimensions(kind: str) -> list[int]:
+    """Return the number of dimensions of each argument of a rule; 0: an integer."""
+    given = re.findall(r"int64(\[[:, 1]*\])?", SIGNATURES[kind].partition("(")[2])
+    return [each.count(",") + 1 if each else 0 for each in given]
+
+
+def _callback(rule: RuleForm) -> Callable[..., int]:
+    """Make the function that native code calls for a rule in Python."""
+    function, memory, views = rule.call, rule._memory, rule._views
+    dimensions, start = _dimensions(rule.kind), rule.kind == "start_rule"
+
+    def called(_record: int, *words: int) -> int:
+        try:
+            memory.error = None
+            if get_ident() in _raised:  # the kernel should have ended before
+                memory.error = b""
+                return SMALLEST
+            given, rest = [], iter(words)
+            for many in dimensions:
+                word = next(rest)
+                given.append(
+                    _view(views, word, *(next(rest) for _ in range(many))) if many else word
+                )
+            value = function(*given)
+            return 0 if start and value is None else _result(value)
+        except BaseException as error:
+            _raised[get_ident()] = error
+            memory.error = b""
+            return SMALLEST
+
+    return called
+
+
+def _view(views: dict[Any, Any], address: int, *shape: int) -> Any:
+    """Return the array of integers at an address; most calls need a former one again."""
+    view = views.get((address, shape))
+    if view is None:
+        count = int(np.prod(shape))
+        memory = (ctypes.c_int64 * count).from_address(address)
+        view = (
+            np.frombuffer(memory, np.int64).reshape(shape) if count else np.empty(shape, np.int64)
+        )
+        if len(views) > 1000:
+            views.clear()
+        views[address, shape] = view
+    return view
+
+
+def _result(value: Any) -> int:
+    """Return a rule's result, an integer of 64 bits."""
+    if isinstance(value, np.bool_):
+        return int(value)
+    if not hasattr(type(value), "__index__"):
+        raise no_integer(value)
+    result = operator.index(value)
+    if not SMALLEST <= result <= LARGEST:
+        raise OverflowError("the result of a rule does not fit into 64 bits")
+    return result
+
+
+def _integer(form: Form, at: int, value: Any) -> tuple[int]:
+    if isinstance(value, np.bool_):
+        return (int(value),)
+    if not hasattr(type(value), "__index__"):
+        raise refusal(at, *form, value)
+    try:
+        word = operator.index(value)
+    except TypeError:
+        raise refusal(at, *form, value) from None
+    if not SMALLEST <= word <= LARGEST:
+        raise OverflowError(f"argument {at} does not fit into 64 bits")
+    return (word,)
+
+
+def _truth(_form: Form, _at: int, value: Any) -> tuple[int]:
+    return (int(bool(value)),)
+
+
+def _float(form: Form, at: int, value: Any) -> tuple[int]:
+    try:
+        number = ctypes.c_double(value)
+    except TypeError:
+        raise refusal(at, *form, value) from None
+    return (ctypes.c_int64.from_buffer(number).value,)
+
+
+def _rule(form: Form, at: int, value: Any) -> tuple[int]:
+    if not isinstance(value, RuleForm):
+        raise refusal(at, *form, value)
+    return (value.record,)
+
+
+def _record(form: Form, at: int, value: Any) -> tuple[int]:
+    if isinstance(value, np.void):
+        dtype, address = value.dtype, np.frombuffer(value, np.uint8).ctypes.data
+        if dtype.itemsize == form.size and dtype.isnative and address % dtype.alignment == 0:
+            return (address,)
+    raise refusal(at, *form, value)
+
+
+def _array(form: Form, at: int, value: Any) -> tuple[int, ...]:
+    strided = form.letter == "V"
+    needed = ALIGNED if strided else ALIGNED | C_CONTIGUOUS
+    if isinstance(value, np.ndarray) and value.flags.num & needed == needed:
+        dtype, shape = value.dtype, value.shape
+        given = len(shape), dtype.kind, dtype.itemsize
+        if given == form[1:] and dtype.isnative:
+            return (_address(value), *shape, *(value.strides if strided else ()))
+    raise refusal(at, *form, value)
+
+
+def _address(array: Any) -> int:
+    """Return the address of an array's memory."""
+    try:
+        return ctypes.addressof(ctypes.c_char.from_buffer(array))
+    except (TypeError, ValueError, BufferError):  # read-only, empty or with strides; takes longer
+        address: int = array.ctypes.data
+        return address
+
+
+WORDS: dict[str, Callable[[Form, int, Any], tuple[int, ...]]] = {
+    "i": _integer,
+    "b": _truth,
+    "f": _float,
+    "R": _rule,
+    "r": _record,
+    "A": _array,
+    "V": _array,
+}
+"""Functions that return the words of an argument, by the first letter of its form."""
+
+
+def _flat(values: Sequence[Any]) -> list[Any]:
+    """Return the arguments of a kernel one by one, also those in groups."""
+    flat: list[Any] = []
+    for value in values:
+        if isinstance(value, tuple):
+            flat += _flat(value)
+        else:
+            flat.append(value)
+    return flat
+
+
+def kernel(address: int, texts: Sequence[str], result: str) -> Callable[..., Any]:
+    """Make a function of the kernel at an address.
+
+    Parameters
+    ----------
+    address : int
+        Address of the kernel's entry.
+    texts : sequence of str
+        The form of each argument. Groups (tuples) are given as they are.
+    result : str
+        The form of the result.
+    """
+    given_forms = [form(text) for text in texts]
+    packed = struct.Struct(f"={check(address, given_forms, result)}q")
+    takes = [partial(WORDS[each.letter], each) for each in given_forms]
+    entry, results = _ENTRY(address), result.strip("(v)")
+    room = ctypes.c_int64 * (len(results) + 1)
+    given_back = struct.Struct("=" + results.translate(str.maketrans("ibf", "qqd")))
+
+    def call(*args: Any) -> Any:
+        given, words = _flat(args), []
+        for at, (take, value) in enumerate(zip(takes, given, strict=False)):
+            words += take(at, value)
+        if len(given) != len(takes):
+            raise TypeError(f"the kernel takes {len(takes)} arguments, not {len(given)}")
+        memory, text = room(), ctypes.c_char_p()
+        status = entry(packed.pack(*words), memory, text)
+        if _raised and (own := _raised.pop(get_ident(), None)):
+            raise own
+        if status:
+            raise error(text.value)
+        numbers = given_back.unpack_from(memory)
+        values = [bool(n) if form == "b" else n for form, n in zip(results, numbers, strict=True)]
+        if result[0] == "(":
+            return tuple(values)
+        return values[0] if values else None
+
+    return call
+
+
+LEVELS = {
+    "x86-64-v2": "pni ssse3 cx16 sse4_1 sse4_2 popcnt lahf_lm",
+    "x86-64-v3": "fma movbe avx f16c bmi1 avx2 bmi2 abm",
+    "x86-64-v4": "avx512f avx512dq avx512cd avx512bw avx512vl",
+}
+"""Levels of processors, from the lowest, with what each needs in addition, in Linux' words."""
+
+
+def cpu_level() -> str:
+    """Return the level of this processor: x86-64-v2, .., aarch64, or the empty text."""
+    machine = os.uname().machine
+    if machine in ("aarch64", "arm64"):
+        return "aarch64"
+    try:
+        with open("/proc/cpuinfo") as file:
+            flags = next((line.split() for line in file if line.startswith("flags")), [])
+    except OSError:
+        return ""
+    level = ""
+    for name, needed in LEVELS.items():
+        if machine != "x86_64" or not set(needed.split()) <= set(flags):
+            break
+        level = name
+    return level
