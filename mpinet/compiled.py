@@ -261,7 +261,9 @@ class Compiled:
         # of callees in other files, and the variants that `bind` makes.
         name = f"{self.name}_{self.fingerprint}".replace(":", "_")
         function = self._clone(self.function, off)
-        return Description(self.kind_name, name, self.options, self.numbers_alike, function, parts, self.form)
+        return Description(
+            self.kind_name, name, self.options, self.numbers_alike, function, parts, self.form
+        )
 
     def refused(self, wrong: str) -> str:
         """Return the sentence for a function that cannot be compiled, by what the compiler says."""
@@ -489,6 +491,11 @@ class Kernel(Compiled):
             address, self._arguments.forms, self._arguments.result
         )
         return run
+
+    @property
+    def is_ready(self) -> bool:
+        """True if its native code is there, or none is wanted; otherwise it is asked for."""
+        return "run" in vars(self) or bool(WATCH.address(self)) or tier() == PLAIN
 
     def _watched(self, *args: Any) -> Any:
         """Run the loop as plain Python until it is compiled."""

@@ -84,10 +84,10 @@ class Arguments:
         """Records that the signature names."""
         self.described: Any = (
             {name: _layout(each.dtype) for name, each in self.records.items()},
-            [(_group(kind), [own for _, own in _fields(name, kind)]) for name, kind in kinds.items()],
+            [(_group(kind), list(fields[name].values())) for name, kind in kinds.items()],
             "void" if result is None else _type(result),
         )
-        """Layouts of records; for each parameter its group, if any, and types; the result's type."""
+        """Layouts of records; the group, if any, and the types of each parameter; the result."""
         self.forms: list[str] = [_form(hint) for hint in every]
         """How Python hands on each number, array and rule (see `mpinet.base.native.calls`)."""
         self.result: str = _result(result)

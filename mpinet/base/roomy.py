@@ -42,7 +42,9 @@ def roomy(function: Callable[[], R], places: int = COMPILER) -> Callable[[], R]:
     def call() -> R:
         return function()
 
-    return FunctionType(_with_room(call.__code__, places), globals(), "call", None, call.__closure__)
+    return FunctionType(
+        _with_room(call.__code__, places), globals(), "call", None, call.__closure__
+    )
 
 
 @cache

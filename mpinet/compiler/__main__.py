@@ -7,12 +7,14 @@ with the process that has started it.
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import marshal
 import os
 import signal
 import sys
 import threading
-from queue import SimpleQueue
+from contextlib import suppress
+from queue import Empty, Queue
 from typing import Any
 
 from mpinet.base.native.compiler import LENGTH
@@ -22,23 +24,38 @@ from mpinet.base.roomy import roomy
 
 PR_SET_PDEATHSIG = 1
 
+IDLE = 0.2
+"""Seconds without a request, after which another job's process may compile."""
+
 
 def main() -> None:
     """Compile until nothing more is asked for."""
-    folder, _lock = sys.argv[1:]
+    folder, lock = sys.argv[1:]
     end_with_parent()
-    answers, requests = os.fdopen(os.dup(1), "wb"), SimpleQueue[Any]()
+    answers, requests = os.fdopen(os.dup(1), "wb"), Queue[Any]()
     os.dup2(2, 1)  # whatever a compiler prints is no answer
     threading.Thread(target=read, args=(requests,), daemon=True).start()
     objects = kept()
     assert str(objects.folder) == folder
     while True:
-        fingerprint, description = requests.get()
+        fingerprint, description = next_of(requests, int(lock))
         objects.look()
         wrong = "" if objects.has(fingerprint) else compiled(fingerprint, description)
         answer = marshal.dumps((fingerprint, wrong))
         answers.write(len(answer).to_bytes(LENGTH, "little") + answer)
         answers.flush()
+
+
+def next_of(requests: Queue[Any], lock: int) -> Any:
+    """Return the next request; let other jobs compile while there is none."""
+    with suppress(Empty):
+        return requests.get(timeout=IDLE)
+    with suppress(OSError):  # the file system knows no locks
+        fcntl.flock(lock, fcntl.LOCK_UN)
+    request = requests.get()
+    with suppress(OSError):
+        fcntl.flock(lock, fcntl.LOCK_EX)
+    return request
 
 
 def end_with_parent() -> None:
@@ -52,7 +69,7 @@ def end_with_parent() -> None:
         os._exit(0)
 
 
-def read(requests: SimpleQueue[Any]) -> None:
+def read(requests: Queue[Any]) -> None:
     """Read requests; end the process at the end of its input, whatever it does then."""
     while len(head := os.read(0, LENGTH)) == LENGTH:
         left, blocks = int.from_bytes(head, "little"), []

@@ -13,7 +13,6 @@ from typing import Any
 import llvmlite.binding as llvm
 from llvmlite import ir
 from numba.core import cgutils, types
-from numba.core.callconv import excinfo_ptr_t
 
 from mpinet.compiler.ruletype import FAILED, RECORD, WORD, RuleType, function_type
 
@@ -57,9 +56,7 @@ def put_rule_entry(module: Any, made: Any, kind: str, name: str) -> None:
     record, *words = outer.args
     builder = ir.IRBuilder(outer.append_basic_block("entry"))
     taken = iter(words)
-    values = [
-        _value(context, builder, each, lambda: next(taken)) for each in descriptor.argtypes
-    ]
+    values = [_value(context, builder, each, lambda: next(taken)) for each in descriptor.argtypes]
     status, value = context.call_conv.call_function(
         builder, inner, descriptor.restype, descriptor.argtypes, values
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from types import FunctionType
 from typing import Any
 
@@ -36,9 +35,7 @@ def native_callee(part: Description) -> Any:
 def with_native_callees(part: Description) -> FunctionType:
     """Return the plain function with callees as Numba compiles them."""
     function = part.function
-    scope = function.__globals__ | {
-        name: native_callee(each) for name, each in part.parts.items()
-    }
+    scope = function.__globals__ | {name: native_callee(each) for name, each in part.parts.items()}
     clone = FunctionType(
         function.__code__, scope, function.__name__, function.__defaults__, function.__closure__
     )

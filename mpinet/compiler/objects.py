@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import llvmlite.binding as llvm
 import numba
-from numba.core import cgutils, config
+from numba.core import config
 from numba.core.codegen import _parse_refprune_flags
 from numba.core.cpu import CPUContext
 from numba.core.typeinfer import register_dispatcher

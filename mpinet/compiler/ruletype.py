@@ -97,7 +97,9 @@ def call_of(context: Any, builder: Any, kind: Any, record: Any) -> Any:
 
 def function_type(kind: str) -> Any:
     """Return LLVM's type of the native functions of rules of a kind."""
-    count = sum(1 + (each.ndim if isinstance(each, types.Array) else 0) for each in RULES[kind].args)
+    count = sum(
+        1 + (each.ndim if isinstance(each, types.Array) else 0) for each in RULES[kind].args
+    )
     return ir.FunctionType(WORD, [POINTER] + [WORD] * count)
 
 

@@ -9,12 +9,12 @@ from typing import Any, TypeVar
 
 from mpinet.base.launched import launched_rank
 from mpinet.base.memory import allowing
+from mpinet.base.native.background import waiting_by
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.network import named
 from mpinet.commands.optionrecords import REST, Option, Options, values_of
 from mpinet.commands.result import Result
 from mpinet.commands.signature import given, options_of, signature_of
-from mpinet.base.native.background import waiting_by
 from mpinet.jobs import module_of
 from mpinet.jobs.hosts import require_alike
 from mpinet.jobs.opening import with_networks

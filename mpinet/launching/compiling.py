@@ -10,11 +10,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import partial
 from importlib import import_module
 from multiprocessing import get_context
 from typing import Any
 
+from mpinet.base.native.background import WATCH
+from mpinet.base.native.kept import kept
 from mpinet.base.ownership import own_children
+from mpinet.base.roomy import roomy
 from mpinet.base.version import PACKAGE
 from mpinet.compiled import Kernel, Rule
 from mpinet.networks.catalogue import FAMILIES, family_class, open_topology
@@ -46,17 +50,29 @@ def everything() -> list[str]:
 
 
 def compile_one(name: str) -> str:
-    """Compile one of `everything`, or load it; return what is wrong, or an empty text."""
+    """Compile and keep one of `everything`; return what is wrong, or an empty text."""
+    from mpinet.compiler import objects
+
+    wrong, kept_ones = [], kept()
+    for code in _codes(name):
+        if WATCH.has(code):
+            continue
+        try:
+            make = roomy(
+                partial(objects.made, code.description, code.fingerprint, [objects.host()])
+            )
+            kept_ones.add(code.fingerprint, make()[0])
+        except Exception as error:  # it goes to another process: as a text, whatever it is
+            wrong.append(f"{name}: {type(error).__name__}: {error}")
+    return "; ".join(wrong)
+
+
+def _codes(name: str) -> list[Any]:
+    """Return the kernels and rules of one of `everything`."""
     place, _, what = name.partition(":")
-    try:
-        if place == FAMILY:
-            for rule in _rules_of(what):
-                _ = rule.native
-        else:
-            _ = getattr(import_module(place), what).native
-    except Exception as error:  # it goes to another process: as a text, whatever it is
-        return f"{name}: {type(error).__name__}: {error}"
-    return ""
+    if place == FAMILY:
+        return [getattr(rule, "rule", rule) for rule in _rules_of(what)]
+    return [getattr(import_module(place), what)]
 
 
 def compile_all(names: list[str], processes: int, told: Told = lambda _done, _all: None) -> str:

@@ -11,9 +11,12 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
-from pathlib import Path
 
 from mpinet.base.memory import host_memory, in_units, process_limit
+from mpinet.base.native import calls
+from mpinet.base.native.kept import kept
+from mpinet.base.native.library import library as library_of_package
+from mpinet.base.native.tiers import can_compile, tier
 from mpinet.base.ownership import own_python
 from mpinet.base.version import PACKAGE, __version__, installed
 from mpinet.errors import MpinetError
@@ -38,12 +41,6 @@ EXTRAS = {
 LIBRARY_PROGRAM = """
 from mpinet.machine.transport import mpi
 print(mpi().Get_library_version().splitlines()[0])
-"""
-
-CACHE_PROGRAM = """
-from mpinet.machine import hop
-from mpinet.base.nativecache import Cache
-print(Cache(hop.advance.function).cache_path)
 """
 
 MAKERS = {"Open MPI": ("Open MPI", "OpenRTE", "PRRTE"), "MPICH": ("MPICH", "HYDRA", "Hydra")}
@@ -78,6 +75,7 @@ def examine(told: Told | None = None) -> Iterator[Finding]:
     yield _extras()
     yield Finding("cores", f"{len(os.sched_getaffinity(0))} of {os.cpu_count()}")
     yield _memory()
+    yield _native()
     yield _cache()
     if told is not None:
         yield _compiled(told)
@@ -130,24 +128,26 @@ def _memory() -> Finding:
     return Finding("memory", text)
 
 
+def _native() -> Finding:
+    """Find where native code comes from, what happens without it, and how Python calls it."""
+    library = library_of_package()
+    brought = f"a library of {len(library.symbols)} functions" if library else "no library"
+    compiles = f"tier {tier()}" if can_compile() else "no compiler"
+    text = f"{brought}, {compiles}, called by {calls.FORM}"
+    if can_compile():
+        return Finding("native code", text)
+    return Finding("native code", text, NOTE, 'pip install "mpinet[fast]" compiles the rest')
+
+
 def _cache() -> Finding:
-    """Find where compiled code is kept; without a place, every start compiles it again."""
-    done = _run(own_python("-c", CACHE_PROGRAM))
-    if done.returncode:
-        advice = "name a folder of your own: export NUMBA_CACHE_DIR=~/.cache/mpinet"
-        return Finding("compiled code", "cannot be kept", BAD, advice)
-    folder = Path(done.stdout.strip().splitlines()[-1])
-    if not folder.exists():
-        return Finding(
-            "compiled code", f"kept in {folder}, empty: a first run compiles for seconds"
-        )
-    named = os.environ.get("NUMBA_CACHE_DIR")
-    if named and not folder.resolve().is_relative_to(Path(named).resolve()):
-        advice = f"chmod go-w {named} and the folders above it, or name one of your own"
-        found = f"kept in {folder}: others can write NUMBA_CACHE_DIR={named}"
-        return Finding("compiled code", found, NOTE, advice)
-    kept = sum(file.stat().st_size for file in folder.glob("*.nb*"))
-    return Finding("compiled code", f"kept in {folder}, {in_units(kept)}")
+    """Find the folder where native code is kept; without one, every job compiles it again."""
+    found = kept()
+    if found.folder is None:
+        advice = f"{found.refused}: name a folder of your own, export MPINET_CACHE=~/.cache/mpinet"
+        return Finding("cache", "native code cannot be kept", BAD, advice)
+    files = list(found.folder.glob("*.o"))
+    size = in_units(sum(file.stat().st_size for file in files))
+    return Finding("cache", f"{len(files)} objects, {size}, in {found.folder}")
 
 
 def _compiled(told: Told) -> Finding:

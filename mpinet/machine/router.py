@@ -129,7 +129,7 @@ class Router:
         self._loops = hop.LOOPS
 
     def reserve(self, messages: int) -> None:
-        """Prepare for `count` messages on this rank: memory for them, and compiled loops."""
+        """Prepare for `count` messages on this rank: memory for them."""
         self._reserve(messages)
 
     def require_room(self, total: int) -> None:
@@ -603,7 +603,10 @@ class Router:
         Once there are very many, the loops over them have rules compiled in from then on.
         """
         if live >= INLINED_FROM and self._loops is hop.LOOPS:
-            self._loops = self._inlining()
+            inlined = self._inlining()
+            # Loops without native code are slow: until it is there, rules are called by address.
+            if all(loop.is_ready for loop in inlined):
+                self._loops = inlined
         self._messages = with_room(self._messages, live)
         leavers, rows, owners = self._leaving
         if leavers != hop.NOBODY and len(rows) < live:

@@ -15,7 +15,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import cache
@@ -80,9 +80,7 @@ class Plain(Code, Protocol):
 
 
 @contextmanager
-def waiting_by(
-    context: Callable[[], Any], told: Callable[[str], object]
-) -> Iterator[None]:
+def waiting_by(context: Callable[[], Any], told: Callable[[str], object]) -> Iterator[None]:
     """Enter a context around each wait for the compiler; print lines about it by a function."""
     token = _waiting.set((context, told))
     try:
@@ -134,6 +132,8 @@ class Watch:
         self._failed: dict[str, str] = {}
         self._thread: threading.Thread | None = None
         self._tried = -RETRY
+        self._retry = RETRY
+        self._is_busy = False
         self._noticed = False
         self._lock = threading.Lock()
 
@@ -145,13 +145,17 @@ class Watch:
             return 0
         found = _in_library(code.fingerprint) or self._kept(code)
         if not found and tier() == tiers.WAIT and tiers.can_compile():
-            self.wait_for([code])
+            self.wait_for(code)
             found = self._kept(code)
         if found:
             self.missing.pop(code.fingerprint, None)
         else:
             self._miss(code)
         return found
+
+    def has(self, code: Code) -> bool:
+        """Tell if there is native code."""
+        return bool(_in_library(code.fingerprint)) or kept().has(code.fingerprint)
 
     def _kept(self, code: Code) -> int:
         return kept().address(code.fingerprint) if has_loader() else 0
@@ -270,14 +274,15 @@ class Watch:
         if self.compiler is not None and self.compiler.runs:
             return True
         now = time.monotonic()
-        if now - self._tried < RETRY or kept().folder is None:
+        if now - self._tried < self._retry or kept().folder is None:
             return False
         self._tried = now
         try:
             self.compiler = Compiler()
-        except (Busy, OSError):
-            self.compiler = None
+        except (Busy, OSError) as error:
+            self.compiler, self._is_busy = None, isinstance(error, Busy)
             return False
+        self._is_busy = False
         atexit.register(self.compiler.end)
         return True
 
@@ -289,7 +294,7 @@ class Watch:
             if key not in self._failed:
                 self._failed[key] = wrong
                 code = self.missing.get(key)
-                if code is not None:
+                if code is not None and (_is_rule(code) or tier() != tiers.WAIT):
                     _print(code.refused(wrong))
 
     def _take_rules(self) -> None:
@@ -304,39 +309,38 @@ class Watch:
         """Tell if native code is being made, here or by another job."""
         if fingerprint in self._failed or kept().folder is None:
             return False
-        if self.compiler is not None and self.compiler.runs:
-            return True
-        return False
+        return self._is_busy or (self.compiler is not None and self.compiler.runs)
 
     def _await(self, kernel: Kernel) -> None:
         """Sleep until a kernel is compiled, or cannot be, so that the compiler has the core."""
         if not kept().has(kernel.fingerprint):
-            self._sleep(lambda: not self._is_coming(kernel.fingerprint), [kernel])
+            self._sleep(lambda: not self._is_coming(kernel.fingerprint), kernel)
 
     # ---- waiting ----------------------------------------------------------------------------
 
-    def wait_for(self, codes: Iterable[Code]) -> None:
-        """Wait until these are compiled, by this job or another one's process.
+    def wait_for(self, code: Code) -> None:
+        """Wait until a function is compiled, by this job's process or another's.
 
         Raises
         ------
         RuntimeError
-            mpinet's own code cannot be compiled.
+            A kernel cannot be compiled.
         """
-        wanted = [code for code in codes if not kept().has(code.fingerprint)]
-        for code in wanted:
-            self.missing.setdefault(code.fingerprint, code)
-        self._tried = -RETRY
+        self.missing.setdefault(code.fingerprint, code)
+        self._retry = BEAT
         self._compile()
-        self._sleep(lambda: kept().folder is None, wanted)
+        self._sleep(lambda: kept().folder is None, code)
+        if not _is_rule(code) and (wrong := self.wrong(code)):
+            raise RuntimeError(code.refused(wrong))
 
-    def _sleep(self, over: Callable[[], bool], codes: list[Any]) -> None:
+    def _sleep(self, over: Callable[[], bool], code: Code) -> None:
+        """Sleep until a function is compiled, cannot be compiled, or there is no hope."""
         context, told = _waiting.get()
         began, next_told = time.monotonic(), TOLD[0]
         with context():
             while not over():
                 kept().look()
-                if all(kept().has(c.fingerprint) or c.fingerprint in self._failed for c in codes):
+                if kept().has(code.fingerprint) or code.fingerprint in self._failed:
                     return
                 self._pause()
                 self._compile()

@@ -1,8 +1,8 @@
 """The compile process, as a job sees it: it takes descriptions and keeps objects.
 
-There is one per host and cache: it holds a lock. It is started by exec, without the launcher's
-variables, so that no MPI library takes it for a rank. It ends when its input ends, and so with the
-job, however the job ends.
+One per host and cache compiles at a time: it holds a lock. It is started by exec, without the
+launcher's variables, so that no MPI library takes it for a rank. It ends when its input ends, and
+so with the job, however the job ends.
 """
 
 from __future__ import annotations
@@ -121,7 +121,9 @@ class Compiler:
 def _started(folder: Path) -> subprocess.Popen[bytes]:
     lock = open(folder / "compiler.lock", "ab")  # noqa: SIM115 (the process holds it)
     try:
-        with contextlib.suppress(OSError):  # where the file system knows no locks, each job compiles
+        with contextlib.suppress(
+            OSError
+        ):  # where the file system knows no locks, each job compiles
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:
@@ -141,6 +143,7 @@ def _started(folder: Path) -> subprocess.Popen[bytes]:
 
 def _environment() -> dict[str, str]:
     """Return this process's variables without those of a launcher."""
-    return {
-        name: value for name, value in os.environ.items() if not name.startswith(LAUNCHERS)
-    } | {"OMP_NUM_THREADS": "1", "NUMBA_DISABLE_JIT": "0"}
+    return {name: value for name, value in os.environ.items() if not name.startswith(LAUNCHERS)} | {
+        "OMP_NUM_THREADS": "1",
+        "NUMBA_DISABLE_JIT": "0",
+    }

@@ -37,7 +37,7 @@ class Description(NamedTuple):
     parts: dict[str, Description]
     """The compiled functions that it calls, by the global's name."""
     form: Any
-    """A kernel's signature, as `mpinet.base.arguments.Arguments.described` says it; a rule's kind."""
+    """A kernel's signature (`mpinet.base.arguments.Arguments.described`), or a rule's kind."""
 
 
 def packed(part: Description) -> Any:

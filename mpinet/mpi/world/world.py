@@ -276,7 +276,6 @@ class World:
 
     def _step(self, total: Totals) -> bool:
         """Do what is next, and return whether there will be more to do."""
-        if total.wanted or total.under_way or total.undecided:
         if total.wanted:  # somebody needs a broadcast tree: no step
             self.turns.ready += self.trees.grow()
             return True
