@@ -282,6 +282,7 @@ class Watch:
         except (Busy, OSError) as error:
             self.compiler, self._is_busy = None, isinstance(error, Busy)
             return False
+        kept().tell_refused()
         self._is_busy = False
         atexit.register(self.compiler.end)
         return True
