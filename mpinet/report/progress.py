@@ -96,6 +96,13 @@ class Progress:
             self._began += seconds
             self._said += seconds
 
+    def tell_wait(self, text: str) -> None:
+        """Show a line about the compiler, also where no progress is shown."""
+        if self._shown:
+            self.say(text)
+        else:
+            _print(f"mpinet: {text}")
+
     def say(self, text: str) -> None:
         """Show a line that stays."""
         if self._bar is not None:
