@@ -75,9 +75,6 @@ class Plain(Code, Protocol):
     def is_users(self) -> bool:
         """True if it is not mpinet's own."""
 
-    def refused(self, wrong: str) -> str:
-        """Return the sentence for a rule that cannot be compiled."""
-
 
 @contextmanager
 def waiting_by(context: Callable[[], Any], told: Callable[[str], object]) -> Iterator[None]:

@@ -21,7 +21,7 @@ else:
     try:
         if "t" in sys.abiflags:
             raise ImportError("the extension needs a Python with a global lock")
-        from mpinet.base.native import _calls
+        import mpinet.base.native._calls as _calls
 
         if not is_current(_calls.BUILT_FROM):
             raise ImportError("the extension was built from another source")

@@ -124,7 +124,7 @@ def _view(views: dict[Any, Any], address: int, *shape: int) -> Any:
         count = int(np.prod(shape))
         memory = (ctypes.c_int64 * count).from_address(address)
         view = (
-            np.frombuffer(memory, np.int64).reshape(shape) if count else np.empty(shape, np.int64)
+            np.ctypeslib.as_array(memory).reshape(shape) if count else np.empty(shape, np.int64)
         )
         if len(views) > 1000:
             views.clear()
