@@ -15,10 +15,6 @@
 #include <numpy/arrayobject.h>
 #include <numpy/arrayscalars.h>
 
-#if NPY_ABI_VERSION < 0x02000000 /* headers of NumPy 1 */
-#define PyDataType_ELSIZE(descr) ((npy_intp)(descr)->elsize)
-#define PyDataType_ALIGNMENT(descr) ((npy_intp)(descr)->alignment)
-#endif
 #ifndef SOURCE
 #define SOURCE "unknown" /* mpinet/base/native/build.py gives the checksum of this file */
 #endif
@@ -581,7 +577,7 @@ PyMODINIT_FUNC PyInit__calls(void)
 {
     if (_import_array() < 0) { /* NumPy is too old or too new */
         PyErr_Clear();
-        PyErr_SetString(PyExc_ImportError, "the extension was built with another NumPy");
+        PyErr_SetString(PyExc_ImportError, "the extension does not know this NumPy");
         return NULL;
     }
     PyObject *made = PyModule_Create(&module);

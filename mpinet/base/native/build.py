@@ -6,8 +6,6 @@ Every step works without the extension, so a missing C compiler is no error.
 from __future__ import annotations
 
 import os
-import shlex
-import shutil
 import sys
 import zlib
 from pathlib import Path
@@ -15,7 +13,7 @@ from pathlib import Path
 SOURCE = Path(__file__).with_name("_calls.c")
 TARGET = SOURCE.with_name("_calls.abi3.so")
 MARK = b"mpinet calls built from "
-"""The extension contains this text, and then what it was built from."""
+"""The extension contains this text, and then the checksum of its source."""
 
 
 def checksum() -> str:
@@ -29,11 +27,14 @@ def checksum() -> str:
 def is_current(built_from: str) -> bool:
     """Tell if an extension with this mark was built from the source next to it."""
     source = checksum()
-    return not source or f"{MARK.decode()}{source}," in built_from
+    return not source or built_from == MARK.decode() + source
 
 
 def compiler() -> list[str]:
     """Return the C compiler's command, $CC or cc; the empty list where there is none."""
+    import shlex
+    import shutil
+
     command = shlex.split(os.environ.get("CC") or "cc")
     return command if shutil.which(command[0]) else []
 
@@ -49,14 +50,15 @@ def build() -> str:
         sysconfig.get_paths()["include"]: "Python.h",
         np.get_include(): "numpy/arrayobject.h",
     }
-    built_from = f"{checksum()}, NumPy {np.__version__.partition('.')[0]}"
-    if TARGET.exists() and MARK + built_from.encode() in TARGET.read_bytes():
+    if TARGET.exists() and MARK + checksum().encode() in TARGET.read_bytes():
         os.utime(TARGET)  # launch/setup compares times
         return "the extension is there already"
     if "t" in sys.abiflags:
         return "ctypes calls kernels: this Python has no global lock"
     if not (command := compiler()):
         return f"ctypes calls kernels: there is no C compiler '{os.environ.get('CC') or 'cc'}'"
+    if np.__version__ < "2":  # what its headers make is of no use to NumPy 2
+        return "ctypes calls kernels: the extension needs the headers of NumPy 2"
     for folder, header in headers.items():
         if not Path(folder, header).exists():
             return f"ctypes calls kernels: there is no {header} in {folder}"
@@ -65,7 +67,7 @@ def build() -> str:
         "-shared",
         "-fPIC",
         "-O2",
-        f'-DSOURCE="{built_from}"',
+        f'-DSOURCE="{checksum()}"',
         *(f"-I{each}" for each in headers),
     ]
     if sys.platform == "darwin":

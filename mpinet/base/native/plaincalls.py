@@ -122,7 +122,7 @@ def _view(views: dict[Any, Any], address: int, *shape: int) -> Any:
     view = views.get((address, shape))
     if view is None:
         count = int(np.prod(shape))
-        memory = (ctypes.c_int64 * count).from_address(address)
+        memory: Any = (ctypes.c_int64 * count).from_address(address)
         view = (
             np.frombuffer(memory, np.int64).reshape(shape) if count else np.empty(shape, np.int64)
         )
@@ -247,7 +247,8 @@ def kernel(address: int, texts: Sequence[str], result: str) -> Callable[..., Any
     given_back = struct.Struct("=" + results.translate(str.maketrans("ibf", "qqd")))
 
     def call(*args: Any) -> Any:
-        given, words = _flat(args), []
+        given = _flat(args)
+        words: list[int] = []
         for at, (take, value) in enumerate(zip(takes, given, strict=False)):
             words += take(at, value)
         if len(given) != len(takes):
