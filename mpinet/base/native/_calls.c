@@ -15,6 +15,17 @@
 #include <numpy/arrayobject.h>
 #include <numpy/arrayscalars.h>
 
+/* Headers of Python 3.11 count the references of objects that are immortal from 3.12 on (None,
+   small integers). After 2^31 calls these objects would become mortal. Functions know better. */
+#undef Py_INCREF
+#undef Py_DECREF
+#undef Py_XINCREF
+#undef Py_XDECREF
+#define Py_INCREF(object) Py_IncRef((PyObject *)(object))
+#define Py_DECREF(object) Py_DecRef((PyObject *)(object))
+#define Py_XINCREF Py_INCREF
+#define Py_XDECREF Py_DECREF
+
 #ifndef SOURCE
 #define SOURCE "unknown" /* mpinet/base/native/build.py gives the checksum of this file */
 #endif
@@ -446,7 +457,8 @@ static PyObject *value_of(char form, int64_t word)
         memcpy(&number, &word, sizeof number);
         return PyFloat_FromDouble(number);
     }
-    Py_RETURN_NONE;
+    Py_INCREF(Py_None);
+    return Py_None;
 }
 
 static PyObject *kernel_call(PyObject *self, PyObject *const *args, Py_ssize_t count)
