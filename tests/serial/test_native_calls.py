@@ -15,7 +15,11 @@ import numpy as np
 import pytest
 
 from mpinet.base.arguments import SIGNATURES
-from mpinet.base.native import build, calls, plaincalls
+from mpinet.base.native import build
+
+BUILT = build.build()  # before the extension is loaded
+
+from mpinet.base.native import calls, plaincalls  # noqa: E402
 
 SMALLEST, LARGEST = -(2**63), 2**63 - 1
 
@@ -221,7 +225,6 @@ def in_c(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], int]:
     return lambda name: calls.symbol(handle, name)
 
 
-BUILT = build.build()
 FORMS = ["ctypes, kernels in Python"]
 if build.compiler():
     FORMS.append("ctypes, kernels in C")
@@ -238,6 +241,7 @@ def form(request: pytest.FixtureRequest) -> Any:
     if used == "extension":
         from mpinet.base.native import _calls  # type: ignore[attr-defined]
 
+        assert build.is_current(_calls.BUILT_FROM), "run launch/setup first"
         module = _calls
     return SimpleNamespace(address=address, kernel=module.kernel, RuleForm=module.RuleForm)
 
@@ -703,6 +707,24 @@ def test_a_kernel_that_overlooks_an_error_of_a_rule_ends_with_it(form: Any) -> N
     with pytest.raises(ValueError, match="node 0"):
         form.kernel(form.address("careless"), ["R", "i", "A1i8"], "v")(rule, 5, PARAMS)
     assert asked == [0]
+    rule.address = form.address("smallest")
+    with pytest.raises(SystemError, match="without an error"):  # the first error is still there
+        rule_kernel(form, "port_rule")(rule, 1, 2, PARAMS)
+    assert rule_kernel(form, "port_rule")(rule, 1, 2, PARAMS) == SMALLEST
+
+
+def test_a_rule_may_return_the_smallest_integer_even_after_an_error_within(form: Any) -> None:
+    run = form.kernel(form.address("careless"), ["R", "i", "A1i8"], "v")
+
+    def neighbor(node: int, port: int, params: Any) -> int:
+        if port == 1:
+            with pytest.raises(ValueError, match="inner"):
+                run(rule, 3, params)
+            return SMALLEST
+        raise ValueError("inner")
+
+    rule = form.RuleForm(neighbor, "port_rule")
+    assert rule_kernel(form, "port_rule")(rule, 0, 1, PARAMS) == SMALLEST
     found = form.RuleForm(lambda *_: SMALLEST, "port_rule")
     assert rule_kernel(form, "port_rule")(found, 1, 2, PARAMS) == SMALLEST
 
@@ -822,8 +844,8 @@ def test_calls_leave_no_references(form: Any) -> None:
 
     rule = form.RuleForm(function, "port_rule")
     forms = ["A1i8", "i", "A1i8", "b", "A1V24", "r24", "R", "f"]
-    run = form.kernel(form.address("words"), forms, "(iif)")
-    nothing = form.kernel(form.address("words"), ["A1i8"], "v")
+    run = form.kernel(form.address("words"), forms, "v")
+    same = form.kernel(form.address("same"), ["i", "i", "f"], "(if)")
     ask = rule_kernel(form, "port_rule")
     fail = form.kernel(form.address("fail"), ["i", "i"], "v")
     text, number = ctypes.create_string_buffer(b"ValueError: x"), 1 << 50
@@ -834,7 +856,7 @@ def test_calls_leave_no_references(form: Any) -> None:
 
     def use() -> None:
         run(*good)
-        nothing(good[0])
+        same(2, number, 0.25)
         fail(0, 0)
         for place in range(len(good)):
             for wrong in bad:
@@ -910,6 +932,25 @@ def test_the_extension_is_used_where_it_can_be_compiled() -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     built = BUILT.startswith("the extension")
     assert done.stdout.strip() == ("extension" if built else "ctypes"), BUILT
+
+
+WITHOUT = {
+    "a Python without a global lock": "sys.abiflags += 't'",
+    "no extension": "sys.modules['mpinet.base.native._calls'] = None",
+    "an extension of another source": "build.checksum = lambda: '00000000'",
+}
+
+
+@pytest.mark.parametrize("why", WITHOUT)
+def test_ctypes_is_used_where_the_extension_cannot_be(why: str) -> None:
+    program = (
+        f"import sys; from mpinet.base.native import build; {WITHOUT[why]}\n"
+        "from mpinet.base.native import calls, plaincalls\n"
+        "print(calls.FORM, calls.kernel is plaincalls.kernel)"
+    )
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["ctypes", "True"]
 
 
 @pytest.fixture

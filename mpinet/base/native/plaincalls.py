@@ -97,7 +97,6 @@ def _callback(rule: RuleForm) -> Callable[..., int]:
 
     def called(_record: int, *words: int) -> int:
         try:
-            memory.error = None
             if get_ident() in _raised:  # the kernel should have ended before
                 memory.error = b""
                 return SMALLEST
@@ -108,7 +107,9 @@ def _callback(rule: RuleForm) -> Callable[..., int]:
                     _view(views, word, *(next(rest) for _ in range(many))) if many else word
                 )
             value = function(*given)
-            return 0 if start and value is None else _result(value)
+            result = 0 if start and value is None else _result(value)
+            memory.error = None
+            return result
         except BaseException as error:
             _raised[get_ident()] = error
             memory.error = b""
