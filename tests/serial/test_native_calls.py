@@ -868,16 +868,16 @@ def test_calls_leave_no_references(form: Any) -> None:
         for node in range(5):
             (refused if node else use_well)(ask, rule, node, number, good[0])
 
-    for _ in range(300):
+    for _ in range(100):
         use()
     gc.collect()
     before, blocks = [sys.getrefcount(each) for each in objects], sys.getallocatedblocks()
-    for _ in range(1000):
+    for _ in range(400):
         use()
     gc.collect()
     after, more = [sys.getrefcount(each) for each in objects], sys.getallocatedblocks()
     changed = [change - was for change, was in zip(after, before, strict=True)]
-    assert max(map(abs, changed)) < 500 and abs(more - blocks) < 500
+    assert max(map(abs, changed)) < 200 and abs(more - blocks) < 200
 
 
 def use_well(function: Any, *given: Any) -> None:
