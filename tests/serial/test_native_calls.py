@@ -872,12 +872,13 @@ def test_calls_leave_no_references(form: Any) -> None:
         use()
     gc.collect()
     before, blocks = [sys.getrefcount(each) for each in objects], sys.getallocatedblocks()
-    for _ in range(400):
+    for _ in range(800):
         use()
     gc.collect()
     after, more = [sys.getrefcount(each) for each in objects], sys.getallocatedblocks()
     changed = [change - was for change, was in zip(after, before, strict=True)]
-    assert max(map(abs, changed)) < 200 and abs(more - blocks) < 200
+    assert max(map(abs, changed)) < 200
+    assert more - blocks < 700  # Python keeps some hundred for later; 800 would be one a turn
 
 
 def use_well(function: Any, *given: Any) -> None:
