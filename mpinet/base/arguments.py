@@ -16,7 +16,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from mpinet.base.plainrecords import is_changed, rows, widened
+from mpinet.base.plainrecords import exact, is_changed, rows
 from mpinet.base.records import Record
 
 PortRule = Annotated[Any, "port_rule"]
@@ -104,7 +104,7 @@ class Arguments:
 
     def plainly(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Make a function of what a kernel is given that calls a plain one of the plain forms."""
-        scope: dict[str, Any] = {"_rows": rows, "_widened": widened, "_function": function}
+        scope: dict[str, Any] = {"_rows": rows, "_exact": exact, "_function": function}
         scope |= {f"_{name}_group": group for name, group in self._groups.items()}
         given = (self._plain_text(name, how) for name, how in self._plain.items())
         text = f"lambda {', '.join(self._fields)}: _function({', '.join(given)})"
@@ -169,7 +169,7 @@ def _plain(kind: Any) -> str:
     if kind in NUMBERS or "[" not in _type(kind):
         return ""
     number = _type(kind).partition("[")[0].replace("boolean", "bool")
-    return "_widened" if is_changed(np.dtype(number)) else ""
+    return "_exact" if is_changed(np.dtype(number)) else ""
 
 
 def _type(kind: Any) -> str:

@@ -5,12 +5,11 @@ around at 32 bits, the sum of two of its flags is a flag, and a field of its rec
 microsecond. Plain kernels see the same memory in other forms:
 
 * arrays of records as structures of `ctypes`, whose fields are Python's numbers;
-* arrays of narrow numbers, of words without a sign and of flags as `Narrow` or `NarrowRows`, whose
-  items are Python's numbers.
+* other arrays as `Exact` or `ExactRows`, whose items are Python's numbers.
 
-So numbers are exact. They wrap around where they are written into an array or a record, and where a
-kernel converts them, as by ``np.uint64(..)``. A kernel may compare, divide or shift down only what
-compiled code has not wrapped around by then.
+So whole numbers are exact. They wrap around where a kernel writes them into an array or a record,
+and where it converts them, as by ``np.uint64(..)``. A kernel must not compare, divide, shift to the
+right or return a number that compiled code has wrapped around before.
 """
 
 from __future__ import annotations
@@ -100,8 +99,8 @@ def _kept(made: Any, array: Any) -> Any:
 _item, _get, _put = np.ndarray.item, np.ndarray.__getitem__, np.ndarray.__setitem__
 
 
-class Narrow(np.ndarray):
-    """Narrow numbers, words or flags with one index; items are Python's numbers."""
+class Exact(np.ndarray):
+    """Exact numbers, words or flags with one index; items are Python's numbers."""
 
     def __getitem__(self, at: Any) -> Any:
         """Return a number, or a part of the array."""
@@ -118,8 +117,8 @@ class Narrow(np.ndarray):
             _put(self, at, wrapped(value, self.dtype))
 
 
-class NarrowRows(Narrow):
-    """Narrow numbers, words or flags with several indices."""
+class ExactRows(Exact):
+    """Exact numbers, words or flags with several indices."""
 
     def __getitem__(self, at: Any) -> Any:
         """Return a number, or a part of the array."""
@@ -129,12 +128,12 @@ class NarrowRows(Narrow):
             except (TypeError, ValueError):
                 pass
         found = _get(self, at)
-        return found.view(Narrow) if found.ndim == 1 else found
+        return found.view(Exact) if found.ndim == 1 else found
 
 
-def widened(array: Any) -> Any:
-    """Return an array of narrow numbers, words or flags as plain kernels take it; the same memory."""
-    return array.view(Narrow if array.ndim == 1 else NarrowRows)
+def exact(array: Any) -> Any:
+    """Return an array of numbers or flags as plain kernels take it; the same memory."""
+    return array.view(Exact if array.ndim == 1 else ExactRows)
 
 
 def wrapped(number: int, dtype: Any) -> Any:
@@ -153,7 +152,7 @@ def as_python(value: Any) -> Any:
 
 def is_changed(dtype: Any) -> bool:
     """Tell if plain kernels take arrays of such numbers in another form."""
-    return dtype.kind in "biu"
+    return dtype.kind in "biuf"
 
 
 def _widening(maker: Callable[..., Any]) -> Callable[..., Any]:
@@ -161,7 +160,7 @@ def _widening(maker: Callable[..., Any]) -> Callable[..., Any]:
 
     def made(*args: Any, **kws: Any) -> Any:
         array = maker(*args, **kws)
-        return widened(array) if is_changed(array.dtype) else array
+        return exact(array) if is_changed(array.dtype) else array
 
     return made
 
@@ -180,7 +179,7 @@ def _number_type(kind: type[np.generic]) -> Any:
 
 
 def _plain_numpy() -> ModuleType:
-    """Return NumPy for plain kernels: numbers are Python's, and arrays give Python's."""
+    """Return NumPy for plain kernels: numbers and items of arrays are Python's."""
     module = ModuleType("numpy")
     makers = {name: _widening(getattr(np, name)) for name in MAKERS}
     numbers = {name: _number_type(getattr(np, name)) for name in NUMBERS}
