@@ -528,9 +528,9 @@ class Kernel(Compiled):
     @cached_property
     def run(self) -> Callable[..., Any]:
         """The loop, in the form that Python calls."""
-        if is_plain():
-            return self.plainly
-        return self._arguments.apart(self.native) if self._arguments.grouped else self.native
+        if is_plain() or not self._arguments.grouped:
+            return self.native
+        return self._arguments.apart(self.native)
 
     @cached_property
     def plainly(self) -> Callable[..., Any]:
@@ -549,6 +549,8 @@ class Kernel(Compiled):
     @cached_property
     def native(self) -> Any:
         """The compiled loop itself; it takes the fields of groups one by one."""
+        if is_plain():
+            return self.plainly
         types = _native().types_of(self._arguments.records)
         return self._jit(eval(self._arguments.signature, {}, types))
 

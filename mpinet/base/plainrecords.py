@@ -9,7 +9,7 @@ microsecond. Plain kernels see the same memory in other forms:
 
 So whole numbers are exact. They wrap around where a kernel writes them into an array or a record,
 and where it converts them, as by ``np.uint64(..)``. A kernel must not compare, divide, shift to the
-right or return a number that compiled code has wrapped around before.
+right a number that compiled code has wrapped around before.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Row(ctypes.Structure):
         try:
             _set(self, name, value)
         except TypeError:
-            _set(self, name, value.item())
+            _set(self, name, int(value))
 
 
 @lru_cache(64)
@@ -100,7 +100,7 @@ _item, _get, _put = np.ndarray.item, np.ndarray.__getitem__, np.ndarray.__setite
 
 
 class Exact(np.ndarray):
-    """Exact numbers, words or flags with one index; items are Python's numbers."""
+    """An array with one index, whose items are Python's numbers."""
 
     def __getitem__(self, at: Any) -> Any:
         """Return a number, or a part of the array."""
@@ -118,7 +118,7 @@ class Exact(np.ndarray):
 
 
 class ExactRows(Exact):
-    """Exact numbers, words or flags with several indices."""
+    """An array with several indices, whose items are Python's numbers."""
 
     def __getitem__(self, at: Any) -> Any:
         """Return a number, or a part of the array."""
@@ -143,28 +143,6 @@ def wrapped(number: int, dtype: Any) -> Any:
     return low - (1 << bits) if dtype.kind == "i" and low >> (bits - 1) else low
 
 
-def as_python(value: Any) -> Any:
-    """Return a kernel's result as compiled code would: Python's numbers, not NumPy's."""
-    if isinstance(value, np.generic):
-        return value.item()
-    return tuple(map(as_python, value)) if type(value) is tuple else value
-
-
-def is_changed(dtype: Any) -> bool:
-    """Tell if plain kernels take arrays of such numbers in another form."""
-    return dtype.kind in "biuf"
-
-
-def _widening(maker: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a maker of arrays that plain kernels can calculate with."""
-
-    def made(*args: Any, **kws: Any) -> Any:
-        array = maker(*args, **kws)
-        return exact(array) if is_changed(array.dtype) else array
-
-    return made
-
-
 def _number_type(kind: type[np.generic]) -> Any:
     """Return what a type of whole numbers is for plain kernels: a call gives Python's number."""
     dtype = np.dtype(kind)
@@ -178,10 +156,37 @@ def _number_type(kind: type[np.generic]) -> Any:
     return number
 
 
+_int64 = _number_type(np.int64)
+
+
+def as_python(value: Any) -> Any:
+    """Return a kernel's result as compiled code would: Python's numbers, of 64 bits, not NumPy's."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if type(value) is int:
+        return _int64(value)
+    return tuple(map(as_python, value)) if type(value) is tuple else value
+
+
+def is_changed(dtype: Any) -> bool:
+    """Tell if plain kernels take arrays of such numbers in another form."""
+    return dtype.kind in "biuf"
+
+
+def _exact_maker(maker: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a maker of arrays that plain kernels can calculate with."""
+
+    def made(*args: Any, **kws: Any) -> Any:
+        array = maker(*args, **kws)
+        return exact(array) if is_changed(array.dtype) else array
+
+    return made
+
+
 def _plain_numpy() -> ModuleType:
     """Return NumPy for plain kernels: numbers and items of arrays are Python's."""
     module = ModuleType("numpy")
-    makers = {name: _widening(getattr(np, name)) for name in MAKERS}
+    makers = {name: _exact_maker(getattr(np, name)) for name in MAKERS}
     numbers = {name: _number_type(getattr(np, name)) for name in NUMBERS}
     vars(module).update({**vars(np), **makers, **numbers, "bool_": bool, "float64": float})
     return module

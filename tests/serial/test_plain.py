@@ -437,13 +437,14 @@ def test_records_that_lie_apart_in_memory_are_refused() -> None:
 
 @kernel
 def several(node: int, flags: Flags, reals: Reals) -> tuple[int, bool, float]:
-    return node, flags[0], reals[0]
+    return node * node, flags[0], reals[0]
 
 
 def test_results_are_numbers_of_python() -> None:
+    square = np.full(1, (1 << 62) + 5) ** 2
     for run in forms(several):
-        found = run(np.int64(5), np.ones(1, np.bool_), np.full(1, 2.5))
-        assert [*map(type, found)] == [int, bool, float] and found == (5, True, 2.5)
+        found = run((1 << 62) + 5, np.ones(1, np.bool_), np.full(1, 2.5))
+        assert [*map(type, found)] == [int, bool, float] and found == (square[0], True, 2.5)
     assert type(as_python((np.uint64(2**63), (np.bool_(False),)))[1][0]) is bool
 
 
