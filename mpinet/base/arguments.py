@@ -105,6 +105,7 @@ class Arguments:
     def plainly(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Make a function of what a kernel is given that calls a plain one of the plain forms."""
         scope: dict[str, Any] = {"_rows": rows, "_exact": exact, "_function": function}
+        scope |= {f"_{number.__name__}": number for number in NUMBERS}
         scope |= {f"_{name}_group": group for name, group in self._groups.items()}
         given = (self._plain_text(name, how) for name, how in self._plain.items())
         text = f"lambda {', '.join(self._fields)}: _function({', '.join(given)})"
@@ -166,7 +167,9 @@ def _plain(kind: Any) -> str:
     """Return the name of the function that makes an argument's plain form; or an empty text."""
     if _record(kind):
         return "_rows"
-    if kind in NUMBERS or "[" not in _type(kind):
+    if kind in NUMBERS:
+        return f"_{kind.__name__}"  # of NumPy's numbers, too, which may be narrow
+    if "[" not in _type(kind):
         return ""
     number = _type(kind).partition("[")[0].replace("boolean", "bool")
     return "_exact" if is_changed(np.dtype(number)) else ""

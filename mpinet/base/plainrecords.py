@@ -160,7 +160,7 @@ _int64 = _number_type(np.int64)
 
 
 def as_python(value: Any) -> Any:
-    """Return a kernel's result as compiled code would: Python's numbers, of 64 bits, not NumPy's."""
+    """Return a kernel's result as compiled code does: Python's numbers, of 64 bits."""
     if isinstance(value, np.generic):
         value = value.item()
     if type(value) is int:

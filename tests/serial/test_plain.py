@@ -449,6 +449,18 @@ def test_results_are_numbers_of_python() -> None:
 
 
 @kernel
+def shift(number: int, places: int, flag: bool) -> int:
+    return (number << places) + flag
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint32, np.int64], ids=lambda kind: kind.__name__)
+def test_single_numbers_have_64_bits_in_a_kernel(kind: Any) -> None:
+    for run in forms(shift):
+        found = run(kind(100), kind(30), np.bool_(True))
+        assert type(found) is int and found == (100 << 30) + 1
+
+
+@kernel
 def add_views(rows: RowViews, function: Ints, exact: Shorts) -> int:
     total = 0
     for i in range(rows.shape[0]):
