@@ -192,7 +192,7 @@ class Turns:
         def live() -> None:
             self._live(self.current, program)
 
-        begin = roomy(live, PROCESSOR)
+        begin = roomy(live, PROCESSOR) if len(self.numbers) <= ROOMY else live
         return lambda: greenlet(begin, self._scheduler.thread)
 
     def _live(self, processor: Processor, program: Callable[[Processor], None]) -> None:
@@ -351,7 +351,7 @@ class Turns:
             self._fibers.pop(fiber, None)
             self.happened(completion)
 
-        fiber.thread = greenlet(roomy(live, PROCESSOR), self._scheduler.thread)
+        fiber.thread = greenlet(live, self._scheduler.thread)
         self._fibers[fiber] = None
         self._new.append(fiber)
         return completion
