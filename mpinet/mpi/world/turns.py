@@ -29,6 +29,13 @@ POLLS_A_ROUND = 100
 """Polls of one processor in a round without progress that are answered at once: until others have
 run it would get the same answer."""
 
+ROOMY = 4096
+"""Most processors of a rank whose programs have room for their frames (see `base.roomy`).
+
+The room itself takes no memory. But the frames below it lie in another page, of 4 KiB, than the
+frame above it, and a small program without room takes 8 KiB in all.
+"""
+
 
 class Turns:
     """The scheduler of this rank's processors.
