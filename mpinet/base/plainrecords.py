@@ -92,7 +92,7 @@ def rows(array: Any) -> Any:
 
 def _kept(made: Any, array: Any) -> Any:
     """Return a structure that holds the owner of its memory."""
-    _set(made, "array", array)
+    _set(made, "_owner", array)
     return made
 
 
@@ -143,7 +143,7 @@ def wrapped(number: int, dtype: Any) -> Any:
     return low - (1 << bits) if dtype.kind == "i" and low >> (bits - 1) else low
 
 
-def _number_type(kind: type[np.generic]) -> Any:
+def _number_type(kind: Any) -> Any:
     """Return what a type of whole numbers is for plain kernels: a call gives Python's number."""
     dtype = np.dtype(kind)
     limits = np.iinfo(kind)

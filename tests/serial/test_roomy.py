@@ -1,8 +1,11 @@
 """Room for frames: no depth of calls at which the calls below map memory again and again."""
 
+import inspect
 import resource
+import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from greenlet import greenlet
@@ -67,3 +70,25 @@ def test_a_roomy_function_returns_and_raises_what_the_function_does() -> None:
     assert roomy(lambda: (1, "two"))() == (1, "two")
     with pytest.raises(ZeroDivisionError):
         roomy(lambda: 1 // 0)()
+
+
+SCRIPT = f"""
+import resource
+from mpi4py import MPI
+
+CALLS, DEPTHS = {CALLS}, {DEPTHS}
+{inspect.getsource(leaf)}
+{inspect.getsource(call_often)}
+{inspect.getsource(descend)}
+{inspect.getsource(depths_with_faults)}
+print(MPI.COMM_WORLD.rank, depths_with_faults())
+"""
+
+
+def test_each_processor_of_a_script_has_room(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(SCRIPT)
+    words = [sys.executable, "-m", "mpinet", "exec", "--on", "ring:3", "script.py"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    lines = [line for line in done.stdout.splitlines() if line[:1] in "012" and len(line) == 3]
+    assert lines == ["0 0", "1 0", "2 0"]
