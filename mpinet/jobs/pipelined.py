@@ -10,7 +10,7 @@ from mpinet.jobs.collective import Collective, Work
 from mpinet.jobs.opening import port_model
 from mpinet.networks.topology import Topology
 from mpinet.programs.kinds import Behavior
-from mpinet.programs.pipelines.spreading import COPY
+from mpinet.programs.pipelines.switching import COPY, behavior
 from mpinet.report.rows import Row
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Pipelined(Collective):
         from mpinet.programs import needs
         from mpinet.programs.collective import require_processor
         from mpinet.programs.kinds import OF_EACH
-        from mpinet.programs.pipelines.spreading import DIMENSIONS, behavior, require_spread
+        from mpinet.programs.pipelines.spreading import DIMENSIONS, require_spread
 
         if root is not None:
             require_processor(network, root)
