@@ -9,7 +9,6 @@ from pathlib import Path
 
 from mpinet.base.files import make_folder, require_writable, write_text
 from mpinet.commands.demo import DemoOptions
-from mpinet.compiled import numba
 from mpinet.errors import UsageError
 from mpinet.jobs.demopage import is_demo_page, write_demo_page
 from mpinet.launching.demo import HEADING, JOBS, documents
@@ -28,9 +27,8 @@ def act(options: DemoOptions) -> int:
     pictures = _page(options.page, folder)
     output, rows = Output(sys.stdout, "the standard output"), []
     on = "1 rank" if ranks == 1 else f"{ranks} ranks"
-    output.write(f"{len(JOBS)} runs on {on}; the first compiles what is not yet kept\n")
+    output.write(f"{len(JOBS)} runs on {on}\n")
     sys.stdout.flush()
-    numba()  # compiles the modules once that every rank is about to import
     found = documents(ranks)
     for job in JOBS:
         front = f"mpinet launch -n {ranks}" if ranks > 1 else "mpinet"
