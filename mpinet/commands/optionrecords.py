@@ -293,7 +293,7 @@ PYTHON = Line()
 """The command line of a call in Python: there is none."""
 
 
-@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
+@dataclass(frozen=True, kw_only=True)
 class Options:
     """Options of a command.
 
