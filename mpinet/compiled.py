@@ -20,7 +20,7 @@ called. Eight kinds of function exist:
 ``@routine``
     likewise, but called from many places: a kernel has it once.
 ``@part``
-    what a phase does with one node or message: it is put into its callers as if it stood there.
+    what a phase or a sweep does with one node or message; compiled like its caller.
 ``@kernel``
     a loop over many processors or messages. The types of its parameters are those of its
     annotations (see `arguments`).
@@ -258,6 +258,10 @@ class Compiled:
         alike = isinstance(self, Routine)
         return _callee(self._with_native_callees(), numbers_alike=alike, **how, **UNSEEN)
 
+    def callee_in(self, _caller: Compiled) -> Any:
+        """Return the function as this caller compiles it."""
+        return self.callee
+
     def _entry(self) -> FunctionType:
         """The function that is compiled for Python to call."""
         return self._with_native_callees()
@@ -269,7 +273,7 @@ class Compiled:
             for k in self.function.__code__.co_names
             if isinstance(v := scope.get(k), Switch)
         }
-        clone = self._clone(self.function, off | {k: v.callee for k, v in self.callees.items()})
+        clone = self._clone(self.function, off | {k: v.callee_in(self) for k, v in self.callees.items()})
         # The cache goes by this name alone: the fingerprint in it tells edits apart, also of
         # callees in other files, and the variants that `bind` makes.
         clone.__qualname__ = f"{self.name}_{self.fingerprint}".replace(":", "_")
@@ -356,10 +360,21 @@ class Routine(Inlined):
     how: ClassVar[dict[str, Any] | None] = {"_nrt": False}
 
 
-class Part(Inlined):
-    """Phase of a step for one node or message; it may take groups, as calling it costs nothing."""
+class Part(Phase):
+    """Phase of a step for one node or message. Its caller decides about indices below 0.
 
-    how: ClassVar[dict[str, Any] | None] = {"inline": "always"}  # however long
+    A part is compiled once for all phases, and once for all sweeps. LLVM puts it into its callers:
+    Numba would infer its types again in each of them.
+    """
+
+    def callee_in(self, caller: Compiled) -> Any:
+        """Return the part as this caller compiles it: a part of a sweep is a sweep."""
+        return self.in_sweep.callee if isinstance(caller, Sweep) else self.callee
+
+    @cached_property
+    def in_sweep(self) -> Sweep:
+        """The part as sweeps call it."""
+        return Sweep(self.unbound, self.name, self.parts)
 
 
 class Hint(Compiled):
@@ -622,7 +637,7 @@ def routine(function: Callable[..., Any]) -> Routine:
 
 
 def part(function: Callable[..., Any]) -> Part:
-    """Make what a phase does with one thing, compiled as if it stood in its callers."""
+    """Make what a phase or a sweep does with one thing, compiled like its caller."""
     return Part(function)
 
 
