@@ -731,6 +731,7 @@ def _declared(module: str, qualname: str) -> Any:
 @cache
 def _native() -> Any:
     """Return types and records of rules as Numba knows them."""
+    numba()
     from mpinet.base import rulebox
 
     return rulebox
