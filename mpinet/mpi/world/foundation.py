@@ -7,12 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from mpinet.compiled import numba
 from mpinet.mpi.world.installed import FOUNDATION
-from mpinet.mpi.world.turns import Turns
-
-COMPILER = ("llvmlite", "numba")
-"""Packages of the foundation that are imported late."""
 
 ABSENT: Any = object()
 """Stand-in for a package that is not there."""
@@ -23,25 +18,11 @@ class Foundation:
 
     A script may put None in the place of a package, or a file of its own before it in the search
     path; under a real MPI that is no business of anybody else's.
-
-    Parameters
-    ----------
-    turns : Turns
-        Who runs.
     """
 
-    def __init__(self, turns: Turns) -> None:
-        self._turns = turns
+    def __init__(self) -> None:
         self._modules: dict[str, Any] = {name: sys.modules.get(name) for name in FOUNDATION}
         self._path = list(sys.path)
-
-    def compiler(self) -> None:
-        """Import Numba, within `restored`: scripts that send nothing start without it."""
-        if self._modules["numba"] is not None:
-            return
-        with self._turns.aside():
-            numba()
-        self._modules |= {name: sys.modules[name] for name in COMPILER}
 
     @contextmanager
     def restored(self) -> Iterator[None]:

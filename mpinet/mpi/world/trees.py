@@ -124,7 +124,6 @@ class Trees:
         nodes = np.arange(topology.size)[:, np.newaxis]
         bits = 1 << np.arange(topology.size.bit_length() - 1)
         with self._foundation.restored():
-            self._foundation.compiler()
             differ = topology.neighbor(nodes, np.arange(topology.ports)) ^ nodes
             return all(bool((differ == bit).any(axis=1).all()) for bit in bits)
 

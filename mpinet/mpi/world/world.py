@@ -174,7 +174,7 @@ class World:
         self.threads = Threads(self.turns, self.exits, self.accounts)
         self.filing: Filing = Filing(machine, self.turns)
         """Wishes of processors at files."""
-        self._foundation = Foundation(self.turns)
+        self._foundation = Foundation()
         self._looks = self._still = 0
         self.trees = Trees(machine, self._foundation, pattern)
 
@@ -276,8 +276,6 @@ class World:
 
     def _step(self, total: Totals) -> bool:
         """Do what is next, and return whether there will be more to do."""
-        if total.wanted or total.under_way or total.undecided:
-            self._foundation.compiler()
         if total.wanted:  # somebody needs a broadcast tree: no step
             self.turns.ready += self.trees.grow()
             return True
