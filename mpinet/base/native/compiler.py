@@ -75,7 +75,7 @@ class Compiler:
         """How many requests have been answered."""
         self.changed = threading.Condition()
         """Notified with each answer."""
-        self._process = _started(folder)
+        self._process, self._job = _started(folder), os.getpid()
         self._requests: SimpleQueue[bytes] = SimpleQueue()
         for work in (self._write, self._read):
             threading.Thread(target=work, name="mpinet-compiler", daemon=True).start()
@@ -93,7 +93,9 @@ class Compiler:
                 self._requests.put(marshal.dumps((code.fingerprint, packed(code.description))))
 
     def end(self) -> None:
-        """End the process."""
+        """End the process, unless this is a fork of the job that has started it."""
+        if os.getpid() != self._job:
+            return
         with contextlib.suppress(OSError):
             self._process.kill()
             self._process.wait()
@@ -116,6 +118,8 @@ class Compiler:
                     self.done += 1
                     if wrong:
                         self.failed[fingerprint] = wrong
+                    else:
+                        kept().made_again(fingerprint)
                     self.changed.notify_all()
         with self.changed:
             self.changed.notify_all()
