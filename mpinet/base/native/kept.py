@@ -32,6 +32,9 @@ SEAL = sha256().digest_size
 BEAT = 0.05
 """Seconds between two looks at the folder."""
 
+TICK = 2_000_000_000
+"""Nanoseconds in which two changes of a folder may have the same time."""
+
 
 @cache
 def processor() -> str:
@@ -101,7 +104,8 @@ class Kept:
             if stamp != self._stamp:
                 files = os.listdir(self.folder)
                 self._names = {name.removesuffix(END) for name in files if name.endswith(END)}
-                self._stamp = stamp
+                # A file that comes now may leave a new time as it is: clocks of files tick slowly.
+                self._stamp = stamp if time.time_ns() - stamp > TICK else -1
         except OSError:
             self._names = set()
 
@@ -124,19 +128,42 @@ class Kept:
         if fingerprint not in self._addresses:
             if not self.has(fingerprint):
                 return 0
-            self._addresses[fingerprint] = self._load(fingerprint)
-        return self._addresses[fingerprint]
+            if address := self._load(fingerprint):
+                self._addresses[fingerprint] = address
+        return self._addresses.get(fingerprint, 0)
 
     def _load(self, fingerprint: str) -> int:
+        """Load an object; remove one that is damaged, so that it is made anew."""
+        symbol = f"mp_{fingerprint}"
+        code = self._code(fingerprint)
+        if symbol.encode() not in code:
+            self._remove(fingerprint)
+            return 0
+        try:
+            return loaded(code, symbol)
+        except (OSError, ImportError):
+            self.damaged.add(fingerprint)
+            return 0
+
+    def _code(self, fingerprint: str) -> bytes:
+        """Return an object as it was made; nothing if its file is not whole."""
         try:
             sealed = self._file(fingerprint).read_bytes()
-            code = sealed[:-SEAL]
-            if sha256(code).digest() == sealed[-SEAL:]:
-                return loaded(code, f"mp_{fingerprint}")
-        except (OSError, ImportError):
-            pass
-        self.damaged.add(fingerprint)
-        return 0
+        except OSError:
+            return b""
+        code = sealed[:-SEAL]
+        return code if sha256(code).digest() == sealed[-SEAL:] else b""
+
+    def _remove(self, fingerprint: str) -> None:
+        file = self._file(fingerprint)
+        try:
+            if file.is_dir() and not file.is_symlink():
+                shutil.rmtree(file)
+            else:
+                file.unlink(missing_ok=True)
+            self._names.discard(fingerprint)
+        except OSError:
+            self.damaged.add(fingerprint)
 
     def _file(self, fingerprint: str) -> Path:
         assert self.folder is not None
