@@ -270,7 +270,7 @@ class Compiled:
         own = [part.function for part in self.compiled_in if is_own(part.function)]
         if not own:
             return f"{self.name} of {self.__module__} cannot be compiled: {wrong}"
-        return f"{not_compiled(own, wrong)} It runs as plain Python, which is slow."
+        return str(not_compiled(own, wrong))
 
     @property
     def compiled_in(self) -> Iterator[Compiled]:
@@ -495,7 +495,7 @@ class Kernel(Compiled):
     @property
     def is_ready(self) -> bool:
         """True if its native code is there, or none is wanted; otherwise it is asked for."""
-        return "run" in vars(self) or bool(WATCH.address(self)) or tier() == PLAIN
+        return "run" in vars(self) or tier() == PLAIN or bool(WATCH.address(self, needed=False))
 
     def _watched(self, *args: Any) -> Any:
         """Run the loop as plain Python until it is compiled."""

@@ -75,9 +75,6 @@ class Plain(Code, Protocol):
     def is_users(self) -> bool:
         """True if it is not mpinet's own."""
 
-    def refused(self, wrong: str) -> str:
-        """Return the sentence for a rule that cannot be compiled."""
-
 
 @contextmanager
 def waiting_by(context: Callable[[], Any], told: Callable[[str], object]) -> Iterator[None]:
@@ -138,19 +135,28 @@ class Watch:
         self._busy_since: float | None = None
         self._stopped_at: set[str] = set()
         self._noticed = False
+        self._told: set[str] = set()
         self._waited, self._next_told = 0.0, TOLD[0]
         self._lock = threading.Lock()
 
     # ---- where native code comes from -------------------------------------------------------
 
-    def address(self, code: Code) -> int:
-        """Return the address of native code, if there is some by now; else 0."""
+    def address(self, code: Code, needed: bool = True) -> int:
+        """Return the address of native code, if there is some by now; else 0.
+
+        Raises
+        ------
+        RuntimeError
+            Tier ``wait``: a kernel that is needed cannot be compiled.
+        """
         if tier() == tiers.PLAIN:
             return 0
         found = _in_library(code.fingerprint) or self._kept(code)
         if not found and tier() == tiers.WAIT and tiers.can_compile():
             self.wait_for(code)
             found = self._kept(code)
+            if not found and needed and not _is_rule(code):
+                raise RuntimeError(self.wrong(code))
         if found:
             self.missing.pop(code.fingerprint, None)
         else:
@@ -179,8 +185,9 @@ class Watch:
                 self._notice("own rules run as plain Python")
 
     def wrong(self, code: Code) -> str:
-        """Return what is wrong with a function that could not be compiled; else an empty text."""
-        return self._failed.get(code.fingerprint, "")
+        """Return the sentence for a function without native code."""
+        wrong = self._failed.get(code.fingerprint)
+        return code.refused(wrong) if wrong else f"{code.name} cannot be compiled: {self.broken}."
 
     # ---- plain calls ------------------------------------------------------------------------
 
@@ -236,6 +243,12 @@ class Watch:
         if not self._noticed:
             self._noticed = True
             _print(f"{what}, which is slow. Install mpinet[fast] to compile them.")
+
+    def _tell(self, sentence: str) -> None:
+        """Print a sentence, once: a rule may be compiled by itself and into loops."""
+        if sentence not in self._told:
+            self._told.add(sentence)
+            _print(sentence)
 
     # ---- the thread that watches ------------------------------------------------------------
 
@@ -325,7 +338,7 @@ class Watch:
         self._failed[key] = wrong
         code = self.missing.get(key)
         if code is not None and (_is_rule(code) or tier() != tiers.WAIT):
-            _print(code.refused(wrong))
+            self._tell(f"{code.refused(wrong)} It runs as plain Python, which is slow.")
 
     def _take_rules(self) -> None:
         """Give the records of rules the addresses of their native code."""
@@ -349,19 +362,11 @@ class Watch:
     # ---- waiting ----------------------------------------------------------------------------
 
     def wait_for(self, code: Code) -> None:
-        """Wait until a function is compiled, by this job's process or another's.
-
-        Raises
-        ------
-        RuntimeError
-            A kernel cannot be compiled.
-        """
+        """Wait until a function is compiled, by this job's process or another's, or cannot be."""
         self.missing.setdefault(code.fingerprint, code)
         self._retry = BEAT
         self._compile()
         self._sleep(lambda: kept().folder is None or bool(self.broken), code)
-        if not _is_rule(code) and (wrong := self.wrong(code) or self.broken):
-            raise RuntimeError(code.refused(wrong))
 
     def _sleep(self, over: Callable[[], bool], code: Code) -> None:
         """Sleep until a function is compiled, cannot be compiled, or there is no hope."""

@@ -48,6 +48,9 @@ class Code(Protocol):
     def description(self) -> Description:
         """What the compiler needs to know of it."""
 
+    def refused(self, wrong: str) -> str:
+        """Return the sentence for a function that cannot be compiled, by what the compiler says."""
+
 
 class Busy(Exception):
     """Another job's compile process has the lock."""
