@@ -181,7 +181,7 @@ def _group(kind: Any) -> tuple[str, tuple[str, ...]] | None:
 def _layout(dtype: np.dtype[Any]) -> tuple[list[str], list[str], list[int], int]:
     """Names, formats and offsets of a record's fields, and its size."""
     names = list(dtype.names or ())
-    places = dtype.fields or {}
+    places: Any = dtype.fields
     formats, offsets = [places[name][0].str for name in names], [places[name][1] for name in names]
     return names, formats, offsets, dtype.itemsize
 
@@ -195,11 +195,11 @@ def _form(kind: Any) -> str:
         return "R"
     name, _, indices = text.partition("[")
     record = _record(kind)
-    if record is kind:
-        return f"r{kind.dtype.itemsize}"
-    item = "V" if record else np.dtype(ITEMS.get(name, name)).kind
-    size = record.dtype.itemsize if record else np.dtype(ITEMS.get(name, name)).itemsize
-    return f"{'A' if '::1' in indices else 'V'}{indices.count(',') + 1}{item}{size}"
+    if record and record is kind:
+        return f"r{record.dtype.itemsize}"
+    dtype = np.dtype(f"V{record.dtype.itemsize}" if record else ITEMS.get(name, name))
+    layout = "A" if "::1" in indices else "V"
+    return f"{layout}{indices.count(',') + 1}{dtype.kind}{dtype.itemsize}"
 
 
 def _result(kind: Any) -> str:

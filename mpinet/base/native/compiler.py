@@ -49,7 +49,7 @@ class Code(Protocol):
         """What the compiler needs to know of it."""
 
     def refused(self, wrong: str) -> str:
-        """Return the sentence for a function that cannot be compiled, by what the compiler says."""
+        """Return the sentence for code that cannot be compiled."""
 
 
 class Busy(Exception):
