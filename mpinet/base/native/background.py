@@ -245,9 +245,10 @@ class Watch:
             _print(f"{what}, which is slow. Install mpinet[fast] to compile them.")
 
     def _tell(self, sentence: str) -> None:
-        """Print a sentence, once: a rule may be compiled by itself and into loops."""
-        if sentence not in self._told:
-            self._told.add(sentence)
+        """Print a sentence, once for a function: it may be compiled by itself and into others."""
+        function = sentence.partition(" cannot be compiled")[0]
+        if function not in self._told:
+            self._told.add(function)
             _print(sentence)
 
     # ---- the thread that watches ------------------------------------------------------------
