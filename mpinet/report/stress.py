@@ -122,22 +122,33 @@ def _principal(matrix: Floats, others: list[Array]) -> tuple[Array, Array]:
             break
         direction = direction / length
         before = direction
-        image, direction = both_ways(matrix, direction)
+        direction = np.empty(sources)
+        combine_both_ways(matrix, before, image, direction)
     return before, image
 
 
 @kernel
-def both_ways(matrix: RealRows, direction: Reals) -> tuple[Reals, Reals]:
-    """Combine rows by `direction`, and compute the direction that they give: a power iteration."""
+def combine_both_ways(matrix: RealRows, direction: Reals, image: Reals, back: Reals) -> None:
+    """Write the rows combined by `direction`, and the direction that they give: a power iteration.
+
+    Parameters
+    ----------
+    matrix : ndarray of float64, shape (rows, columns)
+        The rows.
+    direction : ndarray of float64, shape (rows,)
+        Their weights.
+    image, back : ndarray of float64, shapes (columns,) and (rows,)
+        The combined rows, and the direction; both are written.
+    """
     rows, columns = matrix.shape
-    image, back = np.zeros(columns), np.zeros(rows)
+    image[:] = 0
+    back[:] = 0
     for row in range(rows):
         for column in range(columns):
             image[column] += matrix[row, column] * direction[row]
     for row in range(rows):
         for column in range(columns):
             back[row] += matrix[row, column] * image[column]
-    return image, back
 
 
 @kernel

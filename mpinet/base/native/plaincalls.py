@@ -124,9 +124,7 @@ def _view(views: dict[Any, Any], address: int, *shape: int) -> Any:
     if view is None:
         count = int(np.prod(shape))
         memory: Any = (ctypes.c_int64 * count).from_address(address)
-        view = (
-            np.ctypeslib.as_array(memory).reshape(shape) if count else np.empty(shape, np.int64)
-        )
+        view = np.ctypeslib.as_array(memory).reshape(shape) if count else np.empty(shape, np.int64)
         if len(views) > 1000:
             views.clear()
         views[address, shape] = view
