@@ -106,7 +106,11 @@ class Compiler:
         for code in codes:
             if code.fingerprint not in self.asked:
                 self.asked[code.fingerprint] = None
-                self._requests.put(marshal.dumps((code.fingerprint, packed(code.description))))
+                try:
+                    described = packed(code.description)
+                    self._requests.put(marshal.dumps((code.fingerprint, described)))
+                except Exception as error:  # what cannot be described cannot be compiled
+                    self.answers[code.fingerprint] = f"{type(error).__name__}: {error}"
 
     def end(self) -> None:
         """End the process."""
