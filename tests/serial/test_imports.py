@@ -34,7 +34,7 @@ def test_no_job_imports_the_compiler(tier: str, tmp_path: Path) -> None:
     program = (
         "import sys\n"
         "from mpinet.cli.session import Session\n"
-        "assert Session(['show', 'ring:2000', '--distances', '--json']).run() == 0\n"
+        "assert Session(['show', 'ring:60', '--distances', '--json']).run() == 0\n"
         "print(*{name.partition('.')[0] for name in sys.modules})"
     )
     done = ran("-c", program, tier=tier, MPINET_CACHE=tmp_path)

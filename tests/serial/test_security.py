@@ -282,7 +282,7 @@ def total(numbers: Ints) -> int:
 
 @kernel
 def largest(numbers: Ints) -> int:
-    return numbers.max()
+    return 2 * numbers.sum() // 5
 
 print(total(np.arange(5)), largest(np.arange(5)), WATCH.has(total), oct(os.stat(kept().folder).st_mode))
 """

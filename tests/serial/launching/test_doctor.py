@@ -101,7 +101,7 @@ def test_a_cache_without_a_place_is_said(monkeypatch, tmp_path: Path) -> None:
     )
     monkeypatch.setenv("MPINET_CACHE", str(tmp_path))
     made = Kept()
-    assert doctor._cache() == Finding("cache", f"0 objects, 0 B, in {made.folder}")
+    assert doctor._cache() == Finding("cache", f"0 objects, 0 bytes, in {made.folder}")
     made.add("abc", bytes(1024 - 32))
     made.add("abd", bytes(1024 - 32))
     assert doctor._cache().found == f"2 objects, 2.0 KiB, in {made.folder}"
