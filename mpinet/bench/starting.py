@@ -49,7 +49,7 @@ def cold_run(setting: Setting, command: list[str]) -> Contenders:
 
     def compile_and_run() -> float:
         with TemporaryDirectory() as folder:
-            words, cache = [*_mpinet(), *command], {"NUMBA_CACHE_DIR": folder}
+            words, cache = [*_mpinet(), *command], {"MPINET_CACHE": folder}
             return setting.seconds_together(lambda: launch(setting.ranks, words, cache))
 
     return {

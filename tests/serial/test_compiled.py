@@ -13,6 +13,7 @@ from serial.native.jobs import compiled, environment, noting, objects, printed
 import mpinet
 from mpinet import compiled as kinds
 from mpinet import draws
+from mpinet.base.native.tiers import PLAIN, tier
 
 LAUNCH = """
 import json, sys
@@ -85,10 +86,11 @@ def test_a_rule_of_many_small_arrays_gives_what_its_plain_form_gives(
         mapped = kinds.Mapped(kinds.Rule(rule.function), params)
         for few in (many[:16], many):  # a short array alone asks for no native code
             assert mapped(few, 0).tolist() == plain[: len(few)]
-            assert bool(mapped.native.address) == is_native
+            assert bool(mapped.native.address) == (is_native and tier() != PLAIN)
             assert mapped(few, 0).tolist() == plain[: len(few)]
     notice = capsys.readouterr().err
-    assert "shuffled_by_a_user cannot be compiled" in notice and notice.count("\n") == 1
+    assert notice.count("shuffled_by_a_user cannot be compiled") == (tier() != PLAIN)
+    assert notice.count("\n") <= 1
 
 
 def shuffled_by_a_user(node: int, port: int, params: list[int]) -> int:
@@ -98,7 +100,7 @@ def shuffled_by_a_user(node: int, port: int, params: list[int]) -> int:
 
 def test_native_rules_take_arrays_that_nobody_may_write() -> None:
     ring = mpinet.open("ring:8")
-    assert ring.neighbor.native.address  # from here on small arrays go to native code, too
+    assert ring.neighbor.native.address or tier() == PLAIN  # from here on small arrays go to native code, too
     closed = np.arange(8)
     closed.flags.writeable = False
     assert ring.neighbor(closed, 0).tolist() == [1, 2, 3, 4, 5, 6, 7, 0]

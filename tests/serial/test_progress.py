@@ -126,8 +126,6 @@ def test_a_job_that_finds_its_code_waits_for_nothing(capsys):
         yield
         entered.append("ended")
 
-    ring = mpinet.open("ring:8")
-    assert ring.neighbor.native.address
     with background.waiting_by(watch, entered.append):
         assert once_more.bind("again")(41) == 42
         before = len(entered)

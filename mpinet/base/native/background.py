@@ -27,9 +27,12 @@ from mpinet.base.launched import launched_rank
 from mpinet.base.native import tiers
 from mpinet.base.native.calls import RuleForm
 from mpinet.base.native.compiler import OTHERS_TIME, Busy, Code, Compiler
-from mpinet.base.native.kept import BEAT, has_loader, kept
+from mpinet.base.native.kept import BEAT, has_loader, is_loading, kept
 from mpinet.base.native.library import library
 from mpinet.base.native.tiers import tier
+
+EARLY = 0.1
+"""CPU seconds of plain kernels, after which kept objects are loaded: it takes 50 ms and 50 MB."""
 
 PATIENCE = 0.8
 """CPU seconds of plain kernels, after which the compile process is started."""
@@ -159,6 +162,7 @@ class Watch:
                 raise RuntimeError(self.wrong(code))
         if found:
             self.missing.pop(code.fingerprint, None)
+            self._take_rules()
         else:
             self._miss(code)
         return found
@@ -168,7 +172,19 @@ class Watch:
         return bool(_in_library(code.fingerprint)) or kept().has(code.fingerprint)
 
     def _kept(self, code: Code) -> int:
-        return kept().address(code.fingerprint) if has_loader() else 0
+        """Return the address of a kept object; 0 if there is none, or it is too early."""
+        return kept().address(code.fingerprint) if self._loads() else 0
+
+    def _loads(self) -> bool:
+        """Tell if kept objects are loaded by now."""
+        if not has_loader():
+            return False
+        return is_loading() or tier() == tiers.WAIT or self._plain_seconds() >= EARLY
+
+    def _plain_seconds(self) -> float:
+        """Return the CPU seconds of plain kernels, with the call that runs."""
+        call = self.call
+        return self.spent + (time.process_time() - call.began if call else 0.0)
 
     def _miss(self, code: Code) -> None:
         self.missing.setdefault(code.fingerprint, code)
@@ -261,12 +277,12 @@ class Watch:
 
     def _look(self) -> None:
         """Start or ask the compiler, take over what it has made, give up a plain call."""
-        call = self.call
-        spent = self.spent + (time.process_time() - call.began if call else 0.0)
+        call, spent = self.call, self._plain_seconds()
         played = sum(rule.played for rule, _ in self._forms.values())
-        if spent < PATIENCE and played < CALLBACKS:
+        if spent >= PATIENCE or played >= CALLBACKS:
+            self._compile()
+        if not self._loads():
             return
-        self._compile()
         self._take_rules()
         if call is None or call.copies is None or call.wanted:
             return
@@ -344,10 +360,10 @@ class Watch:
     def _take_rules(self) -> None:
         """Give the records of rules the addresses of their native code."""
         for key, (rule, form) in list(self._forms.items()):
-            if kept().has(key) and (address := self._kept(rule)):
+            if self._loads() and kept().has(key) and (address := self._kept(rule)):
                 form.address = address
                 self.missing.pop(key, None)
-                del self._forms[key]
+                self._forms.pop(key, None)
 
     def _is_coming(self, fingerprint: str) -> bool:
         """Tell if native code is being made, here or by another job."""

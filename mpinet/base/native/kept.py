@@ -201,6 +201,11 @@ def loaded(code: bytes, symbol: str) -> int:
     return int(engine.get_function_address(symbol))
 
 
+def is_loading() -> bool:
+    """Tell if this process has loaded an object, or llvmlite by itself."""
+    return "llvmlite.binding" in sys.modules
+
+
 def has_loader() -> bool:
     """Tell if objects can be loaded."""
     from importlib.util import find_spec
