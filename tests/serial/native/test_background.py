@@ -31,7 +31,7 @@ from mpinet.base.native import background
 from mpinet.base.native.background import WATCH
 from mpinet.compiled import kernel
 
-background.PATIENCE = 0.1
+background.EARLY, background.PATIENCE = 0.0, 0.1
 given, give_up = [], WATCH.give_up
 
 def noted(call):
@@ -97,7 +97,7 @@ SHOWING = """
 from mpinet.base.native import background
 background.PATIENCE, background.ENOUGH = 0.01, 0.02
 import mpinet, sys
-print(mpinet.show("torus:9x9x9", distances=True).digest, mpinet.flood("debruijn:8").digest)
+print(mpinet.show("mesh:12x12x3", distances=True).digest, mpinet.flood("debruijn:8").digest)
 """
 
 

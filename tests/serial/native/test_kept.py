@@ -116,8 +116,11 @@ WAYS: list[Callable[[Path], None]] = [
 MANY = """
 import numpy as np
 from mpinet.base.arrays import Ints
+from mpinet.base.native import background
 from mpinet.base.native.background import WATCH
 from mpinet.compiled import kernel
+
+background.EARLY = 0.0
 """
 ONE_OF_MANY = """
 @kernel
