@@ -387,7 +387,7 @@ class Rule(Compiled):
         """
         self.played += 1
         try:
-            value = self.function(*args)
+            value = self._exactly(*args) if self.is_users else self.function(*args)
         except MpinetError:
             raise
         except Exception as error:
@@ -397,6 +397,15 @@ class Rule(Compiled):
         if isinstance(value, WHOLE) or self.kind == "start_rule":
             return value
         raise no_number(self.function, args, value)
+
+    def _exactly(self, *args: Any) -> Any:
+        """Run a user's function; NumPy's numbers divide by zero as compiled ones do."""
+        with np.errstate(over="ignore", divide="raise", invalid="ignore"):
+            try:
+                return self.function(*args)
+            except FloatingPointError as error:
+                wrong = ZeroDivisionError("division by zero")
+                raise wrong.with_traceback(error.__traceback__) from None
 
     @cached_property
     def kind(self) -> str:

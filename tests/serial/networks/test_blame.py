@@ -19,7 +19,7 @@ def helper(node):
 
 class Bad(Topology):
     def __init__(self, n: int):
-        super().__init__(f"{{n}}", size=n, ports=2)
+        super().__init__(f"{{n}}", size=n, ports=2, params=(0,))
 
     @rule
     def neighbor({arguments}):
@@ -45,6 +45,7 @@ BODIES = {
     "pass": "neighbor(0, 0, ..) returned None, not a whole number.",
     "raise ValueError('no such luck')": "14: neighbor(0, 0, ..) raised ValueError: no such luck.",
     "return node // (node - node)": "14: neighbor(0, 0, ..) raised ZeroDivisionError",
+    "return node // params[2] + 5 % params[2]": "14: neighbor(0, 0, ..) raised ZeroDivisionError",
     "x = [1]\n        return x[5]": "15: neighbor(0, 0, ..) raised IndexError",
     "return params[9]": "14: neighbor(0, 0, ..) raised IndexError",
     "if node > 0:\n            x = 1\n        return x": "16: ",
