@@ -26,7 +26,7 @@ import numpy as np
 from mpinet.base.launched import launched_rank
 from mpinet.base.native import tiers
 from mpinet.base.native.calls import RuleForm
-from mpinet.base.native.compiler import Busy, Code, Compiler
+from mpinet.base.native.compiler import OTHERS_TIME, Busy, Code, Compiler
 from mpinet.base.native.kept import BEAT, has_loader, is_loading, kept
 from mpinet.base.native.library import library
 from mpinet.base.native.tiers import tier
@@ -130,28 +130,40 @@ class Watch:
         """Kernels and rules without native code, by fingerprint."""
         self.compiler: Compiler | None = None
         """The compile process, while it runs."""
+        self.broken = ""
+        """Why the compile process cannot be started; empty if it can."""
         self._forms: list[tuple[Plain, RuleForm]] = []
         self._seconds: dict[str, tuple[int, float]] = {}
         self._failed: dict[str, str] = {}
         self._thread: threading.Thread | None = None
         self._tried = -RETRY
         self._retry = RETRY
-        self._is_busy = False
+        self._busy_since: float | None = None
+        self._stopped_at: set[str] = set()
         self._missed = 0.0
         self._noticed = False
+        self._told: set[str] = set()
         self._waited, self._next_told = 0.0, TOLD[0]
         self._lock = threading.Lock()
 
     # ---- where native code comes from -------------------------------------------------------
 
-    def address(self, code: Code) -> int:
-        """Return the address of native code, if there is some by now; else 0."""
+    def address(self, code: Code, needed: bool = True) -> int:
+        """Return the address of native code, if there is some by now; else 0.
+
+        Raises
+        ------
+        RuntimeError
+            Tier ``wait``: a kernel that is needed cannot be compiled.
+        """
         if tier() == tiers.PLAIN:
             return 0
         found = _in_library(code.fingerprint) or self._kept(code)
         if not found and tier() == tiers.WAIT and tiers.can_compile():
             self.wait_for(code)
             found = self._kept(code)
+            if not found and needed and not _is_rule(code):
+                raise RuntimeError(self.wrong(code))
         if found:
             self.missing.pop(code.fingerprint, None)
             self._take_rules()
@@ -199,8 +211,9 @@ class Watch:
                 self._notice("own rules run as plain Python")
 
     def wrong(self, code: Code) -> str:
-        """Return what is wrong with a function that could not be compiled; else an empty text."""
-        return self._failed.get(code.fingerprint, "")
+        """Return the sentence for a function without native code."""
+        wrong = self._failed.get(code.fingerprint)
+        return code.refused(wrong) if wrong else f"{code.name} cannot be compiled: {self.broken}."
 
     # ---- plain calls ------------------------------------------------------------------------
 
@@ -214,7 +227,7 @@ class Watch:
             try:
                 result = plainly(*args)
             finally:
-                self._close(call)
+                self._end(call)
         except GivenUp:
             self._note(call)
             _put_back(args, call.copies)
@@ -223,15 +236,15 @@ class Watch:
         self._note(call)
         return result
 
-    def _close(self, call: Call) -> None:
-        """End a plain call; a request to give it up comes here at the latest."""
+    def _end(self, call: Call) -> None:
+        """End a call, however it ended; take the exception that gives it up, if that is sent."""
         call.over = True
         self.call = None
         if call.wanted:
             while not call.sent:
                 time.sleep(0.001)
             for _ in range(10):
-                time.sleep(0)
+                time.sleep(0)  # the exception comes here at the latest
 
     def _note(self, call: Call) -> None:
         """Count the time of a plain call."""
@@ -256,6 +269,13 @@ class Watch:
         if not self._noticed:
             self._noticed = True
             _print(f"{what}, which is slow. Install mpinet[fast] to compile them.")
+
+    def _tell(self, sentence: str) -> None:
+        """Print a sentence, once for a function: it may be compiled by itself and into others."""
+        function = sentence.partition(" cannot be compiled")[0]
+        if function not in self._told:
+            self._told.add(function)
+            _print(sentence)
 
     # ---- the thread that watches ------------------------------------------------------------
 
@@ -285,6 +305,7 @@ class Watch:
     def _compile(self) -> None:
         """Ask the compiler for all that is missing."""
         with self._lock:
+            self._take_failures()
             wanted = [
                 code
                 for key, code in list(self.missing.items())
@@ -294,36 +315,58 @@ class Watch:
                 assert self.compiler is not None
                 # Rules first: they take tenths of a second.
                 self.compiler.ask(sorted(wanted, key=lambda code: -_is_rule(code)))
-            self._take_failures()
 
     def _started(self) -> bool:
         """Start the compile process, unless it runs, or another job's does."""
-        if self.compiler is not None and self.compiler.runs:
-            return True
+        if self.compiler is not None:
+            if self.compiler.runs:
+                return True
+            self._take_end(self.compiler)
         now = time.monotonic()
         if now - self._tried < self._retry or kept().folder is None:
             return False
         self._tried = now
+        waited = 0.0 if self._busy_since is None else now - self._busy_since
         try:
-            self.compiler = Compiler()
-        except (Busy, OSError) as error:
-            self.compiler, self._is_busy = None, isinstance(error, Busy)
+            self.compiler = Compiler(beside=waited > OTHERS_TIME)
+        except Busy:
+            self._busy_since = self._busy_since or now
+            return False
+        except OSError as error:
+            self._busy_since, self.broken = None, f"the compiler cannot be started: {error}"
             return False
         kept().tell_refused()
-        self._is_busy = False
+        self._busy_since, self.broken = None, ""
         atexit.register(self.compiler.end)
         return True
 
+    def _take_end(self, compiler: Compiler) -> None:
+        """Note where the compile process ended early; it begins again with each request once."""
+        self.compiler, key = None, compiler.unanswered
+        if key in self._stopped_at:
+            self._fail(key, "the compile process ended early")
+        self._stopped_at.add(key)
+
     def _take_failures(self) -> None:
-        """Say which rules and kernels cannot be compiled."""
+        """Take over which functions the compiler could not compile, or not keep."""
         if self.compiler is None:
             return
-        for key, wrong in list(self.compiler.failed.items()):
-            if key not in self._failed:
-                self._failed[key] = wrong
-                code = self.missing.get(key)
-                if code is not None and (_is_rule(code) or tier() != tiers.WAIT):
-                    _print(code.refused(wrong))
+        for key, wrong in list(self.compiler.answers.items()):
+            if wrong:
+                self._fail(key, wrong)
+            elif key in self.missing and key not in self._failed:
+                kept().look()
+                if not kept().has(key):
+                    self._fail(key, "its object is not in the cache")
+
+    def _fail(self, key: str, wrong: str) -> None:
+        """Say once that a rule or kernel cannot be compiled."""
+        if not key or key in self._failed:
+            return
+        self._failed[key] = wrong
+        code = self.missing.get(key)
+        if code is not None and (_is_rule(code) or tier() != tiers.WAIT):
+            self._tell(f"{code.refused(wrong)} It runs as plain Python, which is slow.")
 
     def _take_rules(self) -> None:
         """Give the records of rules the addresses of their native code."""
@@ -339,7 +382,7 @@ class Watch:
         """Tell if native code is being made, here or by another job."""
         if fingerprint in self._failed or kept().folder is None:
             return False
-        return self._is_busy or (self.compiler is not None and self.compiler.runs)
+        return self._busy_since is not None or (self.compiler is not None and self.compiler.runs)
 
     def _await(self, kernel: Kernel) -> None:
         """Sleep until a kernel is compiled, or cannot be, so that the compiler has the core."""
@@ -349,19 +392,11 @@ class Watch:
     # ---- waiting ----------------------------------------------------------------------------
 
     def wait_for(self, code: Code) -> None:
-        """Wait until a function is compiled, by this job's process or another's.
-
-        Raises
-        ------
-        RuntimeError
-            A kernel cannot be compiled.
-        """
+        """Wait until a function is compiled, by this job's process or another's, or cannot be."""
         self.missing.setdefault(code.fingerprint, code)
         self._retry = BEAT
         self._compile()
-        self._sleep(lambda: kept().folder is None, code)
-        if not _is_rule(code) and (wrong := self.wrong(code)):
-            raise RuntimeError(code.refused(wrong))
+        self._sleep(lambda: kept().folder is None or bool(self.broken), code)
 
     def _sleep(self, over: Callable[[], bool], code: Code) -> None:
         """Sleep until a function is compiled, cannot be compiled, or there is no hope."""

@@ -14,7 +14,6 @@ import sys
 import tempfile
 import threading
 import time
-from contextlib import suppress
 from functools import cache, cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -33,6 +32,9 @@ SEAL = sha256().digest_size
 
 BEAT = 0.05
 """Seconds between two looks at the folder."""
+
+TICK = 2_000_000_000
+"""Nanoseconds in which two changes of a folder may have the same time."""
 
 
 @cache
@@ -55,7 +57,7 @@ class Kept:
         self.refused = ""
         """Why the cache cannot hold objects; empty if it can."""
         self.damaged: set[str] = set()
-        """Fingerprints of objects that cannot be loaded, until they are made again."""
+        """Fingerprints of objects that cannot be loaded."""
         self.lock = threading.Lock()
         """Lets one thread at a time load objects."""
         self._told = False
@@ -96,13 +98,6 @@ class Kept:
             self._looked = now
         return fingerprint in self._names and fingerprint not in self.damaged
 
-    def made_again(self, fingerprint: str) -> None:
-        """Take note that the compiler has made an object."""
-        if fingerprint in self.damaged:
-            self._addresses.pop(fingerprint, None)
-            self.damaged.discard(fingerprint)
-        self._names.add(fingerprint)
-
     def look(self) -> None:
         """Look at the folder."""
         if self.folder is None:
@@ -112,7 +107,8 @@ class Kept:
             if stamp != self._stamp:
                 files = os.listdir(self.folder)
                 self._names = {name.removesuffix(END) for name in files if name.endswith(END)}
-                self._stamp = stamp
+                # A file that comes now may leave a new time as it is: clocks of files tick slowly.
+                self._stamp = stamp if time.time_ns() - stamp > TICK else -1
         except OSError:
             self._names = set()
 
@@ -125,22 +121,34 @@ class Kept:
             It cannot be written.
         """
         assert self.folder is not None
-        place = self._file(fingerprint)
-        if place.is_dir():
-            shutil.rmtree(place)
-        with whole_file(place) as file:
+        with whole_file(self.folder / f"{fingerprint}{END}") as file:
             file.write(code + sha256(code).digest())
         self._names.add(fingerprint)
+        self.damaged.discard(fingerprint)
 
     def address(self, fingerprint: str) -> int:
         """Return the address of an object's entry, loaded if needed; 0 if it cannot be loaded."""
         with self.lock:
             if fingerprint not in self._addresses and self.has(fingerprint):
-                self._addresses[fingerprint] = self._load(fingerprint)
+                if address := self._load(fingerprint):
+                    self._addresses[fingerprint] = address
             return self._addresses.get(fingerprint, 0)
 
+    def _load(self, fingerprint: str) -> int:
+        """Load an object; remove one that is damaged, so that it is made anew."""
+        symbol = f"mp_{fingerprint}"
+        code = self.code(fingerprint)
+        if code is None or symbol.encode() not in code:
+            self._forget(fingerprint)
+            return 0
+        try:
+            return loaded(code, symbol)
+        except (OSError, ImportError):
+            self.damaged.add(fingerprint)
+            return 0
+
     def code(self, fingerprint: str) -> bytes | None:
-        """Return an object as it was written; None if its file is missing or damaged."""
+        """Return an object as it was made; None if its file is missing or damaged."""
         try:
             sealed = self._file(fingerprint).read_bytes()
         except OSError:
@@ -148,13 +156,16 @@ class Kept:
         code = sealed[:-SEAL]
         return code if sha256(code).digest() == sealed[-SEAL:] else None
 
-    def _load(self, fingerprint: str) -> int:
-        code = self.code(fingerprint)
-        if code is not None:
-            with suppress(ImportError):
-                return loaded(code, f"mp_{fingerprint}")
-        self.damaged.add(fingerprint)
-        return 0
+    def _forget(self, fingerprint: str) -> None:
+        file = self._file(fingerprint)
+        try:
+            if file.is_dir() and not file.is_symlink():
+                shutil.rmtree(file)
+            else:
+                file.unlink(missing_ok=True)
+            self._names.discard(fingerprint)
+        except OSError:
+            self.damaged.add(fingerprint)
 
     def _file(self, fingerprint: str) -> Path:
         assert self.folder is not None
