@@ -129,10 +129,10 @@ class Kept:
     def address(self, fingerprint: str) -> int:
         """Return the address of an object's entry, loaded if needed; 0 if it cannot be loaded."""
         with self.lock:
-            if fingerprint not in self._addresses and self.has(fingerprint):
-                if address := self._load(fingerprint):
-                    self._addresses[fingerprint] = address
-            return self._addresses.get(fingerprint, 0)
+            known = self._addresses.get(fingerprint, 0)
+            if not known and self.has(fingerprint):
+                known = self._addresses[fingerprint] = self._load(fingerprint)
+            return known
 
     def _load(self, fingerprint: str) -> int:
         """Load an object; remove one that is damaged, so that it is made anew."""
