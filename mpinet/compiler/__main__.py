@@ -41,8 +41,8 @@ def main() -> None:
     objects.folder = Path(folder)  # the job has found it
     while True:
         fingerprint, description = next_of(requests, int(lock))
-        objects.look()
-        wrong = "" if objects.has(fingerprint) else compiled(fingerprint, description)
+        there = objects.code(fingerprint) is not None
+        wrong = "" if there else compiled(fingerprint, description)
         answer = marshal.dumps((fingerprint, wrong))
         answers.write(len(answer).to_bytes(LENGTH, "little") + answer)
         answers.flush()

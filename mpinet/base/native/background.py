@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from functools import cache
 from typing import Any, Protocol
@@ -39,6 +39,9 @@ PATIENCE = 0.8
 
 CALLBACKS = 200_000
 """Calls of plain rules that take about as long."""
+
+LONG = 3.0
+"""CPU seconds of a job without some native code, after which this is compiled in any case."""
 
 ENOUGH = 3.0
 """Seconds of plain kernels, after which the job sleeps while its kernel is being compiled."""
@@ -129,7 +132,7 @@ class Watch:
         """The compile process, while it runs."""
         self.broken = ""
         """Why the compile process cannot be started; empty if it can."""
-        self._forms: dict[str, tuple[Plain, RuleForm]] = {}
+        self._forms: list[tuple[Plain, RuleForm]] = []
         self._seconds: dict[str, tuple[int, float]] = {}
         self._failed: dict[str, str] = {}
         self._thread: threading.Thread | None = None
@@ -137,6 +140,7 @@ class Watch:
         self._retry = RETRY
         self._busy_since: float | None = None
         self._stopped_at: set[str] = set()
+        self._missed = 0.0
         self._noticed = False
         self._told: set[str] = set()
         self._waited, self._next_told = 0.0, TOLD[0]
@@ -188,15 +192,21 @@ class Watch:
 
     def _miss(self, code: Code) -> None:
         self.missing.setdefault(code.fingerprint, code)
-        if self._thread is None and tier() == tiers.BACKGROUND and tiers.can_compile():
+        if self._thread is None and (self._compiles() or kept().has(code.fingerprint)):
+            self._missed = time.process_time()
             self._thread = threading.Thread(target=self._watch, name="mpinet-tiers", daemon=True)
             self._thread.start()
+
+    @staticmethod
+    def _compiles() -> bool:
+        """Tell if this job compiles while it runs."""
+        return tier() == tiers.BACKGROUND and tiers.can_compile()
 
     def attach(self, rule: Plain, form: RuleForm) -> None:
         """Give a rule's record the address of native code, now or when there is some."""
         form.address = self.address(rule)
         if not form.address:
-            self._forms[rule.fingerprint] = rule, form
+            self._forms.append((rule, form))
             if rule.is_users and tier() != tiers.PLAIN and not tiers.can_compile():
                 self._notice("own rules run as plain Python")
 
@@ -217,7 +227,7 @@ class Watch:
             try:
                 result = plainly(*args)
             finally:
-                self._end(call)
+                self._close(call)
         except GivenUp:
             self._note(call)
             _put_back(args, call.copies)
@@ -226,18 +236,18 @@ class Watch:
         self._note(call)
         return result
 
-    def _end(self, call: Call) -> None:
-        """End a call, however it ended; take the exception that gives it up, if that is sent."""
+    def _close(self, call: Call) -> None:
+        """End a plain call; a request to give it up comes here at the latest."""
         call.over = True
         self.call = None
         if call.wanted:
             while not call.sent:
                 time.sleep(0.001)
             for _ in range(10):
-                time.sleep(0)  # the exception comes here at the latest
+                time.sleep(0)
 
     def _note(self, call: Call) -> None:
-        self.call = None
+        """Count the time of a plain call."""
         seconds = time.process_time() - call.began
         self.spent += seconds
         calls, before = self._seconds.get(call.kernel.fingerprint, (0, 0.0))
@@ -278,8 +288,9 @@ class Watch:
     def _look(self) -> None:
         """Start or ask the compiler, take over what it has made, give up a plain call."""
         call, spent = self.call, self._plain_seconds()
-        played = sum(rule.played for rule, _ in self._forms.values())
-        if spent >= PATIENCE or played >= CALLBACKS:
+        played = sum(rule.played for rule, _ in list(self._forms))
+        is_long = time.process_time() - self._missed >= LONG
+        if self._compiles() and (spent >= PATIENCE or played >= CALLBACKS or is_long):
             self._compile()
         if not self._loads():
             return
@@ -297,7 +308,7 @@ class Watch:
             self._take_failures()
             wanted = [
                 code
-                for key, code in self.missing.items()
+                for key, code in list(self.missing.items())
                 if key not in self._failed and not kept().has(key)
             ]
             if wanted and self._started():
@@ -359,11 +370,13 @@ class Watch:
 
     def _take_rules(self) -> None:
         """Give the records of rules the addresses of their native code."""
-        for key, (rule, form) in list(self._forms.items()):
-            if self._loads() and kept().has(key) and (address := self._kept(rule)):
+        for each in list(self._forms):
+            rule, form = each
+            if address := self._kept(rule):
                 form.address = address
-                self.missing.pop(key, None)
-                self._forms.pop(key, None)
+                self.missing.pop(rule.fingerprint, None)
+                with suppress(ValueError):  # another thread may have taken it
+                    self._forms.remove(each)
 
     def _is_coming(self, fingerprint: str) -> bool:
         """Tell if native code is being made, here or by another job."""
@@ -417,6 +430,7 @@ class Watch:
     def forget(self) -> None:
         """Begin anew in a forked process, which has no thread and no compile process."""
         self.__init__()  # type: ignore[misc]
+        kept().lock = threading.Lock()
 
 
 WATCH = Watch()

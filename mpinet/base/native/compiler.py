@@ -81,7 +81,7 @@ class Compiler:
         """What is wrong with each function that was asked for; mostly nothing."""
         self.changed = threading.Condition()
         """Notified with each answer."""
-        self._process = _started(folder, beside)
+        self._process, self._job = _started(folder, beside), os.getpid()
         self._requests: SimpleQueue[bytes] = SimpleQueue()
         for work in (self._write, self._read):
             threading.Thread(target=work, name="mpinet-compiler", daemon=True).start()
@@ -113,7 +113,9 @@ class Compiler:
                     self.answers[code.fingerprint] = f"{type(error).__name__}: {error}"
 
     def end(self) -> None:
-        """End the process."""
+        """End the process, unless this is a fork of the job that has started it."""
+        if os.getpid() != self._job:
+            return
         with contextlib.suppress(OSError):
             self._process.kill()
             self._process.wait()
@@ -134,6 +136,8 @@ class Compiler:
                 fingerprint, wrong = marshal.loads(stream.read(int.from_bytes(head, "little")))
                 with self.changed:
                     self.answers[fingerprint] = wrong
+                    if not wrong:
+                        kept().made_again(fingerprint)
                     self.changed.notify_all()
         with self.changed:
             self.changed.notify_all()

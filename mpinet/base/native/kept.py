@@ -12,7 +12,9 @@ import platform
 import shutil
 import sys
 import tempfile
+import threading
 import time
+from contextlib import suppress
 from functools import cache, cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -49,6 +51,11 @@ def processor() -> str:
     return sha256("".join(texts).encode()).hexdigest()[:12]
 
 
+def entry(fingerprint: str) -> str:
+    """Return the name of an object's entry."""
+    return f"mp_{fingerprint}"
+
+
 class Kept:
     """The objects that are kept for this host's processor."""
 
@@ -56,7 +63,9 @@ class Kept:
         self.refused = ""
         """Why the cache cannot hold objects; empty if it can."""
         self.damaged: set[str] = set()
-        """Fingerprints of objects that cannot be loaded."""
+        """Fingerprints of objects that cannot be loaded, until they are made again."""
+        self.lock = threading.Lock()
+        """Lets one thread at a time load objects."""
         self._told = False
         self._stamp = -1
         self._looked = 0.0
@@ -74,7 +83,7 @@ class Kept:
             folder = tempfile.mkdtemp(prefix="mpinet-")
         except OSError:
             return None
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        atexit.register(_remove, folder, os.getpid())
         return Path(folder)
 
     def tell_refused(self) -> None:
@@ -94,6 +103,13 @@ class Kept:
             self.look()
             self._looked = now
         return fingerprint in self._names and fingerprint not in self.damaged
+
+    def made_again(self, fingerprint: str) -> None:
+        """Take note that the compiler has made an object."""
+        if fingerprint in self.damaged:
+            self._addresses.pop(fingerprint, None)
+            self.damaged.discard(fingerprint)
+        self._names.add(fingerprint)
 
     def look(self) -> None:
         """Look at the folder."""
@@ -118,56 +134,47 @@ class Kept:
             It cannot be written.
         """
         assert self.folder is not None
-        with whole_file(self.folder / f"{fingerprint}{END}") as file:
+        place = self._file(fingerprint)
+        if place.is_dir():
+            shutil.rmtree(place)
+        with whole_file(place) as file:
             file.write(code + sha256(code).digest())
         self._names.add(fingerprint)
-        self.damaged.discard(fingerprint)
 
     def address(self, fingerprint: str) -> int:
         """Return the address of an object's entry, loaded if needed; 0 if it cannot be loaded."""
-        if fingerprint not in self._addresses:
-            if not self.has(fingerprint):
-                return 0
-            if address := self._load(fingerprint):
-                self._addresses[fingerprint] = address
-        return self._addresses.get(fingerprint, 0)
+        with self.lock:
+            if fingerprint not in self._addresses and self.has(fingerprint):
+                self._addresses[fingerprint] = self._load(fingerprint)
+            return self._addresses.get(fingerprint, 0)
 
-    def _load(self, fingerprint: str) -> int:
-        """Load an object; remove one that is damaged, so that it is made anew."""
-        symbol = f"mp_{fingerprint}"
-        code = self._code(fingerprint)
-        if symbol.encode() not in code:
-            self._remove(fingerprint)
-            return 0
-        try:
-            return loaded(code, symbol)
-        except (OSError, ImportError):
-            self.damaged.add(fingerprint)
-            return 0
-
-    def _code(self, fingerprint: str) -> bytes:
-        """Return an object as it was made; nothing if its file is not whole."""
+    def code(self, fingerprint: str) -> bytes | None:
+        """Return an object as it was written; None if its file is missing, damaged or another's."""
         try:
             sealed = self._file(fingerprint).read_bytes()
         except OSError:
-            return b""
+            return None
         code = sealed[:-SEAL]
-        return code if sha256(code).digest() == sealed[-SEAL:] else b""
+        is_whole = sha256(code).digest() == sealed[-SEAL:] and entry(fingerprint).encode() in code
+        return code if is_whole else None
 
-    def _remove(self, fingerprint: str) -> None:
-        file = self._file(fingerprint)
-        try:
-            if file.is_dir() and not file.is_symlink():
-                shutil.rmtree(file)
-            else:
-                file.unlink(missing_ok=True)
-            self._names.discard(fingerprint)
-        except OSError:
-            self.damaged.add(fingerprint)
+    def _load(self, fingerprint: str) -> int:
+        code = self.code(fingerprint)
+        if code is not None:
+            with suppress(ImportError):
+                return loaded(code, entry(fingerprint))
+        self.damaged.add(fingerprint)
+        return 0
 
     def _file(self, fingerprint: str) -> Path:
         assert self.folder is not None
         return self.folder / f"{fingerprint}{END}"
+
+
+def _remove(folder: str, process: int) -> None:
+    """Remove a folder at the end of the process that has made it, not at the end of its forks."""
+    if os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @cache
