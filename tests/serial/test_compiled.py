@@ -100,7 +100,9 @@ def shuffled_by_a_user(node: int, port: int, params: list[int]) -> int:
 
 def test_native_rules_take_arrays_that_nobody_may_write() -> None:
     ring = mpinet.open("ring:8")
-    assert ring.neighbor.native.address or tier() == PLAIN  # from here on small arrays go to native code, too
+    assert (
+        ring.neighbor.native.address or tier() == PLAIN
+    )  # from here on small arrays go to native code, too
     closed = np.arange(8)
     closed.flags.writeable = False
     assert ring.neighbor(closed, 0).tolist() == [1, 2, 3, 4, 5, 6, 7, 0]

@@ -43,7 +43,6 @@ class Long(Topology):
 """A ring by a rule that is too long to be put into its callers, without a way back of its own."""
 
 
-
 WIRED = """
 import sys, numpy as np, mpinet
 topology = mpinet.open(sys.argv[1])
