@@ -227,7 +227,7 @@ class Watch:
             try:
                 result = plainly(*args)
             finally:
-                self._close(call)
+                self._end(call)
         except GivenUp:
             self._note(call)
             _put_back(args, call.copies)
@@ -236,15 +236,15 @@ class Watch:
         self._note(call)
         return result
 
-    def _close(self, call: Call) -> None:
-        """End a plain call; a request to give it up comes here at the latest."""
+    def _end(self, call: Call) -> None:
+        """End a call, however it ended; take the exception that gives it up, if that is sent."""
         call.over = True
         self.call = None
         if call.wanted:
             while not call.sent:
                 time.sleep(0.001)
             for _ in range(10):
-                time.sleep(0)
+                time.sleep(0)  # the exception comes here at the latest
 
     def _note(self, call: Call) -> None:
         """Count the time of a plain call."""

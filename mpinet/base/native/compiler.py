@@ -136,8 +136,6 @@ class Compiler:
                 fingerprint, wrong = marshal.loads(stream.read(int.from_bytes(head, "little")))
                 with self.changed:
                     self.answers[fingerprint] = wrong
-                    if not wrong:
-                        kept().made_again(fingerprint)
                     self.changed.notify_all()
         with self.changed:
             self.changed.notify_all()
@@ -146,9 +144,7 @@ class Compiler:
 def _started(folder: Path, beside: bool) -> subprocess.Popen[bytes]:
     lock = open(folder / "compiler.lock", "ab")  # noqa: SIM115 (the process holds it)
     try:
-        with contextlib.suppress(
-            OSError
-        ):  # where the file system knows no locks, each job compiles
+        with contextlib.suppress(OSError):  # without locks, each job compiles
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:

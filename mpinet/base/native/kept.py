@@ -14,7 +14,6 @@ import sys
 import tempfile
 import threading
 import time
-from contextlib import suppress
 from functools import cache, cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -51,11 +50,6 @@ def processor() -> str:
     return sha256("".join(texts).encode()).hexdigest()[:12]
 
 
-def entry(fingerprint: str) -> str:
-    """Return the name of an object's entry."""
-    return f"mp_{fingerprint}"
-
-
 class Kept:
     """The objects that are kept for this host's processor."""
 
@@ -63,7 +57,7 @@ class Kept:
         self.refused = ""
         """Why the cache cannot hold objects; empty if it can."""
         self.damaged: set[str] = set()
-        """Fingerprints of objects that cannot be loaded, until they are made again."""
+        """Fingerprints of objects that cannot be loaded."""
         self.lock = threading.Lock()
         """Lets one thread at a time load objects."""
         self._told = False
@@ -104,13 +98,6 @@ class Kept:
             self._looked = now
         return fingerprint in self._names and fingerprint not in self.damaged
 
-    def made_again(self, fingerprint: str) -> None:
-        """Take note that the compiler has made an object."""
-        if fingerprint in self.damaged:
-            self._addresses.pop(fingerprint, None)
-            self.damaged.discard(fingerprint)
-        self._names.add(fingerprint)
-
     def look(self) -> None:
         """Look at the folder."""
         if self.folder is None:
@@ -134,37 +121,51 @@ class Kept:
             It cannot be written.
         """
         assert self.folder is not None
-        place = self._file(fingerprint)
-        if place.is_dir():
-            shutil.rmtree(place)
-        with whole_file(place) as file:
+        with whole_file(self.folder / f"{fingerprint}{END}") as file:
             file.write(code + sha256(code).digest())
         self._names.add(fingerprint)
+        self.damaged.discard(fingerprint)
 
     def address(self, fingerprint: str) -> int:
         """Return the address of an object's entry, loaded if needed; 0 if it cannot be loaded."""
         with self.lock:
             if fingerprint not in self._addresses and self.has(fingerprint):
-                self._addresses[fingerprint] = self._load(fingerprint)
+                if address := self._load(fingerprint):
+                    self._addresses[fingerprint] = address
             return self._addresses.get(fingerprint, 0)
 
+    def _load(self, fingerprint: str) -> int:
+        """Load an object; remove one that is damaged, so that it is made anew."""
+        symbol = f"mp_{fingerprint}"
+        code = self.code(fingerprint)
+        if code is None or symbol.encode() not in code:
+            self._forget(fingerprint)
+            return 0
+        try:
+            return loaded(code, symbol)
+        except (OSError, ImportError):
+            self.damaged.add(fingerprint)
+            return 0
+
     def code(self, fingerprint: str) -> bytes | None:
-        """Return an object as it was written; None if its file is missing, damaged or another's."""
+        """Return an object as it was made; None if its file is missing or damaged."""
         try:
             sealed = self._file(fingerprint).read_bytes()
         except OSError:
             return None
         code = sealed[:-SEAL]
-        is_whole = sha256(code).digest() == sealed[-SEAL:] and entry(fingerprint).encode() in code
-        return code if is_whole else None
+        return code if sha256(code).digest() == sealed[-SEAL:] else None
 
-    def _load(self, fingerprint: str) -> int:
-        code = self.code(fingerprint)
-        if code is not None:
-            with suppress(ImportError):
-                return loaded(code, entry(fingerprint))
-        self.damaged.add(fingerprint)
-        return 0
+    def _forget(self, fingerprint: str) -> None:
+        file = self._file(fingerprint)
+        try:
+            if file.is_dir() and not file.is_symlink():
+                shutil.rmtree(file)
+            else:
+                file.unlink(missing_ok=True)
+            self._names.discard(fingerprint)
+        except OSError:
+            self.damaged.add(fingerprint)
 
     def _file(self, fingerprint: str) -> Path:
         assert self.folder is not None
