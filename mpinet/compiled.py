@@ -273,7 +273,9 @@ class Compiled:
             for k in self.function.__code__.co_names
             if isinstance(v := scope.get(k), Switch)
         }
-        clone = self._clone(self.function, off | {k: v.callee_in(self) for k, v in self.callees.items()})
+        clone = self._clone(
+            self.function, off | {k: v.callee_in(self) for k, v in self.callees.items()}
+        )
         # The cache goes by this name alone: the fingerprint in it tells edits apart, also of
         # callees in other files, and the variants that `bind` makes.
         clone.__qualname__ = f"{self.name}_{self.fingerprint}".replace(":", "_")

@@ -60,7 +60,12 @@ class CalleeCompiler(Compiler):
         """Return Numba's passes, with the library that the last of them fills."""
         state = self.state
         state.library = CalleeLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
-        return [lean(each, self.state.func_id.func) for each in super().define_pipelines()]
+        return self.lean_pipelines()
+
+    def lean_pipelines(self) -> Any:
+        """Return Numba's passes that the function needs."""
+        passes = Compiler.define_pipelines(self)
+        return [lean(each, self.state.func_id.func) for each in passes]
 
 
 @register_pass(mutates_CFG=False, analysis_only=True)

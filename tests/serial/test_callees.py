@@ -10,7 +10,7 @@ from numba.core.codegen import JITCodeLibrary
 
 from mpinet.base.arrays import Array, Ints, Table
 from mpinet.base.records import Record
-from mpinet.compiled import inlined, kernel, prefetch, routine, sweep
+from mpinet.compiled import inlined, kernel, part, phase, prefetch, routine, sweep
 
 
 @inlined
@@ -136,3 +136,55 @@ def test_sweeps_count_from_the_end_for_constants_alone():
     look_up(numbers, table, -1, found)
     plain = numba.config.DISABLE_JIT
     assert found.tolist() == [9 if plain else 4, 7 if plain else 3, 9, 7, 9]
+
+
+@part
+def entry(numbers, at):
+    """Read by an index that is no constant."""
+    return numbers[at]
+
+
+@phase
+def entry_in_phase(numbers, at, found):
+    """Read an entry."""
+    found[0] = entry(numbers, at)
+
+
+@sweep
+def entry_in_sweep(numbers, at, found):
+    """Read an entry."""
+    found[1] = entry(numbers, at)
+
+
+@kernel
+def read_twice(numbers: Ints, at: int, found: Ints) -> None:
+    """Read an entry in a phase and in a sweep."""
+    entry_in_phase(numbers, at, found)
+    entry_in_sweep(numbers, at, found)
+
+
+@kernel
+def read_again(numbers: Ints, at: int, found: Ints) -> None:
+    """Read an entry in other loops."""
+    entry_in_sweep(numbers, at, found)
+    entry_in_phase(numbers, at + 1, found)
+
+
+def test_parts_count_from_the_end_where_their_callers_do():
+    numbers, found = np.arange(10)[5:], np.zeros(2, np.int64)
+    read_twice(numbers, -1, found)
+    assert found.tolist() == [9, 9 if numba.config.DISABLE_JIT else 4]
+
+
+def test_a_part_is_compiled_once_for_all_phases_and_once_for_all_sweeps(tmp_path, monkeypatch):
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    found = np.zeros(2, np.int64)
+    read_twice(np.arange(9), 3, found)
+    read_again(np.arange(9), 4, found)
+    assert found.tolist() == [5, 4]
+    if not numba.config.DISABLE_JIT:
+        callees = entry.callee, entry.in_sweep.callee
+        assert [len(each.overloads) for each in callees] == [1, 1]
+        assert callees[0] is not callees[1]
+        assert entry.callee_in(entry_in_phase) is callees[0]
+        assert entry.callee_in(entry_in_sweep) is callees[1]
