@@ -11,11 +11,8 @@ from __future__ import annotations
 from types import CodeType
 from typing import Any
 
-from numba.core import types
+from numba.core import postproc, transforms, types
 from numba.core.compiler import Flags
-from numba.core.compiler_machinery import PassManager
-from numba.core.postproc import PostProcessor, VariableLifetime
-from numba.core.transforms import canonicalize_cfg
 from numba.core.untyped_passes import (
     FindLiterallyCalls,
     InlineClosureLikes,
@@ -35,7 +32,7 @@ UNUSED = (
 """Passes for what no function of mpinet contains."""
 
 
-def lean(passes: PassManager, function: Any) -> PassManager:
+def lean(passes: Any, function: Any) -> Any:
     """Leave out the passes that a function does not need."""
     closed = any(isinstance(each, CodeType) for each in function.__code__.co_consts)
     unused = UNUSED if closed else (*UNUSED, InlineClosureLikes)
@@ -53,8 +50,8 @@ def _processed(process: Any, emit_dels: bool = False, extend_lifetimes: bool = F
     if code.is_generator:
         _process(process, emit_dels, extend_lifetimes)
         return
-    code.blocks = canonicalize_cfg(code.blocks)
-    code.variable_lifetime = VariableLifetime(code.blocks)
+    code.blocks = _canonical(code.blocks)
+    code.variable_lifetime = _lifetimes(code.blocks)
     code.generator_info = None
     if emit_dels:
         process._insert_var_dels(extend_lifetimes=extend_lifetimes)
@@ -83,7 +80,9 @@ def _call_type(function: Any, context: Any, args: Any, kws: Any) -> Any:
     return signature
 
 
-_numbas: Any = PostProcessor
+_canonical: Any = transforms.canonicalize_cfg
+_lifetimes: Any = postproc.VariableLifetime
+_numbas: Any = postproc.PostProcessor
 _process, _numbas.run = _numbas.run, _processed
 _numbas = Flags
 _compare, _numbas.__eq__ = _numbas.__eq__, _are_equal
