@@ -13,31 +13,17 @@ from typing import Any
 
 from numba.core import postproc, transforms, types
 from numba.core.compiler import Flags
-from numba.core.untyped_passes import (
-    FindLiterallyCalls,
-    InlineClosureLikes,
-    LiteralPropagationSubPipelinePass,
-    LiteralUnroll,
-    MakeFunctionToJitFunction,
-    WithLifting,
-)
-
-UNUSED = (
-    FindLiterallyCalls,
-    LiteralPropagationSubPipelinePass,
-    LiteralUnroll,
-    MakeFunctionToJitFunction,
-    WithLifting,
-)
-"""Passes for what no function of mpinet contains."""
+from numba.core.untyped_passes import InlineClosureLikes, MakeFunctionToJitFunction
 
 
 def lean(passes: Any, function: Any) -> Any:
-    """Leave out the passes that a function does not need."""
-    closed = any(isinstance(each, CodeType) for each in function.__code__.co_consts)
-    unused = UNUSED if closed else (*UNUSED, InlineClosureLikes)
-    passes.passes = [each for each in passes.passes if each[0] not in unused]
-    passes.finalize()
+    """Leave out the passes for functions within functions, if there are none."""
+    code = function.__code__
+    within = any(isinstance(each, CodeType) for each in code.co_consts)
+    if not within and "reduce" not in code.co_names:
+        unused = InlineClosureLikes, MakeFunctionToJitFunction
+        passes.passes = [each for each in passes.passes if each[0] not in unused]
+        passes.finalize()
     return passes
 
 
