@@ -40,10 +40,10 @@ def description(b: int, m: Sequence[int], a: Sequence[int], completed: bool) -> 
     needy = needy_blocks(b, m) if completed else [False] * len(m)
     words = [len(m), b, ceil_log2(len(m)), max(map(ceil_log2, m)), FIRSTS + len(m)]
     words += accumulate(m[:-1], initial=0)
-    for size, part, flag in zip(m, a, needy, strict=True):
+    for size, partial, flag in zip(m, a, needy, strict=True):
         width = ceil_log2(size)
-        tops, left = subsection_tops(width, part), partial_ports(width, part)
-        words += [size, width, part, tops, left, int(flag)]
+        tops, left = subsection_tops(width, partial), partial_ports(width, partial)
+        words += [size, width, partial, tops, left, int(flag)]
     return words
 
 
