@@ -181,14 +181,29 @@ def set_environments(native: Any) -> None:
                 made.library.codegen.set_env(variable.name, environment)
 
 
+GARBAGE = 500_000
+"""Most objects that compilations leave before Python looks for cycles of garbage among them."""
+
+_alive = [0]
+"""Number of objects that the last such look left."""
+
+
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Let Python look for cycles of garbage no more in this context: a compiler makes few."""
+    """Let Python look for cycles of garbage no more in this context: a compiler makes few.
+
+    A look afterwards would take a tenth of a compilation, so one look is for many compilations.
+    """
     was_on = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
         gc.freeze()
+        if gc.get_freeze_count() > _alive[0] + GARBAGE:
+            gc.unfreeze()
+            gc.collect()
+            gc.freeze()
+            _alive[0] = gc.get_freeze_count()
         if was_on:
             gc.enable()
