@@ -15,6 +15,7 @@ import os
 import sys
 import threading
 import time
+from _thread import start_new_thread
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
@@ -135,7 +136,7 @@ class Watch:
         self._forms: list[tuple[Plain, RuleForm]] = []
         self._seconds: dict[str, tuple[int, float]] = {}
         self._failed: dict[str, str] = {}
-        self._thread: threading.Thread | None = None
+        self._thread: int | None = None
         self._tried = -RETRY
         self._retry = RETRY
         self._busy_since: float | None = None
@@ -194,8 +195,7 @@ class Watch:
         self.missing.setdefault(code.fingerprint, code)
         if self._thread is None and (self._compiles() or kept().has(code.fingerprint)):
             self._missed = time.process_time()
-            self._thread = threading.Thread(target=self._watch, name="mpinet-tiers", daemon=True)
-            self._thread.start()
+            self._thread = start_new_thread(self._watch, ())  # scripts count their own threads
 
     @staticmethod
     def _compiles() -> bool:

@@ -13,6 +13,7 @@ import marshal
 import os
 import subprocess
 import threading
+from _thread import start_new_thread
 from collections.abc import Iterable
 from pathlib import Path
 from queue import SimpleQueue
@@ -84,7 +85,7 @@ class Compiler:
         self._process, self._job = _started(folder, beside), os.getpid()
         self._requests: SimpleQueue[bytes] = SimpleQueue()
         for work in (self._write, self._read):
-            threading.Thread(target=work, name="mpinet-compiler", daemon=True).start()
+            start_new_thread(work, ())  # scripts count their own threads
 
     @property
     def done(self) -> int:
