@@ -387,6 +387,7 @@ class Watch:
     def _await(self, kernel: Kernel) -> None:
         """Sleep until a kernel is compiled, or cannot be, so that the compiler has the core."""
         if not kept().has(kernel.fingerprint):
+            self.missing.setdefault(kernel.fingerprint, kernel)
             self._sleep(lambda: not self._is_coming(kernel.fingerprint), kernel)
 
     # ---- waiting ----------------------------------------------------------------------------
