@@ -81,7 +81,7 @@ def tossed(seed: int) -> Iterator[set[str]]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Kernel, "run", property(run))
         patch.setattr(background, "SHORT", 0.0)
-        patch.setattr(WATCH, "_thread", thread)
+        patch.setattr(WATCH, "_watches", True)
         thread.start()
         try:
             yield shown
