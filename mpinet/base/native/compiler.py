@@ -7,13 +7,13 @@ so with the job, however the job ends.
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import fcntl
 import marshal
 import os
 import subprocess
 import threading
-from _thread import start_new_thread
 from collections.abc import Iterable
 from pathlib import Path
 from queue import SimpleQueue
@@ -26,6 +26,9 @@ from mpinet.base.ownership import own_python
 MODULE = "mpinet.compiler"
 LAUNCHERS = ("OMPI_", "PMIX_", "PMI_", "PRTE_", "HYDRA_", "MPI_LOCAL", "MPIEXEC_", "SLURM_")
 """Beginnings of the variables by which launchers make a process a rank."""
+
+start_new_thread = _thread.start_new_thread
+"""Starts a thread that no script finds among its own."""
 
 LENGTH = 8
 """Bytes of the number in front of each request and answer."""
@@ -85,7 +88,7 @@ class Compiler:
         self._process, self._job = _started(folder, beside), os.getpid()
         self._requests: SimpleQueue[bytes] = SimpleQueue()
         for work in (self._write, self._read):
-            start_new_thread(work, ())  # scripts count their own threads
+            start_new_thread(work, ())
 
     @property
     def done(self) -> int:
