@@ -511,7 +511,7 @@ class Router:
         hop.deal(leaving, self._leaving.owners, places, self._dealt)
         return self._dealt[: len(leaving)]
 
-    def _inlining(self) -> hop.Loops:
+    def inlining(self) -> hop.Loops:
         """Return the loops over messages with rules and settings compiled in."""
         return hop.inlining(
             self.machine.topology.neighbor.rule,
@@ -603,7 +603,7 @@ class Router:
         Once there are very many, the loops over them have rules compiled in from then on.
         """
         if live >= INLINED_FROM and self._loops is hop.LOOPS:
-            inlined = self._inlining()
+            inlined = self.inlining()
             # Loops without native code are slow: until it is there, rules are called by address.
             if all(loop.is_ready for loop in inlined):
                 self._loops = inlined

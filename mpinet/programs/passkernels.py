@@ -47,11 +47,17 @@ def draw_keys(seed: int, number: int, keys: Ints) -> None:
 
 
 @kernel
-def rising(keys: Ints) -> Shorts:
-    """The places of the keys in rising order, equal ones as they come: sorted digit by digit."""
-    places, others = np.empty(keys.size, np.int32), np.empty(keys.size, np.int32)
+def sort_places(keys: Ints, places: Shorts, others: Shorts) -> bool:
+    """Sort the places of the keys in rising order, equal ones as they come, digit by digit.
+
+    Returns
+    -------
+    bool
+        True if they are in `others`, False if they are in `places`.
+    """
+    swapped = False
     if keys.size == 0:
-        return places
+        return swapped
     least = largest = keys[0]
     for place in range(keys.size):
         places[place] = place
@@ -69,9 +75,15 @@ def rising(keys: Ints) -> Shorts:
             digit = (keys[places[at]] - least) >> shift & (DIGITS - 1)
             others[begin[digit]] = places[at]
             begin[digit] += 1
-        places, others = others, places
+        places, others, swapped = others, places, not swapped
         shift += DIGIT_BITS
-    return places
+    return swapped
+
+
+def rising(keys: Ints) -> Shorts:
+    """Return the places of the keys in rising order, equal ones as they come."""
+    places, others = np.empty((2, keys.size), np.int32)
+    return others if sort_places(keys, places, others) else places
 
 
 @kernel

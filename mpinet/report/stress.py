@@ -122,22 +122,21 @@ def _principal(matrix: Floats, others: list[Array]) -> tuple[Array, Array]:
             break
         direction = direction / length
         before = direction
-        image, direction = both_ways(matrix, direction)
+        image, direction = np.zeros(size), np.zeros(sources)
+        both_ways(matrix, before, image, direction)
     return before, image
 
 
 @kernel
-def both_ways(matrix: RealRows, direction: Reals) -> tuple[Reals, Reals]:
-    """Combine rows by `direction`, and compute the direction that they give: a power iteration."""
+def both_ways(matrix: RealRows, direction: Reals, image: Reals, back: Reals) -> None:
+    """Add to `image` the rows by `direction`, and to `back` the rows' products with `image`."""
     rows, columns = matrix.shape
-    image, back = np.zeros(columns), np.zeros(rows)
     for row in range(rows):
         for column in range(columns):
             image[column] += matrix[row, column] * direction[row]
     for row in range(rows):
         for column in range(columns):
             back[row] += matrix[row, column] * image[column]
-    return image, back
 
 
 @kernel
