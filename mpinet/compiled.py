@@ -621,7 +621,7 @@ def routine(function: Callable[..., Any]) -> Routine:
     return Routine(function)
 
 
-def part(function: Callable[..., Any]) -> Description:
+def part(function: Callable[..., Any]) -> Part:
     """Make what a phase does with one thing, compiled as if it stood in its callers."""
     return Part(function)
 

@@ -15,7 +15,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from mpinet.base.plainrecords import is_changed, rows, widened
+from mpinet.base.plainrecords import exact, is_changed, rows
 from mpinet.base.records import Record
 
 PortRule = Annotated[Any, "port_rule"]
@@ -104,7 +104,8 @@ class Arguments:
         }
         if not any(changed.values()):
             return function
-        scope: dict[str, Any] = {"_rows": rows, "_widened": widened, "_function": function}
+        scope: dict[str, Any] = {"_rows": rows, "_exact": exact, "_function": function}
+        scope |= {f"_{number.__name__}": number for number in NUMBERS}
         scope |= {f"_{name}_group": kind for name, kind in self._kinds.items() if _is_group(kind)}
         given = (self._plain_text(name, how) for name, how in changed.items())
         text = f"lambda {', '.join(self._kinds)}: _function({', '.join(given)})"
@@ -151,10 +152,12 @@ def _plain(kind: Any) -> str:
     """Return the name of the function that makes an argument's plain form; or an empty text."""
     if _record(kind):
         return "_rows"
-    if kind in NUMBERS or "[" not in _type(kind):
+    if kind in NUMBERS:
+        return f"_{kind.__name__}"  # of NumPy's numbers, too, which may be narrow
+    if "[" not in _type(kind):
         return ""
     number = _type(kind).partition("[")[0].replace("boolean", "bool")
-    return "_widened" if is_changed(np.dtype(number)) else ""
+    return "_exact" if is_changed(np.dtype(number)) else ""
 
 
 def _type(kind: Any) -> str:
@@ -181,7 +184,7 @@ def _group(kind: Any) -> tuple[str, tuple[str, ...]] | None:
 def _layout(dtype: np.dtype[Any]) -> tuple[list[str], list[str], list[int], int]:
     """Names, formats and offsets of a record's fields, and its size."""
     names = list(dtype.names or ())
-    places = dtype.fields or {}
+    places: Any = dtype.fields
     formats, offsets = [places[name][0].str for name in names], [places[name][1] for name in names]
     return names, formats, offsets, dtype.itemsize
 
@@ -195,11 +198,11 @@ def _form(kind: Any) -> str:
         return "R"
     name, _, indices = text.partition("[")
     record = _record(kind)
-    if record is kind:
-        return f"r{kind.dtype.itemsize}"
-    item = "V" if record else np.dtype(ITEMS.get(name, name)).kind
-    size = record.dtype.itemsize if record else np.dtype(ITEMS.get(name, name)).itemsize
-    return f"{'A' if '::1' in indices else 'V'}{indices.count(',') + 1}{item}{size}"
+    if record and record is kind:
+        return f"r{record.dtype.itemsize}"
+    dtype = np.dtype(f"V{record.dtype.itemsize}" if record else ITEMS.get(name, name))
+    layout = "A" if "::1" in indices else "V"
+    return f"{layout}{indices.count(',') + 1}{dtype.kind}{dtype.itemsize}"
 
 
 def _result(kind: Any) -> str:

@@ -19,7 +19,7 @@ from mpinet.base.arrays import Ints
 from mpinet.base.damage import DAMAGED
 from mpinet.base.files import whole_file
 from mpinet.base.locks import alone
-from mpinet.base.ownership import own_folder
+from mpinet.base.native.tiers import cache_folder
 from mpinet.errors import OutputError
 
 FILES = 8
@@ -66,9 +66,8 @@ def one_copy(key: str, make: Callable[[], Ints | None]) -> Ints | None:
 def _folder() -> Path | None:
     """Return the folder, made if needed; None if others can write it, or it cannot be made."""
     try:
-        above = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-        return Path(own_folder(str(above / "mpinet" / "networks")))
-    except (OSError, RuntimeError):  # there is no home
+        return Path(cache_folder("networks"))
+    except OSError:
         return None
 
 

@@ -5,12 +5,11 @@ around at 32 bits, the sum of two of its flags is a flag, and a field of its rec
 microsecond. Plain kernels see the same memory in other forms:
 
 * arrays of records as structures of `ctypes`, whose fields are Python's numbers;
-* arrays of narrow numbers, of words without a sign and of flags as `Narrow` or `NarrowRows`, whose
-  items are Python's numbers.
+* other arrays as `Exact` or `ExactRows`, whose items are Python's numbers.
 
-So numbers are exact. They wrap around where they are written into an array or a record, and where a
-kernel converts them, as by ``np.uint64(..)``. A kernel may compare, divide or shift down only what
-compiled code has not wrapped around by then.
+So whole numbers are exact. They wrap around where a kernel writes them into an array or a record,
+and where it converts them, as by ``np.uint64(..)``. A kernel must not compare, divide, shift to the
+right a number that compiled code has wrapped around before.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ class Row(ctypes.Structure):
         try:
             _set(self, name, value)
         except TypeError:
-            _set(self, name, value.item())
+            _set(self, name, int(value))
 
 
 @lru_cache(64)
@@ -93,15 +92,15 @@ def rows(array: Any) -> Any:
 
 def _kept(made: Any, array: Any) -> Any:
     """Return a structure that holds the owner of its memory."""
-    _set(made, "array", array)
+    _set(made, "_owner", array)
     return made
 
 
 _item, _get, _put = np.ndarray.item, np.ndarray.__getitem__, np.ndarray.__setitem__
 
 
-class Narrow(np.ndarray):
-    """Narrow numbers, words or flags with one index; items are Python's numbers."""
+class Exact(np.ndarray):
+    """An array with one index, whose items are Python's numbers."""
 
     def __getitem__(self, at: Any) -> Any:
         """Return a number, or a part of the array."""
@@ -118,8 +117,8 @@ class Narrow(np.ndarray):
             _put(self, at, wrapped(value, self.dtype))
 
 
-class NarrowRows(Narrow):
-    """Narrow numbers, words or flags with several indices."""
+class ExactRows(Exact):
+    """An array with several indices, whose items are Python's numbers."""
 
     def __getitem__(self, at: Any) -> Any:
         """Return a number, or a part of the array."""
@@ -129,12 +128,12 @@ class NarrowRows(Narrow):
             except (TypeError, ValueError):
                 pass
         found = _get(self, at)
-        return found.view(Narrow) if found.ndim == 1 else found
+        return found.view(Exact) if found.ndim == 1 else found
 
 
-def widened(array: Any) -> Any:
-    """Return an array of narrow numbers, words or flags as plain kernels take it; the same memory."""
-    return array.view(Narrow if array.ndim == 1 else NarrowRows)
+def exact(array: Any) -> Any:
+    """Return an array of numbers or flags as plain kernels take it; the same memory."""
+    return array.view(Exact if array.ndim == 1 else ExactRows)
 
 
 def wrapped(number: int, dtype: Any) -> Any:
@@ -144,29 +143,7 @@ def wrapped(number: int, dtype: Any) -> Any:
     return low - (1 << bits) if dtype.kind == "i" and low >> (bits - 1) else low
 
 
-def as_python(value: Any) -> Any:
-    """Return a kernel's result as compiled code would: Python's numbers, not NumPy's."""
-    if isinstance(value, np.generic):
-        return value.item()
-    return tuple(map(as_python, value)) if type(value) is tuple else value
-
-
-def is_changed(dtype: Any) -> bool:
-    """Tell if plain kernels take arrays of such numbers in another form."""
-    return dtype.kind in "biu"
-
-
-def _widening(maker: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a maker of arrays that plain kernels can calculate with."""
-
-    def made(*args: Any, **kws: Any) -> Any:
-        array = maker(*args, **kws)
-        return widened(array) if is_changed(array.dtype) else array
-
-    return made
-
-
-def _number_type(kind: type[np.generic]) -> Any:
+def _number_type(kind: Any) -> Any:
     """Return what a type of whole numbers is for plain kernels: a call gives Python's number."""
     dtype = np.dtype(kind)
     limits = np.iinfo(kind)
@@ -179,10 +156,37 @@ def _number_type(kind: type[np.generic]) -> Any:
     return number
 
 
+_int64 = _number_type(np.int64)
+
+
+def as_python(value: Any) -> Any:
+    """Return a kernel's result as compiled code does: Python's numbers, of 64 bits."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if type(value) is int:
+        return _int64(value)
+    return tuple(map(as_python, value)) if type(value) is tuple else value
+
+
+def is_changed(dtype: Any) -> bool:
+    """Tell if plain kernels take arrays of such numbers in another form."""
+    return dtype.kind in "biuf"
+
+
+def _exact_maker(maker: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a maker of arrays that plain kernels can calculate with."""
+
+    def made(*args: Any, **kws: Any) -> Any:
+        array = maker(*args, **kws)
+        return exact(array) if is_changed(array.dtype) else array
+
+    return made
+
+
 def _plain_numpy() -> ModuleType:
-    """Return NumPy for plain kernels: numbers are Python's, and arrays give Python's."""
+    """Return NumPy for plain kernels: numbers and items of arrays are Python's."""
     module = ModuleType("numpy")
-    makers = {name: _widening(getattr(np, name)) for name in MAKERS}
+    makers = {name: _exact_maker(getattr(np, name)) for name in MAKERS}
     numbers = {name: _number_type(getattr(np, name)) for name in NUMBERS}
     vars(module).update({**vars(np), **makers, **numbers, "bool_": bool, "float64": float})
     return module

@@ -22,7 +22,7 @@ COMPILER = 131_500
 """Places on the stack of a frame with a chunk of 2 MiB, half of it room for a compiler."""
 
 PROCESSOR = 3_200
-"""Places on the stack of a frame with a chunk of 64 KiB, more than half of it room for a program."""
+"""Places on the stack of a frame with a chunk of 64 KiB, more than half of it room for others."""
 
 
 def roomy(function: Callable[[], R], places: int = COMPILER) -> Callable[[], R]:
@@ -42,9 +42,8 @@ def roomy(function: Callable[[], R], places: int = COMPILER) -> Callable[[], R]:
     def call() -> R:
         return function()
 
-    return FunctionType(
-        _with_room(call.__code__, places), globals(), "call", None, call.__closure__
-    )
+    code = _with_room(call.__code__, places)
+    return FunctionType(code, globals(), "call", None, call.__closure__)
 
 
 @cache

@@ -253,7 +253,7 @@ def ones(word):
     pairs = np.uint64(0x3333333333333333)
     word = (word & pairs) + ((word >> np.uint64(2)) & pairs)
     word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
+    return np.int64(np.uint64(word * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
 @kernel

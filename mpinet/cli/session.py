@@ -188,7 +188,7 @@ class Session:
             job.require_room(transport)
             with (
                 self._progress(job) as progress,
-                waiting_by(progress.waiting, progress.say),
+                waiting_by(progress.waiting, progress.tell_wait),
                 kept.by(transport),
             ):
                 job.say, progress.command = progress.say, self._options.command

@@ -22,7 +22,7 @@ def error_text(kind: type[BaseException] | None, message: str) -> bytes:
     return f"{name}:{message}".encode().replace(b"\0", b" ") + b"\0"
 
 
-class TextCallConv(CPUCallConv):  # type: ignore[misc]
+class TextCallConv(CPUCallConv):
     """Numba's calling convention, whose errors are texts."""
 
     def set_static_user_exc(

@@ -34,7 +34,7 @@ def native_callee(part: Description) -> Any:
 
 def with_native_callees(part: Description) -> FunctionType:
     """Return the plain function with callees as Numba compiles them."""
-    function = part.function
+    function: Any = part.function
     scope = function.__globals__ | {name: native_callee(each) for name, each in part.parts.items()}
     clone = FunctionType(
         function.__code__, scope, function.__name__, function.__defaults__, function.__closure__

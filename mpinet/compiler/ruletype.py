@@ -38,7 +38,7 @@ RULES: dict[str, Any] = {kind: eval(text, {}, TYPES) for kind, text in SIGNATURE
 """Signatures of the rules, in Numba's types."""
 
 
-class RuleType(types.Opaque):  # type: ignore[misc]
+class RuleType(types.Opaque):
     """Numba's type of a rule of one kind."""
 
     def __init__(self, kind: str):
@@ -46,7 +46,7 @@ class RuleType(types.Opaque):  # type: ignore[misc]
         super().__init__(f"rule({kind})")
 
 
-class CallType(types.Callable, types.Opaque):  # type: ignore[misc]
+class CallType(types.Callable, types.Opaque):
     """Numba's type of a rule's `call`: the same address, as a function."""
 
     def __init__(self, kind: str):
@@ -71,7 +71,7 @@ class CallType(types.Callable, types.Opaque):  # type: ignore[misc]
 
 @register_model(RuleType)
 @register_model(CallType)
-class RuleModel(models.OpaqueModel):  # type: ignore[misc]
+class RuleModel(models.OpaqueModel):
     """A rule is an address."""
 
 
@@ -79,7 +79,7 @@ TYPES |= {kind: RuleType(kind) for kind in RULES}
 
 
 @infer_getattr
-class RuleAttributes(AttributeTemplate):  # type: ignore[misc]
+class RuleAttributes(AttributeTemplate):
     """A rule's one attribute, `call`."""
 
     key = RuleType

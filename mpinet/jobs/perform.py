@@ -53,7 +53,7 @@ def _shown(job: Job, command: str, transport: Local) -> Iterator[Watch]:
         return
     with (
         Progress(job.unit, "notebook", False) as progress,
-        waiting_by(progress.waiting, progress.say),
+        waiting_by(progress.waiting, progress.tell_wait),
     ):
         job.say, progress.command = progress.say, command
         progress.facts = lambda: {"moving": transport.moving}

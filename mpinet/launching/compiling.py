@@ -37,7 +37,7 @@ from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology
 from mpinet.programs.patterns import pattern_of
 
-MAKES_CODE = re.compile(r"@kernel|@rule|\brule\(|\.bind\(")
+MAKES_CODE = re.compile(r"@kernel|@rule|\brule\(|= [\w.]+\.bind\(\s*f?\"")
 
 RULES, FAMILY, ROUTINGS, LOOPS, NETWORK, MIXES = (
     "rules", "family", "routings", "loops", "network", "patterns"

@@ -142,7 +142,7 @@ def _native() -> Finding:
 def _cache() -> Finding:
     """Find the folder where native code is kept; without one, every job compiles it again."""
     found = kept()
-    if found.folder is None:
+    if found.folder is None or found.refused:
         advice = f"{found.refused}: name a folder of your own, export MPINET_CACHE=~/.cache/mpinet"
         return Finding("cache", "native code cannot be kept", BAD, advice)
     files = list(found.folder.glob("*.o"))

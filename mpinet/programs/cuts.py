@@ -361,5 +361,6 @@ def sweep(
                 continue
             if needed * best_entering > best_needed * entering:
                 best, best_needed, best_entering = head, needed, entering
-                order[:tail] = queue[:tail]
+                for place in range(tail):
+                    order[place] = queue[place]
     return best

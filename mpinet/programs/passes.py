@@ -30,7 +30,7 @@ from mpinet.programs.passkernels import (
     lowest_nearer,
     ported_pass,
     reverse_pass,
-    rising,
+    sort_places,
     write_depths,
 )
 from mpinet.programs.schedules.timetable import Timetable
@@ -306,6 +306,12 @@ class Passes:
         steps = label_tree(self._parent, upwards, self._hosts, self._root, self._rest, self._since)
         self._parent[self._since < 0] = -1
         return Found(steps, self._parent, self._since)
+
+
+def rising(keys: Ints) -> Short:
+    """Return the places of the keys in rising order, equal keys in the order of their places."""
+    places, others = np.empty((2, len(keys)), np.int32)
+    return others if sort_places(keys, places, others) else places
 
 
 def depths_of(parent: Short, root: int) -> Ints | None:

@@ -15,6 +15,9 @@ DIGIT_BITS = 11
 DIGITS = 1 << DIGIT_BITS
 """Values of a digit by which nodes are sorted."""
 
+FEW = 64
+"""Most nodes that are sorted without digits."""
+
 GONE = -1
 """In place of a step: a node that a pass from the end has taken away."""
 
@@ -48,25 +51,24 @@ def draw_keys(seed: int, number: int, keys: Ints) -> None:
 
 @kernel
 def sort_places(keys: Ints, places: Shorts, others: Shorts) -> bool:
-    """Sort the places of the keys in rising order, equal ones as they come, digit by digit.
+    """Write the places of the keys in rising order, equal keys in the order of their places.
 
-    Returns
-    -------
-    bool
-        True if they are in `others`, False if they are in `places`.
+    Both arrays are as long as `keys`. Return True if the result is in `others`.
     """
-    swapped = False
     if keys.size == 0:
-        return swapped
+        return False
     least = largest = keys[0]
     for place in range(keys.size):
         places[place] = place
         least, largest = min(least, keys[place]), max(largest, keys[place])
+    if keys.size <= FEW:
+        insert_places(keys, places)
+        return False
     # Sorting by digits keeps equal keys as they came, and takes as many rounds as the spread of the
     # keys has digits: one for steps and depths.
-    shift = 0
+    shift, begin, swapped = 0, np.empty(DIGITS + 1, np.int64), False
     while (largest - least) >> shift > 0:
-        begin = np.zeros(DIGITS + 1, np.int64)
+        begin[:] = 0
         for place in range(keys.size):
             begin[((keys[place] - least) >> shift & (DIGITS - 1)) + 1] += 1
         for digit in range(DIGITS):
@@ -75,15 +77,22 @@ def sort_places(keys: Ints, places: Shorts, others: Shorts) -> bool:
             digit = (keys[places[at]] - least) >> shift & (DIGITS - 1)
             others[begin[digit]] = places[at]
             begin[digit] += 1
-        places, others, swapped = others, places, not swapped
+        places, others = others, places
         shift += DIGIT_BITS
+        swapped = not swapped
     return swapped
 
 
-def rising(keys: Ints) -> Shorts:
-    """Return the places of the keys in rising order, equal ones as they come."""
-    places, others = np.empty((2, keys.size), np.int32)
-    return others if sort_places(keys, places, others) else places
+@inlined
+def insert_places(keys, places):
+    """Sort places by their keys, each put in behind those whose keys are not larger."""
+    for count in range(1, places.size):
+        place = places[count]
+        at = count
+        while at > 0 and keys[places[at - 1]] > keys[place]:
+            places[at] = places[at - 1]
+            at -= 1
+        places[at] = place
 
 
 @kernel

@@ -33,6 +33,7 @@ class Progress:
 
     def __init__(self, what: str, wanted: bool | str | None, launched: bool):
         terminal = not launched and _is_terminal()
+        self._wanted = wanted
         self._shown = (terminal or launched) if wanted is None else bool(wanted)
         self._what, self._json = what, wanted == "json"
         self._cell = Cell() if wanted == "notebook" else None
@@ -95,6 +96,13 @@ class Progress:
             seconds = time.monotonic() - began
             self._began += seconds
             self._said += seconds
+
+    def tell_wait(self, text: str) -> None:
+        """Show a line about the compiler, also where no other progress is shown."""
+        if self._shown:
+            self.say(text)
+        elif self._wanted is not False:
+            _print(f"mpinet: {text}")
 
     def say(self, text: str) -> None:
         """Show a line that stays."""

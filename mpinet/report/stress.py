@@ -122,15 +122,27 @@ def _principal(matrix: Floats, others: list[Array]) -> tuple[Array, Array]:
             break
         direction = direction / length
         before = direction
-        image, direction = np.zeros(size), np.zeros(sources)
-        both_ways(matrix, before, image, direction)
+        direction = np.empty(sources)
+        combine_both_ways(matrix, before, image, direction)
     return before, image
 
 
 @kernel
-def both_ways(matrix: RealRows, direction: Reals, image: Reals, back: Reals) -> None:
-    """Add to `image` the rows by `direction`, and to `back` the rows' products with `image`."""
+def combine_both_ways(matrix: RealRows, direction: Reals, image: Reals, back: Reals) -> None:
+    """Write the rows combined by `direction`, and the direction that they give: a power iteration.
+
+    Parameters
+    ----------
+    matrix : ndarray of float64, shape (rows, columns)
+        The rows.
+    direction : ndarray of float64, shape (rows,)
+        Their weights.
+    image, back : ndarray of float64, shapes (columns,) and (rows,)
+        The combined rows, and the direction; both are written.
+    """
     rows, columns = matrix.shape
+    image[:] = 0
+    back[:] = 0
     for row in range(rows):
         for column in range(columns):
             image[column] += matrix[row, column] * direction[row]

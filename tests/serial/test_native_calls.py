@@ -15,7 +15,11 @@ import numpy as np
 import pytest
 
 from mpinet.base.arguments import SIGNATURES
-from mpinet.base.native import build, calls, plaincalls
+from mpinet.base.native import build
+
+BUILT = build.build()  # before the extension is loaded
+
+from mpinet.base.native import calls, plaincalls  # noqa: E402
 
 SMALLEST, LARGEST = -(2**63), 2**63 - 1
 
@@ -221,7 +225,6 @@ def in_c(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], int]:
     return lambda name: calls.symbol(handle, name)
 
 
-BUILT = build.build()
 FORMS = ["ctypes, kernels in Python"]
 if build.compiler():
     FORMS.append("ctypes, kernels in C")
@@ -238,6 +241,7 @@ def form(request: pytest.FixtureRequest) -> Any:
     if used == "extension":
         from mpinet.base.native import _calls  # type: ignore[attr-defined]
 
+        assert build.is_current(_calls.BUILT_FROM), "run launch/setup first"
         module = _calls
     return SimpleNamespace(address=address, kernel=module.kernel, RuleForm=module.RuleForm)
 
@@ -703,6 +707,24 @@ def test_a_kernel_that_overlooks_an_error_of_a_rule_ends_with_it(form: Any) -> N
     with pytest.raises(ValueError, match="node 0"):
         form.kernel(form.address("careless"), ["R", "i", "A1i8"], "v")(rule, 5, PARAMS)
     assert asked == [0]
+    rule.address = form.address("smallest")
+    with pytest.raises(SystemError, match="without an error"):  # the first error is still there
+        rule_kernel(form, "port_rule")(rule, 1, 2, PARAMS)
+    assert rule_kernel(form, "port_rule")(rule, 1, 2, PARAMS) == SMALLEST
+
+
+def test_a_rule_may_return_the_smallest_integer_even_after_an_error_within(form: Any) -> None:
+    run = form.kernel(form.address("careless"), ["R", "i", "A1i8"], "v")
+
+    def neighbor(node: int, port: int, params: Any) -> int:
+        if port == 1:
+            with pytest.raises(ValueError, match="inner"):
+                run(rule, 3, params)
+            return SMALLEST
+        raise ValueError("inner")
+
+    rule = form.RuleForm(neighbor, "port_rule")
+    assert rule_kernel(form, "port_rule")(rule, 0, 1, PARAMS) == SMALLEST
     found = form.RuleForm(lambda *_: SMALLEST, "port_rule")
     assert rule_kernel(form, "port_rule")(found, 1, 2, PARAMS) == SMALLEST
 
@@ -822,16 +844,19 @@ def test_calls_leave_no_references(form: Any) -> None:
 
     rule = form.RuleForm(function, "port_rule")
     forms = ["A1i8", "i", "A1i8", "b", "A1V24", "r24", "R", "f"]
-    run = form.kernel(form.address("words"), forms, "(iif)")
+    run = form.kernel(form.address("words"), forms, "v")
+    same = form.kernel(form.address("same"), ["i", "i", "f"], "(if)")
     ask = rule_kernel(form, "port_rule")
     fail = form.kernel(form.address("fail"), ["i", "i"], "v")
     text, number = ctypes.create_string_buffer(b"ValueError: x"), 1 << 50
     good = [np.zeros(1, np.int64), group, lanes, lanes[0], rule, 0.25]
     bad = [None, lanes.view(SWAPPED), 2**80, Broken(), [number], "x"]
-    objects = [*good, *bad, *group, LANE, SWAPPED, lanes.dtype, function, text, number, None]
+    known = [LANE, SWAPPED, lanes.dtype, None, 0, 1, True]
+    objects = [*good, *bad, *group, function, text, number, *known]
 
     def use() -> None:
         run(*good)
+        same(2, number, 0.25)
         fail(0, 0)
         for place in range(len(good)):
             for wrong in bad:
@@ -843,15 +868,17 @@ def test_calls_leave_no_references(form: Any) -> None:
         for node in range(5):
             (refused if node else use_well)(ask, rule, node, number, good[0])
 
-    use()
+    for _ in range(100):
+        use()
     gc.collect()
     before, blocks = [sys.getrefcount(each) for each in objects], sys.getallocatedblocks()
-    for _ in range(2000):
+    for _ in range(800):
         use()
     gc.collect()
     after, more = [sys.getrefcount(each) for each in objects], sys.getallocatedblocks()
     changed = [change - was for change, was in zip(after, before, strict=True)]
-    assert max(map(abs, changed)) < 500 and abs(more - blocks) < 500
+    assert max(map(abs, changed)) < 200
+    assert more - blocks < 700  # Python keeps some hundred for later; 800 would be one a turn
 
 
 def use_well(function: Any, *given: Any) -> None:
@@ -908,12 +935,32 @@ def test_the_extension_is_used_where_it_can_be_compiled() -> None:
     assert done.stdout.strip() == ("extension" if built else "ctypes"), BUILT
 
 
+WITHOUT = {
+    "a Python without a global lock": "sys.abiflags += 't'",
+    "no extension": "sys.modules['mpinet.base.native._calls'] = None",
+    "an extension of another source": "build.checksum = lambda: '00000000'",
+}
+
+
+@pytest.mark.parametrize("why", WITHOUT)
+def test_ctypes_is_used_where_the_extension_cannot_be(why: str) -> None:
+    program = (
+        f"import sys; from mpinet.base.native import build; {WITHOUT[why]}\n"
+        "from mpinet.base.native import calls, plaincalls\n"
+        "print(calls.FORM, calls.kernel is plaincalls.kernel)"
+    )
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["ctypes", "True"]
+
+
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with the extension's source alone, which `build` uses."""
     (tmp_path / "_calls.c").write_bytes(build.SOURCE.read_bytes())
     monkeypatch.setattr(build, "SOURCE", tmp_path / "_calls.c")
     monkeypatch.setattr(build, "TARGET", tmp_path / "_calls.abi3.so")
+    monkeypatch.setattr(build, "headers", dict)
     return tmp_path
 
 
@@ -940,7 +987,7 @@ def test_an_extension_of_another_source_is_compiled_anew(
     )
     compiler.chmod(0o755)
     monkeypatch.setenv("CC", str(compiler))
-    made = "the extension was compiled: _calls.abi3.so"
+    made = "the extension was compiled"
     assert (build.build(), build.build()) == (made, "the extension is there already")
     first = build.TARGET.read_text()
     assert build.is_current(first)

@@ -16,10 +16,10 @@ from typing import Any, cast
 import numba
 import numpy as np
 import pytest
+from mpinet.base.nativecache import load_or_compile
 
 from mpinet.base import locks, rulebox
 from mpinet.base.locks import alone
-from mpinet.base.nativecache import load_or_compile
 from mpinet.compiled import Rule
 
 LONG = """

@@ -15,10 +15,17 @@
 #include <numpy/arrayobject.h>
 #include <numpy/arrayscalars.h>
 
-#if NPY_ABI_VERSION < 0x02000000 /* headers of NumPy 1 */
-#define PyDataType_ELSIZE(descr) ((npy_intp)(descr)->elsize)
-#define PyDataType_ALIGNMENT(descr) ((npy_intp)(descr)->alignment)
-#endif
+/* From Python 3.12 on, None and small integers are immortal: their counts stay. Macros of older
+   headers change the counts, and 2^31 changes make an object mortal. So functions count here. */
+#undef Py_INCREF
+#undef Py_DECREF
+#undef Py_XINCREF
+#undef Py_XDECREF
+#define Py_INCREF(object) Py_IncRef((PyObject *)(object))
+#define Py_DECREF(object) Py_DecRef((PyObject *)(object))
+#define Py_XINCREF Py_INCREF
+#define Py_XDECREF Py_DECREF
+
 #ifndef SOURCE
 #define SOURCE "unknown" /* mpinet/base/native/build.py gives the checksum of this file */
 #endif
@@ -53,8 +60,8 @@ typedef struct {
 static PyTypeObject *rule_type;
 static PyObject *forms; /* mpinet.base.native.forms: reads forms, and makes exceptions */
 
-/* Raise an exception that `forms` has made; a NULL is one that could not be made. */
-static int raise(PyObject *made)
+/* Raise an exception that `forms` made. NULL: another exception is set already. */
+static int set_error(PyObject *made)
 {
     if (made)
         PyErr_SetObject((PyObject *)Py_TYPE(made), made);
@@ -62,7 +69,7 @@ static int raise(PyObject *made)
     return -1;
 }
 
-/* Make the place's array show other memory of the same shape, unless Python holds the array. */
+/* Let an array show the memory at an address, if shape and owners of the array allow it. */
 static int shows(PyArrayObject *array, void *data, const npy_intp *shape, int nd)
 {
     if (!array || PyArray_NDIM(array) != nd || PyArray_TYPE(array) != NPY_INT64
@@ -109,7 +116,7 @@ static int result_of(const Rule *rule, PyObject *value, int64_t *result)
         return 0;
     }
     if (!PyIndex_Check(value) && !PyArray_IsScalar(value, Bool))
-        return raise(PyObject_CallMethod(forms, "no_integer", "(O)", value));
+        return set_error(PyObject_CallMethod(forms, "no_integer", "(O)", value));
     if (!as_word(value, result))
         return 0;
     if (PyErr_ExceptionMatches(PyExc_OverflowError))
@@ -122,9 +129,8 @@ static int64_t called(Record *record, const int64_t *word)
 {
     Rule *rule = (Rule *)((char *)record - offsetof(Rule, record));
     PyObject *given[MOST_GIVEN] = {NULL}, *value = NULL;
-    int64_t result = INT64_MIN;
     const char *form = rule->kind->form;
-    record->error = NULL;
+    int64_t result = 0;
     if (PyErr_Occurred()) { /* the kernel should have ended before */
         record->error = "";
         return INT64_MIN;
@@ -138,18 +144,16 @@ static int64_t called(Record *record, const int64_t *word)
             break;
         word += 1 + nd;
     }
-    if (!form[at]) /* the first NULL ends the arguments, the last one is for the longest form */
+    if (!form[at]) /* the first NULL ends the arguments */
         value = PyObject_CallFunctionObjArgs(rule->function, given[0], given[1], given[2],
                                              given[3], given[4], given[5], NULL);
     while (at--)
         Py_DECREF(given[at]);
-    if (!value || result_of(rule, value, &result)) {
-        record->error = "";
-        result = INT64_MIN;
-    }
+    int failed = !value || result_of(rule, value, &result);
+    record->error = failed ? "" : NULL;
     Py_XDECREF(value);
     Py_DECREF(rule);
-    return result;
+    return failed ? INT64_MIN : result;
 }
 
 typedef int64_t W;
@@ -296,7 +300,7 @@ typedef int (*Entry)(int64_t *, int64_t *, const char **);
 
 typedef struct {
     Entry entry;
-    int params, words, results, tuple;
+    int params, words, results, tuple; /* numbers of each; tuple: the result is one */
     char result[MOST_RESULTS];
     Param param[];
 } Kernel;
@@ -310,7 +314,7 @@ typedef struct {
 static int refuse(const Param *param, int at, PyObject *value)
 {
     PyErr_Clear();
-    return raise(PyObject_CallMethod(forms, "refusal", "iCiCiO", at, param->form, param->nd,
+    return set_error(PyObject_CallMethod(forms, "refusal", "iCiCiO", at, param->form, param->nd,
                                      param->kind, param->size, value));
 }
 
@@ -337,7 +341,8 @@ static int put_array(Param *param, Put *put, PyObject *value)
         return refuse(param, put->at, value);
     PyArrayObject *array = (PyArrayObject *)value;
     PyArray_Descr *descr = PyArray_DESCR(array);
-    int flags = NPY_ARRAY_ALIGNED | (param->form == 'A' ? NPY_ARRAY_C_CONTIGUOUS : 0), nd = param->nd;
+    int flags = NPY_ARRAY_ALIGNED | (param->form == 'A' ? NPY_ARRAY_C_CONTIGUOUS : 0);
+    int nd = param->nd;
     if (PyArray_NDIM(array) != nd || descr->kind != param->kind
         || PyDataType_ELSIZE(descr) != param->size || (PyArray_FLAGS(array) & flags) != flags
         || PyArray_ISBYTESWAPPED(array)
@@ -450,7 +455,8 @@ static PyObject *value_of(char form, int64_t word)
         memcpy(&number, &word, sizeof number);
         return PyFloat_FromDouble(number);
     }
-    Py_RETURN_NONE;
+    Py_INCREF(Py_None);
+    return Py_None;
 }
 
 static PyObject *kernel_call(PyObject *self, PyObject *const *args, Py_ssize_t count)
@@ -469,7 +475,7 @@ static PyObject *kernel_call(PyObject *self, PyObject *const *args, Py_ssize_t c
     if (PyErr_Occurred()) /* a rule in Python failed */
         return NULL;
     if (status) {
-        raise(PyObject_CallMethod(forms, "error", "(y)", error)); /* no text is None */
+        set_error(PyObject_CallMethod(forms, "error", "(y)", error)); /* no text is None */
         return NULL;
     }
     if (!kernel->tuple)
@@ -531,10 +537,11 @@ static PyObject *make_kernel(PyObject *self, PyObject *args)
 #if defined(__x86_64__)
 #include <cpuid.h>
 
-/* (__builtin_cpu_supports needs a runtime library that some linkers replace by an empty one.) */
+/* Not __builtin_cpu_supports: it answers no wherever the linker has no runtime library for it. */
 static const char *level_of_processor(void)
 {
-    const unsigned v2 = bit_SSE3 | bit_SSSE3 | bit_CMPXCHG16B | bit_SSE4_1 | bit_SSE4_2 | bit_POPCNT;
+    const unsigned v2 =
+        bit_SSE3 | bit_SSSE3 | bit_CMPXCHG16B | bit_SSE4_1 | bit_SSE4_2 | bit_POPCNT;
     const unsigned v3 = bit_FMA | bit_MOVBE | bit_OSXSAVE | bit_AVX | bit_F16C;
     const unsigned v3_7 = bit_BMI | bit_AVX2 | bit_BMI2;
     const unsigned v4_7 = bit_AVX512F | bit_AVX512DQ | bit_AVX512CD | bit_AVX512BW | bit_AVX512VL;
@@ -571,7 +578,7 @@ static PyMethodDef methods[] = {
 };
 
 static struct PyModuleDef module = {
-    PyModuleDef_HEAD_INIT, "_calls", "Calls of native kernels.", -1, methods, NULL, NULL, NULL, NULL,
+    PyModuleDef_HEAD_INIT, "_calls", "Calls of native kernels.", -1, methods, 0, 0, 0, 0,
 };
 
 /* mpinet/base/native/build.py looks for this text in the file. */
@@ -581,7 +588,7 @@ PyMODINIT_FUNC PyInit__calls(void)
 {
     if (_import_array() < 0) { /* NumPy is too old or too new */
         PyErr_Clear();
-        PyErr_SetString(PyExc_ImportError, "the extension was built with another NumPy");
+        PyErr_SetString(PyExc_ImportError, "the extension does not know this NumPy");
         return NULL;
     }
     PyObject *made = PyModule_Create(&module);

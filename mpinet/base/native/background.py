@@ -75,9 +75,6 @@ class Plain(Code, Protocol):
     def is_users(self) -> bool:
         """True if it is not mpinet's own."""
 
-    def refused(self, wrong: str) -> str:
-        """Return the sentence for a rule that cannot be compiled."""
-
 
 @contextmanager
 def waiting_by(context: Callable[[], Any], told: Callable[[str], object]) -> Iterator[None]:
@@ -135,6 +132,7 @@ class Watch:
         self._retry = RETRY
         self._is_busy = False
         self._noticed = False
+        self._waited, self._next_told = 0.0, TOLD[0]
         self._lock = threading.Lock()
 
     # ---- where native code comes from -------------------------------------------------------
@@ -282,6 +280,7 @@ class Watch:
         except (Busy, OSError) as error:
             self.compiler, self._is_busy = None, isinstance(error, Busy)
             return False
+        kept().tell_refused()
         self._is_busy = False
         atexit.register(self.compiler.end)
         return True
@@ -336,7 +335,7 @@ class Watch:
     def _sleep(self, over: Callable[[], bool], code: Code) -> None:
         """Sleep until a function is compiled, cannot be compiled, or there is no hope."""
         context, told = _waiting.get()
-        began, next_told = time.monotonic(), TOLD[0]
+        before, began = self._waited, time.monotonic()
         with context():
             while not over():
                 kept().look()
@@ -344,10 +343,10 @@ class Watch:
                     return
                 self._pause()
                 self._compile()
-                waited = time.monotonic() - began
-                if waited > next_told and launched_rank() == 0:
-                    next_told = waited + TOLD[1]
-                    told(self._progress(waited))
+                self._waited = before + time.monotonic() - began
+                if self._waited > self._next_told and launched_rank() == 0:
+                    self._next_told = self._waited + TOLD[1]
+                    told(self._progress())
 
     def _pause(self) -> None:
         compiler = self.compiler
@@ -357,10 +356,10 @@ class Watch:
         with compiler.changed:
             compiler.changed.wait(BEAT)
 
-    def _progress(self, waited: float) -> str:
+    def _progress(self) -> str:
         compiler = self.compiler
         done, asked = (compiler.done, len(compiler.asked)) if compiler else (0, len(self.missing))
-        return f"compiling {min(done + 1, asked)} of {asked} kernels, {waited:.0f} s"
+        return f"compiling {min(done + 1, asked)} of {asked} kernels, {self._waited:.0f} s"
 
     def forget(self) -> None:
         """Begin anew in a forked process, which has no thread and no compile process."""

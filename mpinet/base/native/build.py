@@ -6,8 +6,6 @@ Every step works without the extension, so a missing C compiler is no error.
 from __future__ import annotations
 
 import os
-import shlex
-import shutil
 import sys
 import zlib
 from pathlib import Path
@@ -15,7 +13,7 @@ from pathlib import Path
 SOURCE = Path(__file__).with_name("_calls.c")
 TARGET = SOURCE.with_name("_calls.abi3.so")
 MARK = b"mpinet calls built from "
-"""The extension contains this text, and then what it was built from."""
+"""The extension contains this text, and then the checksum of its source."""
 
 
 def checksum() -> str:
@@ -29,59 +27,74 @@ def checksum() -> str:
 def is_current(built_from: str) -> bool:
     """Tell if an extension with this mark was built from the source next to it."""
     source = checksum()
-    return not source or f"{MARK.decode()}{source}," in built_from
+    return not source or built_from == MARK.decode() + source
 
 
 def compiler() -> list[str]:
     """Return the C compiler's command, $CC or cc; the empty list where there is none."""
+    import shlex
+    import shutil
+
     command = shlex.split(os.environ.get("CC") or "cc")
     return command if shutil.which(command[0]) else []
 
 
-def build() -> str:
-    """Compile the extension where there is none of this source, and return a sentence about it."""
-    import subprocess
+def headers() -> dict[str, str]:
+    """Return the folders of the headers of Python and NumPy, with a header of each."""
     import sysconfig
 
     import numpy as np
 
-    headers = {
+    return {
         sysconfig.get_paths()["include"]: "Python.h",
-        np.get_include(): "numpy/arrayobject.h",
+        # What the headers of NumPy 1 make is of no use to NumPy 2, which has this one.
+        np.get_include(): "numpy/npy_2_compat.h",
     }
-    built_from = f"{checksum()}, NumPy {np.__version__.partition('.')[0]}"
-    if TARGET.exists() and MARK + built_from.encode() in TARGET.read_bytes():
-        os.utime(TARGET)  # launch/setup compares times
-        return "the extension is there already"
+
+
+def build() -> str:
+    """Compile the extension where there is none of this source, and return a sentence about it."""
+    try:
+        if TARGET.exists() and MARK + checksum().encode() in TARGET.read_bytes():
+            os.utime(TARGET)  # launch/setup compares times
+            return "the extension is there already"
+        missing = _missing() or _compile()
+    except OSError as error:
+        missing = f"the extension cannot be written ({error})"
+    return f"ctypes calls kernels: {missing}" if missing else "the extension was compiled"
+
+
+def _missing() -> str:
+    """Return what the extension cannot be compiled without, or the empty text."""
     if "t" in sys.abiflags:
-        return "ctypes calls kernels: this Python has no global lock"
-    if not (command := compiler()):
-        return f"ctypes calls kernels: there is no C compiler '{os.environ.get('CC') or 'cc'}'"
-    for folder, header in headers.items():
+        return "this Python has no global lock"
+    if not compiler():
+        return f"there is no C compiler '{os.environ.get('CC') or 'cc'}'"
+    for folder, header in headers().items():
         if not Path(folder, header).exists():
-            return f"ctypes calls kernels: there is no {header} in {folder}"
+            return f"there is no {header} in {folder}"
+    return ""
+
+
+def _compile() -> str:
+    """Compile the extension; return what the compiler refused, or the empty text."""
+    import subprocess
+
     made = TARGET.with_name(f".{TARGET.name}.{os.getpid()}")
-    options = [
-        "-shared",
-        "-fPIC",
-        "-O2",
-        f'-DSOURCE="{built_from}"',
-        *(f"-I{each}" for each in headers),
-    ]
+    includes = [f"-I{folder}" for folder in headers()]
+    options = ["-shared", "-fPIC", "-O2", f'-DSOURCE="{checksum()}"', *includes]
     if sys.platform == "darwin":
         options += ["-undefined", "dynamic_lookup"]
-    command += [*options, "-o", str(made), str(SOURCE)]
+    command = [*compiler(), *options, "-o", str(made), str(SOURCE)]
     try:
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
             said = (done.stderr.strip() or f"status {done.returncode}").splitlines()[0]
-            return f"ctypes calls kernels: the C compiler failed ({said})"
+            return f"the C compiler failed ({said})"
         made.replace(TARGET)
-    except OSError as error:
-        return f"ctypes calls kernels: the extension cannot be written ({error})"
     finally:
         made.unlink(missing_ok=True)
-    return f"the extension was compiled: {TARGET.name}"
+    return ""
 
 
 if __name__ == "__main__":

@@ -45,6 +45,9 @@ class Code(Protocol):
     def description(self) -> Description:
         """What the compiler needs to know of it."""
 
+    def refused(self, wrong: str) -> str:
+        """Return the sentence for code that cannot be compiled."""
+
 
 class Busy(Exception):
     """Another job's compile process has the lock."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import builtins
 from collections import namedtuple
+from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 from functools import cache
 from importlib import import_module
@@ -32,7 +33,7 @@ class Description(NamedTuple):
     """Options of Numba's."""
     numbers_alike: bool
     """True if it is compiled once for all numbers that it is called with."""
-    function: FunctionType
+    function: Callable[..., Any]
     """The plain function."""
     parts: dict[str, Description]
     """The compiled functions that it calls, by the global's name."""
@@ -76,7 +77,7 @@ def _add(part: Description, table: dict[str, Any]) -> None:
     )  # fmt: skip
 
 
-def _told(function: FunctionType, without: AbstractSet[str]) -> Any:
+def _told(function: Any, without: AbstractSet[str]) -> Any:
     """Describe a plain function, without some of its globals."""
     code = function.__code__
     names = names_in(code) - set(without)

@@ -6,9 +6,12 @@ every job of this user on a processor of this kind loads it. `llvmlite` loads it
 
 from __future__ import annotations
 
+import atexit
 import os
 import platform
+import shutil
 import sys
+import tempfile
 import time
 from functools import cache, cached_property
 from hashlib import sha256
@@ -16,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from mpinet.base.files import whole_file
+from mpinet.base.launched import launched_rank
 from mpinet.base.native.tiers import cache_folder
 
 FORM = 1
@@ -47,9 +51,10 @@ class Kept:
 
     def __init__(self) -> None:
         self.refused = ""
-        """Why no folder can hold objects; empty if one can."""
+        """Why the cache cannot hold objects; empty if it can."""
         self.damaged: set[str] = set()
         """Fingerprints of objects that cannot be loaded."""
+        self._told = False
         self._stamp = -1
         self._looked = 0.0
         self._names: set[str] = set()
@@ -57,12 +62,27 @@ class Kept:
 
     @cached_property
     def folder(self) -> Path | None:
-        """The folder; None if there is no place that this user alone can write."""
+        """The folder; one of this process alone if the cache is no place for code; else None."""
         try:
             return Path(cache_folder(f"objects-{FORM}-{processor()}"))
         except OSError as error:
             self.refused = f"{error.filename}: {error.strerror or error}"
+        try:
+            folder = tempfile.mkdtemp(prefix="mpinet-")
+        except OSError:
             return None
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        return Path(folder)
+
+    def tell_refused(self) -> None:
+        """Print once, on one rank, that objects are not kept, where that is so."""
+        if self.folder is not None and self.refused and not self._told and launched_rank() == 0:
+            print(
+                f"mpinet: Native code is not kept, so each start compiles again ({self.refused}). "
+                "Name a folder that you alone can write: MPINET_CACHE.",
+                file=sys.stderr,
+            )
+        self._told = True
 
     def has(self, fingerprint: str) -> bool:
         """Tell if there is an object, as of `BEAT` seconds ago."""

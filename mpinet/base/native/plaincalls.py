@@ -97,7 +97,6 @@ def _callback(rule: RuleForm) -> Callable[..., int]:
 
     def called(_record: int, *words: int) -> int:
         try:
-            memory.error = None
             if get_ident() in _raised:  # the kernel should have ended before
                 memory.error = b""
                 return SMALLEST
@@ -108,7 +107,9 @@ def _callback(rule: RuleForm) -> Callable[..., int]:
                     _view(views, word, *(next(rest) for _ in range(many))) if many else word
                 )
             value = function(*given)
-            return 0 if start and value is None else _result(value)
+            result = 0 if start and value is None else _result(value)
+            memory.error = None
+            return result
         except BaseException as error:
             _raised[get_ident()] = error
             memory.error = b""
@@ -122,10 +123,8 @@ def _view(views: dict[Any, Any], address: int, *shape: int) -> Any:
     view = views.get((address, shape))
     if view is None:
         count = int(np.prod(shape))
-        memory = (ctypes.c_int64 * count).from_address(address)
-        view = (
-            np.frombuffer(memory, np.int64).reshape(shape) if count else np.empty(shape, np.int64)
-        )
+        memory: Any = (ctypes.c_int64 * count).from_address(address)
+        view = np.ctypeslib.as_array(memory).reshape(shape) if count else np.empty(shape, np.int64)
         if len(views) > 1000:
             views.clear()
         views[address, shape] = view
@@ -247,7 +246,8 @@ def kernel(address: int, texts: Sequence[str], result: str) -> Callable[..., Any
     given_back = struct.Struct("=" + results.translate(str.maketrans("ibf", "qqd")))
 
     def call(*args: Any) -> Any:
-        given, words = _flat(args), []
+        given = _flat(args)
+        words: list[int] = []
         for at, (take, value) in enumerate(zip(takes, given, strict=False)):
             words += take(at, value)
         if len(given) != len(takes):

@@ -175,7 +175,9 @@ def explained(
         written += 1
         for place in range(begin[reason[variable]], begin[reason[variable] + 1]):
             seen[literals[place] >> 1] = clause
-    hints[first:written] = hints[first:written][::-1].copy()
+    for turn in range((written - first) // 2):
+        front, back = first + turn, written - 1 - turn
+        hints[front], hints[back] = hints[back], hints[front]
     return written
 
 

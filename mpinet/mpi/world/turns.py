@@ -29,6 +29,13 @@ POLLS_A_ROUND = 100
 """Polls of one processor in a round without progress that are answered at once: until others have
 run it would get the same answer."""
 
+ROOMY = 4096
+"""Most processors of a rank whose programs have room for their frames (see `base.roomy`).
+
+The room itself takes no memory. But the frames below it lie in another page, of 4 KiB, than the
+frame above it, and a small program without room takes 8 KiB in all.
+"""
+
 
 class Turns:
     """The scheduler of this rank's processors.
@@ -192,7 +199,7 @@ class Turns:
         def live() -> None:
             self._live(self.current, program)
 
-        begin = roomy(live, PROCESSOR)
+        begin = roomy(live, PROCESSOR) if len(self.numbers) <= ROOMY else live
         return lambda: greenlet(begin, self._scheduler.thread)
 
     def _live(self, processor: Processor, program: Callable[[Processor], None]) -> None:
@@ -351,7 +358,7 @@ class Turns:
             self._fibers.pop(fiber, None)
             self.happened(completion)
 
-        fiber.thread = greenlet(roomy(live, PROCESSOR), self._scheduler.thread)
+        fiber.thread = greenlet(live, self._scheduler.thread)
         self._fibers[fiber] = None
         self._new.append(fiber)
         return completion

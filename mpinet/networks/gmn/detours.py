@@ -106,7 +106,10 @@ def go_round(tokens, count, place, detoured, params):
     behind = port_of(dead, tokens[place + 1], params)
     row = at + 2 + (PORTS * before + behind) * params[at + 1]
     length = params[row]
-    detoured[:place] = tokens[:place]
-    detoured[place : place + length] = params[row + 1 : row + 1 + length]
-    detoured[place + length : count + length - 2] = tokens[place + 2 : count]
+    for at in range(place):
+        detoured[at] = tokens[at]
+    for at in range(length):
+        detoured[place + at] = params[row + 1 + at]
+    for at in range(place + 2, count):
+        detoured[at + length - 2] = tokens[at]
     return count + length - 2

@@ -122,5 +122,6 @@ def better(source, target, count, best, scratch, params):
         count = erase_loops(source, row, count, scratch, params)
     if count >= best:
         return best
-    scratch[BEST, :count] = scratch[row, :count]
+    for place in range(count):
+        scratch[BEST, place] = scratch[row, place]
     return count

@@ -79,10 +79,13 @@ def fetch(
     time: from the one with most free links.
     """
     items, words, span = sources.size, (sources.size + 63) >> 6, longest + 1
+    groups = 1
+    for node in range(group.size):
+        groups = max(groups, group[node] + 1)
     have = Have(
         np.zeros((hosts, words), np.uint64),
         np.zeros(items, np.int64),
-        np.zeros((group.max() + 1, items), np.int64),
+        np.zeros((groups, items), np.int64),
         np.full(hosts, items),
     )
     for item in range(items):
@@ -94,7 +97,7 @@ def fetch(
         np.zeros((span, size), np.bool_),
         np.zeros((span, size - hosts, items), np.bool_),
     )
-    past.held[0] = have.held
+    keep_held(have.held, past.held, 0)
     paths = Paths(
         np.empty(size, np.int64),
         np.empty(size, np.int64),
@@ -129,11 +132,19 @@ def fetch(
             count = send(item, source, target, step, hosts, ends, past, paths, rows, count)
             receive(target, item, have, group)
             left -= 1
-        past.held[now] = have.held
+        keep_held(have.held, past.held, now)
         idle = idle + 1 if left == before else 0
         if idle > span:
             return 0
     return count
+
+
+@phase
+def keep_held(held, past_held, now):
+    """Keep the items of each processor, as they are at the end of a step."""
+    for node in range(held.shape[0]):
+        for word in range(held.shape[1]):
+            past_held[now, node, word] = held[node, word]
 
 
 @phase

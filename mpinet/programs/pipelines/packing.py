@@ -142,6 +142,17 @@ def split_off(free: Table, weights: Ints, tail: int, switch: int, head: int, mos
     return most - short
 
 
+@inlined
+def copy_square(table, size, into):
+    """Copy the first rows and columns of a table, number by number.
+
+    NumPy's assignment would need an error message that is made at run time.
+    """
+    for row in range(size):
+        for column in range(size):
+            into[row, column] = table[row, column]
+
+
 @kernel
 def shortfall(free: Table, weights: Ints, most: int) -> int:
     """Items of those of all roots that one processor cannot get, the largest number; up to most."""
@@ -149,9 +160,10 @@ def shortfall(free: Table, weights: Ints, most: int) -> int:
     left = np.zeros((size + 1, size + 1), np.int64)
     needed, short = weights.sum(), 0
     for target in range(hosts):
-        left[:size, :size] = free
-        left[size, :hosts] = weights
         left[:, size] = 0
+        copy_square(free, size, left)
+        for node in range(hosts):
+            left[size, node] = weights[node]
         short = max(short, needed - largest_flow(left, size + 1, size, target, needed))
         if short >= most:
             return most
@@ -251,7 +263,9 @@ def grow(
                 if number < numbers[done]:
                     if open_ == room:
                         return -1
-                    parents[open_], depths[open_] = parents[done], depths[done]
+                    for node in range(hosts):
+                        parents[open_, node] = parents[done, node]
+                        depths[open_, node] = depths[done, node]
                     roots[open_], numbers[open_] = root, numbers[done] - number
                     numbers[done] = number
                     open_ += 1
@@ -279,7 +293,7 @@ def spare(
     hosts, others = len(waiting), open_ - tree - 1
     size = hosts + others
     left = np.zeros((size, size), np.int64)
-    left[:hosts, :hosts] = free
+    copy_square(free, hosts, left)
     needed, every = most, most
     for root in range(hosts):
         every += waiting[root]
