@@ -62,7 +62,9 @@ def main() -> None:
     compile_missing(names, objects, levels, given.processes)
     given.into.mkdir(parents=True, exist_ok=True)
     files = link(names, objects, levels, given)
-    symbols = keyed(sys.executable, given.only)
+    symbols = {
+        key: code.fingerprint for name in names for key, code in compiling.codes(name).items()
+    }
     for python in [sys.executable, *given.pythons]:
         files.append(write_index(python, symbols, given))
     for file in files:
@@ -162,28 +164,36 @@ def _linker(linker: str, level: str) -> list[str]:
     return command
 
 
-def keyed(python: str, only: str) -> dict[str, str]:
-    """Return the fingerprints that a version of Python computes, by the keys of the codes."""
-    script = Path(__file__).with_name("fingerprints.py")
-    done = subprocess.run(
-        [python, str(script), str(CHECKOUT), only], check=True, capture_output=True, text=True
-    )
-    return dict(line.split("\t") for line in done.stdout.splitlines())
-
-
 def write_index(python: str, symbols: dict[str, str], given: argparse.Namespace) -> Path:
-    """Write the index of a version of Python: its fingerprints, with the symbols of the library."""
+    """Write the index of a version of Python: its fingerprints, with the symbols of the library.
+
+    The first index has what networks are made with; as plain Python, some would take minutes.
+    """
     told = "import sys; print(*sys.version_info[:2])"
     said = subprocess.run([python, "-c", told], check=True, capture_output=True, text=True).stdout
     major, minor = map(int, said.split())
-    own = keyed(python, given.only)
+    index: Path = given.into / index_name((major, minor))
+    index.unlink(missing_ok=True)
+    for which in ("usual", "everything"):
+        own = fingerprints(python, which, given)
+        lines = sorted({f"{own[key]} mp_{symbols[key]}\n" for key in own.keys() & symbols.keys()})
+        index.write_text("".join(lines), encoding="ascii")
     if own.keys() != symbols.keys():
         odd = min(own.keys() ^ symbols.keys())
         sys.exit(f"launch/release/library.py: {python} and this Python do not both have {odd!r}.")
-    lines = sorted({f"{own[key]} mp_{symbols[key]}\n" for key in own})
-    index: Path = given.into / index_name((major, minor))
-    index.write_text("".join(lines), encoding="ascii")
     return index
+
+
+def fingerprints(python: str, which: str, given: argparse.Namespace) -> dict[str, str]:
+    """Return the fingerprints that a version of Python computes, by the keys of the codes."""
+    script = Path(__file__).with_name("fingerprints.py")
+    done = subprocess.run(
+        [python, str(script), str(CHECKOUT), str(given.into), which, given.only],
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    return dict(line.split("\t") for line in done.stdout.splitlines())
 
 
 if __name__ == "__main__":

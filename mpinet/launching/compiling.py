@@ -170,9 +170,10 @@ def in_processes(
         with own_children(), ProcessPoolExecutor(processes, get_context("spawn")) as pool:
             running = [pool.submit(_tried, work, name, key) for key, name in wanted.items()]
             for done, each in enumerate(as_completed(running), 1):
-                wrong += [each.result()] if each.result() else []
+                if said := str(each.exception() or each.result()):
+                    wrong.append(said)
                 told(done, len(wanted))
-    return "; ".join(sorted(wrong))
+    return "; ".join(sorted(set(wrong)))
 
 
 def _tried(work: Callable[[str, str], None], name: str, key: str) -> str:
