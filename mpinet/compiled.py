@@ -21,7 +21,7 @@ function exist:
 ``@routine``
     likewise, but called from many places: a kernel has it once.
 ``@part``
-    what a phase does with one node or message: it is put into its callers as if it stood there.
+    what a phase or a sweep does with one node or message; compiled like its caller.
 ``@kernel``
     a loop over many processors or messages. The types of its parameters are those of its
     annotations (see `arguments`).
@@ -234,6 +234,10 @@ class Compiled:
         how = f"{SHORT} {type(self).__name__}{self.how or ''}"
         return sha256(f"{how} {_text_of(self.function)}".encode()).hexdigest()[:16]
 
+    def description_in(self, _caller: Compiled) -> Description:
+        """Return the description of the function as this caller compiles it."""
+        return self.description
+
     @property
     def options(self) -> dict[str, Any]:
         """How it is compiled, as Numba takes it."""
@@ -256,7 +260,7 @@ class Compiled:
             for name in self.function.__code__.co_names
             if isinstance(value := scope.get(name), Switch)
         }
-        parts = {name: part.description for name, part in self.callees.items()}
+        parts = {name: part.description_in(self) for name, part in self.callees.items()}
         # The compiler knows functions by this name: the fingerprint in it tells edits apart, also
         # of callees in other files, and the variants that `bind` makes.
         name = f"{self.name}_{self.fingerprint}".replace(":", "_")
@@ -333,10 +337,21 @@ class Routine(Inlined):
     numbers_alike: ClassVar[bool] = True
 
 
-class Part(Inlined):
-    """Phase of a step for one node or message; it may take groups, as calling it costs nothing."""
+class Part(Phase):
+    """Phase of a step for one node or message. Its caller decides about indices below 0.
 
-    how: ClassVar[dict[str, Any] | None] = {"inline": "always"}  # however long
+    A part is compiled once for all phases, and once for all sweeps. LLVM puts it into its callers:
+    Numba would infer its types again in each of them.
+    """
+
+    def description_in(self, caller: Compiled) -> Description:
+        """Return the description of the part: a part of a sweep is a sweep."""
+        return self.in_sweep.description if isinstance(caller, Sweep) else self.description
+
+    @cached_property
+    def in_sweep(self) -> Sweep:
+        """The part as sweeps call it."""
+        return Sweep(self.unbound, self.name, self.parts)
 
 
 class Hint(Compiled):
@@ -622,7 +637,7 @@ def routine(function: Callable[..., Any]) -> Routine:
 
 
 def part(function: Callable[..., Any]) -> Part:
-    """Make what a phase does with one thing, compiled as if it stood in its callers."""
+    """Make what a phase or a sweep does with one thing, compiled like its caller."""
     return Part(function)
 
 

@@ -9,6 +9,8 @@ permutation, but not every one equally often. What draws them stays as it is, si
 it; `uniform_permutation` is what statistics should use.
 """
 
+from __future__ import annotations  # to evaluate np.random loads it
+
 import numpy as np
 
 from mpinet.base.arrays import Ints

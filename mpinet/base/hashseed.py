@@ -48,6 +48,21 @@ def settle(typed: Sequence[str], is_launched: bool, before: Callable[[], object]
         start_again(typed, PROGRAMS, _seed(typed) % SEEDS, before)
 
 
+def settings(typed: Sequence[str]) -> dict[str, str]:
+    """Return the environment in which ranks need not start again; empty if the user has a seed.
+
+    Parameters
+    ----------
+    typed : sequence of str
+        The words of the command that a launcher is about to start.
+    """
+    known = os.environ.get(VARIABLE)
+    if known and known != os.environ.get(OWN):
+        return {}
+    seed = str(_seed(typed) % SEEDS)
+    return {VARIABLE: seed, OWN: seed}
+
+
 def start_again(
     typed: Sequence[str],
     programs: tuple[str, ...],

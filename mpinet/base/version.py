@@ -1,6 +1,9 @@
 """Version and folder of this mpinet, and the versions of other packages."""
 
+import os
 import sys
+from functools import cache
+from importlib.machinery import PathFinder
 from pathlib import Path
 
 __version__ = "0.2.0"
@@ -8,18 +11,34 @@ __version__ = "0.2.0"
 PACKAGE = Path(__file__).parent.parent
 """Folder of the package."""
 
+END = ".dist-info"
+"""End of the name of the folder that an installed package is described in."""
+
 
 def installed(package: str) -> str | None:
     """Return the version of an installed package; None where it is not installed.
 
-    Most can be told by the name of a folder: `importlib.metadata` takes longer than many a run.
+    The names of folders give most versions: `importlib.metadata` takes longer than many a run.
     """
     for folder in sys.path:
-        for found in Path(folder).glob(f"{package}-*.dist-info"):
-            return found.name[len(package) + 1 : -len(".dist-info")]
+        if package in (versions := _versions(folder)):
+            return versions[package]
+    if PathFinder.find_spec(package) is None:
+        return None
     from importlib.metadata import PackageNotFoundError, version
 
     try:
         return version(package)
     except PackageNotFoundError:
         return None
+
+
+@cache
+def _versions(folder: str) -> dict[str, str]:
+    """Return the versions of the packages in a folder, by name."""
+    try:
+        names = os.listdir(folder or ".")
+    except OSError:
+        return {}
+    parts = [name.removesuffix(END).partition("-") for name in names if name.endswith(END)]
+    return {name: version for name, _, version in parts}

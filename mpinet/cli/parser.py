@@ -1,4 +1,4 @@
-"""The parser: it knows all commands by name, but has the options of the typed one alone.
+"""The parser: it has the options of the typed command, or all commands by name where none is typed.
 
 It is made from the classes of the commands' options; see `mpinet.commands.signature`.
 """
@@ -43,15 +43,18 @@ class Overview(Parser):
 
 
 def parser_of(wanted: str | None) -> argparse.ArgumentParser:
-    """Make a parser of all commands, with the options of the wanted command alone."""
+    """Make a parser of the wanted command with its options; None: of all commands by name."""
     parser = Overview(prog="mpinet")
     parser.add_argument("--version", action="version", version=f"mpinet {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=Parser)
     verbs: dict[str, Any] = {}
+    names = COMMANDS if wanted is None else {wanted: COMMANDS[wanted]}
     for first, summary in VERBS.items():
+        if not any(name.startswith(f"{first} ") for name in names):
+            continue
         group = commands.add_parser(first, help=summary, description=f"{summary.capitalize()}.")
         verbs[first] = group.add_subparsers(metavar="ACTION", required=True)
-    for name, summary in COMMANDS.items():
+    for name, summary in names.items():
         first, _, verb = name.partition(" ")
         command = verbs.get(first, commands).add_parser(
             verb or first, help=summary, description=f"{summary.capitalize()}."

@@ -27,7 +27,6 @@ from mpinet.cli.signals import Signals
 from mpinet.commands import function_of
 from mpinet.commands.job import Failed, Job
 from mpinet.commands.optionrecords import Options, values_of
-from mpinet.commands.resume import ResumeOptions
 from mpinet.commands.signature import signature_of
 from mpinet.errors import (
     FileError,
@@ -113,6 +112,7 @@ class Session:
 
     def _resume(self) -> int:
         """Go on from a checkpoint as if the command were still running; return the exit status."""
+        from mpinet.commands.resume import ResumeOptions
         from mpinet.jobs.checkpoints import require_inputs
         from mpinet.jobs.resume import taken_up
 

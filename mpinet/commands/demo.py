@@ -33,8 +33,8 @@ class DemoOptions(Options):
     results: Annotated[Path | None, Typed(metavar="FOLDER")] = None
     """Folder for the result documents."""
     page: Annotated[str | None, Typed(metavar="FILE")] = None
-    """Page with three pictures, where matplotlib is installed; default: demo.html, in the results
-    folder if there is one; none: no page."""
+    """Page with two pictures, where matplotlib is installed, and a third one, where Numba is too;
+    default: demo.html, in the results folder if there is one; none: no page."""
 
 
 demo = function_with(DemoOptions, int)

@@ -186,7 +186,7 @@ Seed = Annotated[int, Typed("Seed of everything random.", metavar="SEED", read=s
 Out = Annotated[Path | None, Typed("File for the result (.json, .csv or .jsonl).", metavar="FILE")]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Views:
     """Recording."""
 
@@ -198,7 +198,7 @@ class Views:
     """Trace of the run: FILE.json for Perfetto, .paje for ViTE, .csv for a table."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Saved:
     """Checkpoints."""
 
@@ -207,7 +207,7 @@ class Saved:
     SIGTERM and SIGUSR1 write it and end with status 75."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class SavedOften(Saved):
     """Checkpoints."""
 
@@ -216,14 +216,14 @@ class SavedOften(Saved):
     more than 2 % of its time."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Unsaved:
     """Checkpoints."""
 
     checkpoint: Annotated[Path | None, Typed(read=folder, hidden=True)] = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Watched:
     """Common options."""
 
@@ -238,7 +238,7 @@ class Watched:
     0: never; default: 0, but 60 under mpinet launch and launch/run."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Shown(Watched):
     """Common options."""
 
@@ -246,7 +246,7 @@ class Shown(Watched):
     """Print one JSON document."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Resumed(Watched):
     """Common options."""
 
@@ -255,7 +255,7 @@ class Resumed(Watched):
     out: Out = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Ways:
     """Options that name what is run instead of a script."""
 
@@ -269,7 +269,7 @@ class Ways:
     ] = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Common(Shown):
     """Common options."""
 

@@ -146,7 +146,7 @@ Duplex = Annotated[
 ]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class HostOptions(Options):
     """Hosts."""
 
@@ -161,7 +161,7 @@ class HostOptions(Options):
         return self.memory_limit, self.force
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class RecordingOptions(HostOptions):
     """Machine."""
 
@@ -170,7 +170,7 @@ class RecordingOptions(HostOptions):
     record_nodes: RecordNodes = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class MachineOptions(RecordingOptions):
     """Machine."""
 
@@ -178,7 +178,7 @@ class MachineOptions(RecordingOptions):
     duplex: Duplex = "full"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class FabricOptions(MachineOptions):
     """Machine."""
 
@@ -186,7 +186,7 @@ class FabricOptions(MachineOptions):
     faults: FaultWords = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class CollectiveOptions(FabricOptions):
     """Collective."""
 
@@ -197,28 +197,28 @@ class CollectiveOptions(FabricOptions):
     """True for the run without faults next to one with faults; no option."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class RootedOptions(CollectiveOptions):
     """Collective with a root."""
 
     root: Place = 0
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class ManyOptions(CollectiveOptions):
     """Collective of many items."""
 
     items: int = 1
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class ItemOptions(ManyOptions):
     """Collective of many items that switches may multiply or combine."""
 
     switches: Switches = "copy"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class ReductionOptions(ItemOptions):
     """Collective that combines items."""
 

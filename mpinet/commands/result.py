@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from functools import cached_property
-from html import escape
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -18,7 +16,6 @@ from mpinet.commands.job import Done, Job
 from mpinet.commands.network import named
 from mpinet.commands.optionrecords import Options, late, values_of
 from mpinet.errors import MpinetError, UsageError
-from mpinet.report.html import card, fitting, printed
 from mpinet.report.rows import Row
 
 if TYPE_CHECKING:
@@ -45,6 +42,8 @@ class Page(str):
     """Text of an HTML page, which a notebook shows within a frame."""
 
     def _repr_html_(self) -> str:
+        from html import escape
+
         return (
             f'<iframe srcdoc="{escape(self)}" width="100%" height="{HEIGHT}" '
             'style="border:0" title="the run, step by step"></iframe>'
@@ -306,6 +305,8 @@ class Result:
 
     def _repr_html_(self) -> str:
         """Return the HTML that a notebook shows: what is printed, and a picture if it has one."""
+        from mpinet.report.html import card, fitting, printed
+
         run = {"command": " ".join(self._document["command"]), "digest": self.digest}
         return fitting(self._pictured) + card(run) + printed(lambda: str(self))
 
@@ -367,6 +368,8 @@ def _made(name: str, output: Path | str | None, write: Callable[[Path], Any]) ->
     if output is not None:
         write(Path(output))
         return ""
+    from tempfile import TemporaryDirectory
+
     with TemporaryDirectory(prefix="mpinet-shown-") as folder:
         file = Path(folder) / name
         write(file)

@@ -16,12 +16,13 @@ import difflib
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, Field, dataclass, fields, replace
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass, replace
 from functools import cache
 from importlib import import_module
+from inspect import get_annotations
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from mpinet.base.meant import hint
 from mpinet.base.numerals import quoted
@@ -72,20 +73,30 @@ def options_in(kind: type[Options]) -> list[Option]:
 
 def _options_in(kind: type, declared: Sequence[Field[Any]]) -> Iterator[Option]:
     """Yield the options that are fields of a dataclass."""
-    hints = get_type_hints(kind, include_extras=True)
     owners = {name: owner for owner in reversed(kind.__mro__) for name in _declared(owner)}
     for one in declared:
-        owner = owners[one.name]
-        default = EMPTY if one.default is MISSING else one.default
-        option = _option(one.name, hints[one.name], default, sentences(owner), not one.kw_only)
-        heading = "" if owner is kind or not one.kw_only else _heading(owner)
-        yield replace(option, heading=heading)
+        option = _declared(owners[one.name])[one.name]
+        under_heading = one.kw_only and owners[one.name] is not kind
+        yield replace(option, heading=_heading(owners[one.name])) if under_heading else option
 
 
-def _declared(owner: type) -> Mapping[str, Any]:
-    """Return the annotations that a class has itself."""
-    annotations: Mapping[str, Any] = vars(owner).get("__annotations__", {})
-    return annotations
+@cache
+def _declared(owner: type) -> dict[str, Option]:
+    """Return the options that a class declares itself, by name."""
+    if not is_dataclass(owner):
+        return {}
+    hints, texts = get_annotations(owner, eval_str=True), sentences(owner)
+    return {
+        one.name: _option(
+            one.name,
+            hints[one.name],
+            EMPTY if one.default is MISSING else one.default,
+            texts,
+            not one.kw_only,
+        )
+        for one in fields(owner)
+        if one.name in hints and one.name not in UNTYPED
+    }
 
 
 def _heading(group: type) -> str:
@@ -150,13 +161,17 @@ def _metadata(hint: Any) -> Iterator[Any]:
         yield from _metadata(part)
 
 
+UNSAID = Typed()
+"""Annotation that adds nothing."""
+
+
 def _merged(said: Sequence[Typed]) -> Typed:
     """Merge several annotations; the first of them goes before the others."""
-    one = Typed()
-    for other in reversed(said):
-        named = {each.name: getattr(other, each.name) for each in fields(other)}
-        one = replace(one, **{k: v for k, v in named.items() if v != getattr(Typed(), k)})
-    return one
+    if len(said) <= 1:
+        return said[0] if said else UNSAID
+    unsaid = vars(UNSAID)
+    said_by_all = [{k: v for k, v in vars(one).items() if v != unsaid[k]} for one in said]
+    return Typed(**{k: v for each in reversed(said_by_all) for k, v in each.items()})
 
 
 def _plain(hint: Any) -> Any:

@@ -22,6 +22,7 @@ from numba.core.ir import SetItem
 from numba.core.typed_passes import AnnotateTypes
 from numba.core.types import Array, BaseTuple, Integer, Literal, Tuple, uintp, unliteral
 
+from mpinet.compiler.frontend import lean
 from mpinet.base.records import LINE
 
 
@@ -53,7 +54,7 @@ class CalleeCompiler(Compiler):
         """Return Numba's passes, with the library that the last of them fills."""
         state = self.state
         state.library = CalleeLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
-        return super().define_pipelines()
+        return [lean(each, self.state.func_id.func) for each in super().define_pipelines()]
 
 
 @register_pass(mutates_CFG=False, analysis_only=True)
@@ -167,5 +168,6 @@ def uncollected() -> Iterator[None]:
     try:
         yield
     finally:
+        gc.freeze()
         if was_on:
             gc.enable()

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mpinet.base.native.tiers import wait_for_native_code
 from mpinet.base.numerals import quoted
 from mpinet.base.plain import plain
 from mpinet.commands.bench import BenchOptions
@@ -130,6 +131,7 @@ class Bench(Job):
         from mpinet.bench.catalogue import run_here, run_on
         from mpinet.bench.earlier import compared
 
+        wait_for_native_code()  # the ranks of launched rows, too
         setting = replace(self._setting, transport=transport)
         if self._options.ranks is None:
             found = run_here(self._chosen, setting, watch, self._tell)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def prepare(options: BroadcastOptions) -> Job:
     """Find root and algorithm."""
     from mpinet.programs.broadcast import require_algorithm
-    from mpinet.programs.pipelines.spreading import only_forwards
+    from mpinet.programs.pipelines.switching import only_forwards
 
     topology, parts = parts_of(options.topology, options.faults, options.group)
     if len(parts) > 1:

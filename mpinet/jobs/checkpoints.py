@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from mpinet.base.version import __version__
-from mpinet.errors import FileError, UsageError
+from mpinet.errors import FileError
 from mpinet.experiments.journal import version_of
 from mpinet.experiments.plan import files_named
 from mpinet.machine.checkpoint import Checkpointer, read_manifest
@@ -23,12 +23,6 @@ HEADER: Shape = {
     "inputs": dict,
 }
 """Fields of a manifest that describe the run."""
-
-
-def refuse_checkpoint(folder: Path | None, what: str) -> None:
-    """Raise `UsageError` if checkpoints are asked of a command that has none."""
-    if folder is not None:
-        raise UsageError(f"--checkpoint: {what} cannot be saved, as Python keeps its state.")
 
 
 def keeper_of(

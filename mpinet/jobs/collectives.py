@@ -62,7 +62,8 @@ def _is_pipeline(options: ManyOptions, topology: Topology) -> bool:
     processors fetch what is rarest.
     """
     from mpinet.networks.members import Members
-    from mpinet.programs.pipelines.spreading import COPY, PATHS, RAREST, behavior, only_forwards
+    from mpinet.programs.pipelines.spreading import PATHS, RAREST
+    from mpinet.programs.pipelines.switching import COPY, behavior, only_forwards
 
     if options.items != 1 or options.command in ALWAYS_PIPELINED:
         return True

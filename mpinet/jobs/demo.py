@@ -27,7 +27,7 @@ def act(options: DemoOptions) -> int:
     pictures = _page(options.page, folder)
     output, rows = Output(sys.stdout, "the standard output"), []
     on = "1 rank" if ranks == 1 else f"{ranks} ranks"
-    output.write(f"{len(JOBS)} runs on {on}; the first compiles what is not yet kept\n")
+    output.write(f"{len(JOBS)} runs on {on}\n")
     sys.stdout.flush()
     found = documents(ranks)
     for job in JOBS:

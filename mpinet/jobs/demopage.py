@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from html import escape
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -44,10 +45,14 @@ FIGURE = """<figure><img src="data:image/svg+xml;base64,{picture}" alt="{sentenc
 
 
 def write_demo_page(path: Path) -> None:
-    """Measure and write the three pictures, each with what it shows (needs matplotlib)."""
+    """Measure and write the pictures, each with what it shows (needs matplotlib).
+
+    Without Numba there is no curve of latency: in plain Python its 60 runs take minutes.
+    """
     library()
+    figures = (_loads, _latency, _moves) if find_spec("numba") else (_loads, _without, _moves)
     with TemporaryDirectory(prefix="mpinet-demo-") as folder:
-        parts = "".join(make(Path(folder)) for make in (_loads, _latency, _moves))
+        parts = "".join(make(Path(folder)) for make in figures)
     write_text(path, PAGE.format(title=TITLE, parts=parts))
 
 
@@ -78,6 +83,13 @@ def _loads(folder: Path) -> str:
         f"{found.load.max} messages; links that end in the open close the rings."
     )
     return _figure(picture, sentence, found)
+
+
+def _without(folder: Path) -> str:
+    """Name what a curve of latency needs."""
+    return (
+        '<p>Latency over load needs compiled code: <code>pip install "mpinet[fast]"</code>.</p>\n'
+    )
 
 
 def _latency(folder: Path) -> str:

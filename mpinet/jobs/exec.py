@@ -17,9 +17,8 @@ from mpinet.commands.options import (
     joined,
 )
 from mpinet.errors import UsageError
-from mpinet.jobs.checkpoints import refuse_checkpoint
 from mpinet.jobs.faults import failures_of
-from mpinet.jobs.machinejob import MachineJob
+from mpinet.jobs.machinejob import MachineJob, refuse_checkpoint
 from mpinet.jobs.opening import routing_of, topology_named
 from mpinet.jobs.scriptcosts import (
     COSTS,

@@ -8,8 +8,6 @@ from typing import Any
 
 from mpinet.base.version import __version__
 from mpinet.errors import UsageError
-from mpinet.experiments.journal import version_of
-from mpinet.jobs.checkpoints import inputs_of
 from mpinet.machine.transport import Local
 
 Seen = tuple[str, str, dict[str, str]]
@@ -33,6 +31,9 @@ def require_alike(options: Mapping[str, Any], transport: Local) -> None:
     """
     if not transport.host:
         return
+    from mpinet.experiments.journal import version_of
+    from mpinet.jobs.checkpoints import inputs_of
+
     sources = f"{__version__}, sources {version_of()[:8]}"
     own: Seen = (transport.host, sources, inputs_of(options))
     everybody = [json.loads(text) for text in transport.gather(json.dumps(own).encode())]

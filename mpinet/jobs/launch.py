@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 
+from mpinet.base.hashseed import settings
 from mpinet.base.numerals import whole
 from mpinet.commands.launch import LaunchOptions
 from mpinet.errors import UsageError
@@ -21,7 +22,7 @@ def act(options: LaunchOptions) -> int:
         Output(sys.stdout, "the standard output").write(_slurm_job(words[1:]))
         return 0
     command = script_words("mpinet launch", own_mpinet(), words)
-    os.execve(command[0], command, os.environ | {"PATH": own_path()})
+    os.execve(command[0], command, os.environ | {"PATH": own_path()} | settings(words))
 
 
 def _slurm_job(words: Sequence[str]) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mpinet.base.hashseed import RUN_USERS_CODE, hash_seed
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.optionrecords import values_of
 from mpinet.commands.options import MachineOptions
+from mpinet.errors import UsageError
 from mpinet.jobs.opening import port_model
 from mpinet.jobs.recorded import Recorded
 from mpinet.networks.topology import Topology
@@ -34,6 +36,12 @@ DRAWN = (
     "Python has drawn a seed for the hashes of strings, so what iterates over sets may differ from "
     "run to run and from rank to rank: start Python with PYTHONHASHSEED=0."
 )
+
+
+def refuse_checkpoint(folder: Path | None, what: str) -> None:
+    """Raise `UsageError` if checkpoints are asked of a command that has none."""
+    if folder is not None:
+        raise UsageError(f"--checkpoint: {what} cannot be saved, as Python keeps its state.")
 
 
 class MachineJob(Job):

@@ -40,7 +40,7 @@ def prepare(options: OptimumOptions) -> Job:
     """Find the root; refuse what cannot be."""
     from mpinet.programs.collective import require_processor
     from mpinet.programs.passes import sees_whole
-    from mpinet.programs.pipelines.spreading import behavior, only_forwards
+    from mpinet.programs.pipelines.switching import behavior, only_forwards
 
     if options.topology in (*get_args(Sought), *SYNONYMS):
         sought = options.topology

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from mpinet.commands.collectives import ExchangeOptions
 from mpinet.commands.options import ItemOptions, ManyOptions, ReductionOptions
 from mpinet.errors import UsageError
 from mpinet.jobs.collective import Collective, Work
 from mpinet.jobs.opening import port_model
 from mpinet.networks.topology import Topology
 from mpinet.programs.kinds import Behavior
-from mpinet.programs.pipelines.spreading import COPY
+from mpinet.programs.pipelines.switching import COPY, behavior
 from mpinet.report.rows import Row
 
 if TYPE_CHECKING:
+    from mpinet.commands.collectives import ExchangeOptions
     from mpinet.machine import Machine
     from mpinet.machine.dry import Dry
     from mpinet.machine.model import PortModel
@@ -66,7 +66,7 @@ class Pipelined(Collective):
         from mpinet.programs import needs
         from mpinet.programs.collective import require_processor
         from mpinet.programs.kinds import OF_EACH
-        from mpinet.programs.pipelines.spreading import DIMENSIONS, behavior, require_spread
+        from mpinet.programs.pipelines.spreading import DIMENSIONS, require_spread
 
         if root is not None:
             require_processor(network, root)
@@ -74,8 +74,8 @@ class Pipelined(Collective):
         rooted, twice = options.command not in OF_EACH, options.command == "allreduce"
         number = options.items if rooted else options.items * network.hosts
         model = port_model(options.ports, options.duplex)
-        if isinstance(options, ExchangeOptions):
-            require_farthest(options, network, model)
+        if options.command == "exchange":
+            require_farthest(cast("ExchangeOptions", options), network, model)
         else:
             switches = behavior(options.command, _switches(options))
             require_spread(network, model, number, rooted, options.algorithm, switches, twice)

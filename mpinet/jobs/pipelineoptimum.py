@@ -40,7 +40,8 @@ def require_items(options: OptimumOptions, topology: Topology) -> None:
     """
     from mpinet.programs.pipelines.bounds import EXCHANGE
     from mpinet.programs.pipelines.collectives import require_exchange
-    from mpinet.programs.pipelines.spreading import behavior, require_spread
+    from mpinet.programs.pipelines.spreading import require_spread
+    from mpinet.programs.pipelines.switching import behavior
 
     collective = options.collective
     if collective not in PIPELINED:

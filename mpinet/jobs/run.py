@@ -9,8 +9,7 @@ from mpinet.commands.job import Job, Watch
 from mpinet.commands.network import named, without_folders
 from mpinet.commands.run import ProgramOptions
 from mpinet.errors import UsageError
-from mpinet.jobs.checkpoints import refuse_checkpoint
-from mpinet.jobs.machinejob import MachineJob
+from mpinet.jobs.machinejob import MachineJob, refuse_checkpoint
 from mpinet.jobs.opening import routing_of, topology_named
 from mpinet.machine.transport import Local
 from mpinet.networks.topology import Topology

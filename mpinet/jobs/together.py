@@ -111,7 +111,7 @@ class Together(MachineJob):
         from mpinet.machine import Machine
         from mpinet.programs.pipelines.crossings import joint_cut
         from mpinet.programs.pipelines.interleaving import interleaved
-        from mpinet.programs.pipelines.spreading import COPY
+        from mpinet.programs.pipelines.switching import COPY
         from mpinet.programs.pipelines.together import party, run
 
         options = self.options

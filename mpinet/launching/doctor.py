@@ -29,8 +29,9 @@ FINE, NOTE, BAD = "ok", "note", "BAD"
 PATIENCE = 60
 """Most seconds that a launcher or library may take to name itself."""
 
-NEEDED = ("mpi4py", "numpy", "networkx", "numba", "greenlet")
+NEEDED = ("mpi4py", "numpy", "networkx", "greenlet")
 EXTRAS = {
+    "fast": ("numba",),
     "rich": ("rich",),
     "plots": ("matplotlib",),
     "measure": ("igraph", "ortools"),

@@ -207,6 +207,7 @@ check_host_list() { # LIST
 }
 
 # Every option of either launcher that names hosts, as two words or as one.
+on_hosts=
 for ((k = 0; k < ${#launcher_options[@]}; k++)); do
   option=${launcher_options[k]} place=$((k + 1)) front=''
   case $option in -*=*) place=$k front=${option%%=*}= option=${option%%=*} ;; esac
@@ -214,9 +215,11 @@ for ((k = 0; k < ${#launcher_options[@]}; k++)); do
   case $kind,$option in
     *,--hostfile | *,-hostfile | *,--machinefile | *,-machinefile | mpich,-f | openmpi,--default-hostfile | openmpi,--add-hostfile)
       check_host_file "$value"
+      on_hosts=yes
       launcher_options[place]=$front$host_file ;;
     *,--host | *,-host | *,--hosts | *,-hosts | openmpi,-H | openmpi,--add-host)
-      check_host_list "$value" ;;
+      check_host_list "$value"
+      on_hosts=yes ;;
     openmpi,*mca)
       case $value in plm_ssh_args | plm_rsh_args) launcher_options[k + 2]+=' --' ;; esac ;; # as below
   esac
@@ -235,6 +238,7 @@ if [ "$(id -u)" = 0 ]; then
   default OMPI_ALLOW_RUN_AS_ROOT_CONFIRM 1
 fi
 if [ -z "${SLURM_JOB_ID:-}${PBS_JOBID:-}" ]; then # a batch system's cores are the job's alone
+  [ -n "$on_hosts${LSB_JOBID:-}${PE_HOSTFILE:-}" ] || default OMPI_MCA_pml ob1 # what it finds on one host; looking for networks takes half of its start
   default OMPI_MCA_mpi_yield_when_idle 1
   default OMPI_MCA_rmaps_base_oversubscribe 1                    # Open MPI 4
   default OMPI_MCA_hwloc_base_binding_policy none

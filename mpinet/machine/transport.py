@@ -43,6 +43,10 @@ START = {"OMPI_MCA_osc": "^ucx", "OMPI_MCA_btl": "^ofi"}
 """Settings of Open MPI where the environment has none, as `launch/run` makes them: one component
 complains at every start, the other sleeps for a second."""
 
+ALONE = {"OMPI_MCA_pml": "ob1"}
+"""Settings of Open MPI for a process without other ranks: it then loads no libraries of networks,
+which take half of its start."""
+
 GO_ON, STOP = 1, 2
 """Wishes of a rank for the next boundary: a checkpoint, or a checkpoint and the end."""
 
@@ -586,7 +590,13 @@ def mpi() -> Any:
         mpi4py.rc.threads = False
         for name, value in START.items():
             os.environ.setdefault(name, value)
-        from mpi4py import MPI
+        passing = ALONE.keys() - os.environ.keys() if launched_ranks() == 1 else set[str]()
+        os.environ.update({name: ALONE[name] for name in passing})
+        try:
+            from mpi4py import MPI
+        finally:
+            for name in passing:  # a job that a script starts may have other ranks
+                del os.environ[name]
     except (ImportError, RuntimeError) as error:
         reason = str(error).splitlines()[0]
         raise TransportError(

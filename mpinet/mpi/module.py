@@ -106,13 +106,16 @@ ROOTS = "Comm Errhandler File Group Message Op Request Session Win".split()
 def _explain(cls: type[Any], real: type[Any]) -> None:
     """Let a class of our own, and its members, tell scripts what the real ones tell."""
     cls.__doc__ = real.__doc__
-    for name, text in ((name, getattr(real, name).__doc__) for name in dir(real)):
-        member = next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
-        member = getattr(member, "__func__", member)
+    members: dict[str, Any] = {}
+    for base in reversed(cls.__mro__):
+        members |= vars(base)
+    for name in dir(real):
+        member = getattr(members.get(name), "__func__", members.get(name))
         ours = isinstance(member, property) or getattr(member, "__module__", "").startswith(OURS)
-        if getattr(member, "__name__", name) != name or id(member) in _explained:
+        if not ours or name.startswith("__") or id(member) in _explained:
             continue
-        if text and ours and not name.startswith("__"):
+        text = getattr(real, name).__doc__
+        if text and getattr(member, "__name__", name) == name:
             _explained[id(member)] = member
             member.__doc__ = text
 

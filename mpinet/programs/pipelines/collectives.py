@@ -29,17 +29,15 @@ from mpinet.programs.pipelines.bounds import EXCHANGE
 from mpinet.programs.pipelines.dimensions import Exchanged, exchanged
 from mpinet.programs.pipelines.interleaving import Party, interleaved
 from mpinet.programs.pipelines.spreading import (
-    COPY,
     DIMENSIONS,
     PATHS,
     TREES,
     Spread,
-    behavior,
     offered,
-    only_forwards,
     require_spread,
     spread,
 )
+from mpinet.programs.pipelines.switching import COPY, behavior, only_forwards
 from mpinet.programs.schedules.timetable import Timetable, ports_of
 
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import get_args
 
 import numpy as np
 
@@ -21,13 +20,13 @@ from mpinet.errors import TooLarge, UsageError
 from mpinet.machine.model import PortModel
 from mpinet.networks.topology import Topology
 from mpinet.programs.busgossip import rows_over_busses
-from mpinet.programs.kinds import SUMS, Behavior
 from mpinet.programs.matchedgossip import matched_rows, needed_rows
 from mpinet.programs.pipelines import dimensions
 from mpinet.programs.pipelines.arcs import Arcs
 from mpinet.programs.pipelines.forest import forest_rows, is_packed, packed_trees
 from mpinet.programs.pipelines.paths import path_rows
 from mpinet.programs.pipelines.rates import looks_of_ways, ways_to_all
+from mpinet.programs.pipelines.switching import COMBINE, FORWARD, only_forwards
 from mpinet.programs.pipelines.trees import MOST_LOOKS, disjoint_trees, looks_of_trees, tree_rows
 from mpinet.programs.rarest import rarest_rows
 
@@ -35,8 +34,6 @@ RAREST, TREES, MATCHING, CYCLE, PATHS = "rarest", "trees", "matching", "cycle", 
 
 DIMENSIONS = "dimensions"
 """Way of an allreduce that does not spread: `mpinet.programs.pipelines.dimensions`."""
-
-FORWARD, COPY, COMBINE = get_args(Behavior)
 
 MOST_ITEMS = 2**20
 """Most items of a collective."""
@@ -65,21 +62,6 @@ class Spread:
     def steps(self) -> int:
         """Steps that it takes."""
         return int(self.rows[:, 0].max(initial=0))
-
-
-def only_forwards(topology: Topology, switches: str | None) -> bool:
-    """Tell if a network of links has switches, and they only forward."""
-    return topology.links and topology.size > topology.hosts and switches == FORWARD
-
-
-def behavior(collective: str, switches: str) -> str | None:
-    """Return what switches do with what is combined, or spread; None: all that is wanted.
-
-    Of an allreduce it is what they do in its first half.
-    """
-    if collective in SUMS:
-        return COMBINE if switches == COMBINE else FORWARD
-    return FORWARD if switches == FORWARD else None
 
 
 def offered(

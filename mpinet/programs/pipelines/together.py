@@ -26,7 +26,7 @@ from mpinet.programs.perform import ChunkSets, lower_bound, take_in
 from mpinet.programs.pipelines.bounds import steps_and_rate
 from mpinet.programs.pipelines.collectives import plan
 from mpinet.programs.pipelines.interleaving import Party
-from mpinet.programs.pipelines.spreading import behavior, only_forwards
+from mpinet.programs.pipelines.switching import behavior, only_forwards
 from mpinet.programs.schedules.taken import taken
 from mpinet.programs.schedules.timetable import Part, Timetable, ports_of
 

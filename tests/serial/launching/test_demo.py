@@ -62,6 +62,16 @@ def test_a_demos_page_has_three_pictures_and_a_line_for_every_message(page: str)
     assert all(name in page for name in NETWORKS)
 
 
+def test_a_demo_without_numba_has_no_curve_of_latency_and_names_what_it_needs(
+    tmp_path: Path, monkeypatch
+) -> None:
+    monkeypatch.setattr("mpinet.jobs.demopage.find_spec", lambda name: None)
+    write_demo_page(tmp_path / "demo.html")
+    page = (tmp_path / "demo.html").read_text()
+    assert page.count("<figure>") == 2 and "mpinet[fast]" in page
+    assert not all(name in page for name in NETWORKS)
+
+
 def test_every_picture_of_a_demo_has_a_sentence_and_the_command_that_makes_it(
     page: str, tmp_path: Path, monkeypatch, capsys
 ) -> None:
