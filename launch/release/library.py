@@ -31,7 +31,7 @@ os.environ.pop("NUMBA_DISABLE_JIT", None)
 CHECKOUT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(CHECKOUT))
 
-from mpinet.base.native.library import FOLDER, index_name  # noqa: E402
+from mpinet.base.native.library import FOLDER, HEADING, index_name  # noqa: E402
 from mpinet.base.roomy import roomy  # noqa: E402
 from mpinet.launching import compiling  # noqa: E402
 
@@ -177,7 +177,7 @@ def write_index(python: str, symbols: dict[str, str], given: argparse.Namespace)
     for which in ("usual", "everything"):
         own = fingerprints(python, which, given)
         lines = sorted({f"{own[key]} mp_{symbols[key]}\n" for key in own.keys() & symbols.keys()})
-        index.write_text("".join(lines), encoding="ascii")
+        index.write_text("".join([f"{HEADING}\n", *lines]), encoding="ascii")
     if own.keys() != symbols.keys():
         odd = min(own.keys() ^ symbols.keys())
         sys.exit(f"launch/release/library.py: {python} and this Python do not both have {odd!r}.")
