@@ -79,7 +79,6 @@ def everything() -> list[str]:
     """
     return [
         *usual(),
-        *(f"{RULES}:{name}" for name in _modules()),
         *_of_families(LOOPS),
         *_of_families(ROUTINGS),
         *(f"{NETWORK}:{name}" for name in COMBINED),
@@ -90,7 +89,9 @@ def everything() -> list[str]:
 def usual() -> list[str]:
     """List the part of `everything` that almost any job uses some of."""
     sizes = {name: _instructions(kernel) for name, kernel in _kernels().items()}
-    return [*sorted(sizes, key=lambda name: (-sizes[name], name)), *_of_families(FAMILY)]
+    longest_first = sorted(sizes, key=lambda name: (-sizes[name], name))
+    rules = [f"{RULES}:{name}" for name in _modules()]
+    return [*longest_first, *rules, *_of_families(FAMILY)]
 
 
 def _of_families(place: str) -> list[str]:
