@@ -274,7 +274,7 @@ class Compiled:
         own = [part.function for part in self.compiled_in if is_own(part.function)]
         if not own:
             return f"{self.name} of {self.__module__} cannot be compiled: {wrong}"
-        return f"{not_compiled(own, wrong)} It runs as plain Python, which is slow."
+        return str(not_compiled(own, wrong))
 
     @property
     def compiled_in(self) -> Iterator[Compiled]:
@@ -387,7 +387,7 @@ class Rule(Compiled):
         """
         self.played += 1
         try:
-            value = self.function(*args)
+            value = self._exactly(*args) if self.is_users else self.function(*args)
         except MpinetError:
             raise
         except Exception as error:
@@ -397,6 +397,15 @@ class Rule(Compiled):
         if isinstance(value, WHOLE) or self.kind == "start_rule":
             return value
         raise no_number(self.function, args, value)
+
+    def _exactly(self, *args: Any) -> Any:
+        """Run a user's function; NumPy's numbers divide by zero as compiled ones do."""
+        with np.errstate(over="ignore", divide="raise", invalid="ignore"):
+            try:
+                return self.function(*args)
+            except FloatingPointError as error:
+                wrong = ZeroDivisionError("division by zero")
+                raise wrong.with_traceback(error.__traceback__) from None
 
     @cached_property
     def kind(self) -> str:
@@ -510,7 +519,7 @@ class Kernel(Compiled):
     @property
     def is_ready(self) -> bool:
         """True if its native code is there, or none is wanted; otherwise it is asked for."""
-        return "run" in vars(self) or bool(WATCH.address(self)) or tier() == PLAIN
+        return "run" in vars(self) or tier() == PLAIN or bool(WATCH.address(self, needed=False))
 
     def _watched(self, *args: Any) -> Any:
         """Run the loop as plain Python until it is compiled."""

@@ -20,6 +20,8 @@ from _pytest.runner import runtestprotocol
 from forked import Forked
 from shares import outside_of_share
 
+from mpinet.base.native import background
+
 # Tests run native code. Those of other tiers say so.
 os.environ.setdefault("MPINET_COMPILE", "wait")
 
@@ -158,6 +160,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def silent_compiler() -> None:
+    """What a test's commands print does not depend on how long they wait for the compiler."""
+    background.TOLD = (float("inf"), float("inf"))
+    background.WATCH._next_told = float("inf")
 
 
 @pytest.fixture(scope="session")

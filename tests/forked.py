@@ -290,6 +290,7 @@ class Kept(MetaPathFinder, Loader):
 
 def warm() -> None:
     """Import what commands import, and load what is compiled for most of them."""
+    from mpinet.base.native import background
     from mpinet.cli.session import Session
     from mpinet.commands.catalogue import COMMANDS
     from mpinet.jobs import module_of
@@ -298,6 +299,7 @@ def warm() -> None:
     for command in COMMANDS:
         module_of(command)
     with alone():
+        background.TOLD = (float("inf"), float("inf"))  # no output depends on waits
         for words in WARMING:
             Session(words.split()).run()
         assert "mpi4py.MPI" not in sys.modules, "a library of MPI that has begun outlives no fork"

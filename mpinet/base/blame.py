@@ -224,6 +224,7 @@ def _numbas_place(text: str, functions: list[Any]) -> str:
 
 def _numbas_word(text: str) -> str:
     """Return the part of Numba's message that names the cause."""
+    text = re.sub(r"^\w+: ", "", text)  # the kind of Numba's error
     for pattern, meaning in NUMBA_SAYS:
         if found := re.search(pattern, text):
             return found.expand(meaning)

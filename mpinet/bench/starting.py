@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tempfile import TemporaryDirectory
 
+from mpinet.base.native.tiers import BACKGROUND
 from mpinet.base.ownership import own_python
 from mpinet.bench.benchmark import (
     MPINET,
@@ -21,8 +22,8 @@ PYTHON, IMPORTS = "python alone", "the imports alone"
 
 COMMANDS = {"small": ["route", "hypercube:4"], "full": ["route", "hypercube:10"]}
 
-IMPORT_ONE = "import numba"
-IMPORT_SEVERAL = "import numba; from mpi4py import MPI"
+IMPORT_ONE = "import numpy"
+IMPORT_SEVERAL = "import numpy; from mpi4py import MPI"
 
 
 def help_text(setting: Setting, command: list[str]) -> Contenders:
@@ -45,15 +46,16 @@ def warm_run(setting: Setting, command: list[str]) -> Contenders:
 
 
 def cold_run(setting: Setting, command: list[str]) -> Contenders:
-    """Measure the seconds of a command that has to compile its kernels."""
+    """Measure the seconds of a command that finds no native code in its cache."""
 
-    def compile_and_run() -> float:
+    def run_in_new_cache() -> float:
         with TemporaryDirectory() as folder:
-            words, cache = [*_mpinet(), *command], {"NUMBA_CACHE_DIR": folder}
-            return setting.seconds_together(lambda: launch(setting.ranks, words, cache))
+            words = [*_mpinet(), *command]
+            settings = {"MPINET_CACHE": folder, "MPINET_COMPILE": BACKGROUND}
+            return setting.seconds_together(lambda: launch(setting.ranks, words, settings))
 
     return {
-        MPINET: compile_and_run,
+        MPINET: run_in_new_cache,
         IMPORTS: lambda: setting.seconds_together(lambda: launch(setting.ranks, _imports(setting))),
     }
 

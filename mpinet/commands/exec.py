@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from mpinet.commands.fields import Count, Fields, Hash, Positive, When
+from mpinet.commands.fields import Count, Fields, Hash, Positive, Unreceived, When
 from mpinet.commands.functions import function_with
 from mpinet.commands.network import Network
 from mpinet.commands.optionrecords import REST, Typed, Ways
@@ -23,7 +23,6 @@ from mpinet.commands.options import (
     joined,
 )
 from mpinet.commands.result import Result
-from mpinet.commands.run import Unreceived
 
 
 class Cost(Fields):

@@ -84,6 +84,13 @@ class GroupFound(Fields):
     lower_bound: Count
 
 
+class Unreceived(Fields):
+    """Messages that a processor has not received."""
+
+    processor: Count
+    messages: Count
+
+
 @cache
 def hints_of(cls: type) -> dict[str, Any]:
     """Return the types of the fields that a class names, with what ``Annotated`` adds."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Annotated, Any, ClassVar
 
-from mpinet.commands.fields import Count, Fields
+from mpinet.commands.fields import Count, Unreceived
 from mpinet.commands.functions import function_with
 from mpinet.commands.network import Network
 from mpinet.commands.optionrecords import Typed
@@ -19,13 +19,6 @@ from mpinet.commands.options import (
     Views,
 )
 from mpinet.commands.result import Result
-
-
-class Unreceived(Fields):
-    """Messages that a processor has not received."""
-
-    processor: Count
-    messages: Count
 
 
 class RunResult(Result):

@@ -13,14 +13,15 @@ import os
 import signal
 import sys
 import threading
+import time
 from contextlib import suppress
 from pathlib import Path
 from queue import Empty, Queue
 from typing import Any
 
-from mpinet.base.native.compiler import LENGTH
+from mpinet.base.native.compiler import LENGTH, OTHERS_TIME
 from mpinet.base.native.description import unpacked
-from mpinet.base.native.kept import kept
+from mpinet.base.native.kept import BEAT, kept
 from mpinet.base.roomy import roomy
 
 PR_SET_PDEATHSIG = 1
@@ -40,8 +41,8 @@ def main() -> None:
     objects.folder = Path(folder)  # the job has found it
     while True:
         fingerprint, description = next_of(requests, int(lock))
-        objects.look()
-        wrong = "" if objects.has(fingerprint) else compiled(fingerprint, description)
+        there = objects.code(fingerprint) is not None
+        wrong = "" if there else compiled(fingerprint, description)
         answer = marshal.dumps((fingerprint, wrong))
         answers.write(len(answer).to_bytes(LENGTH, "little") + answer)
         answers.flush()
@@ -54,9 +55,21 @@ def next_of(requests: Queue[Any], lock: int) -> Any:
     with suppress(OSError):  # the file system knows no locks
         fcntl.flock(lock, fcntl.LOCK_UN)
     request = requests.get()
-    with suppress(OSError):
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    take_turn(lock)
     return request
+
+
+def take_turn(lock: int) -> None:
+    """Lock out other jobs' processes; go on next to one that does not end in time."""
+    began = time.monotonic()
+    while time.monotonic() - began < OTHERS_TIME:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            time.sleep(BEAT)
+        except OSError:  # the file system knows no locks
+            return
 
 
 def end_with_parent() -> None:

@@ -22,8 +22,8 @@ from numba.core.ir import SetItem
 from numba.core.typed_passes import AnnotateTypes
 from numba.core.types import Array, BaseTuple, Integer, Literal, Tuple, uintp, unliteral
 
-from mpinet.compiler.frontend import lean
 from mpinet.base.records import LINE
+from mpinet.compiler.frontend import lean
 
 
 class Later:

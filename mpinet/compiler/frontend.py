@@ -1,9 +1,7 @@
 """Numba's front end without the work that no result depends on.
 
-Four fifths of the time in which a kernel is compiled are Numba's own passes, written in Python. This
-module makes them cheaper; the code that they make stays the same.
-
-Imports Numba: `callees` loads this module before the first function is compiled.
+Four fifths of the time in which a kernel is compiled are Numba's own passes, written in Python.
+This module makes them cheaper. The code that they make stays the same.
 """
 
 from __future__ import annotations
@@ -12,7 +10,7 @@ from types import CodeType
 from typing import Any
 
 from numba.core import targetconfig, types
-from numba.core.compiler import Compiler, Flags
+from numba.core.compiler import Flags
 from numba.core.compiler_machinery import PassManager
 from numba.core.postproc import PostProcessor, VariableLifetime
 from numba.core.transforms import canonicalize_cfg

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any, NamedTuple
 
 import llvmlite.binding as llvm
@@ -20,6 +21,10 @@ from mpinet.compiler.runtime import link_runtime
 
 # Memory's functions are put into each object once, by `link_runtime`.
 CPUContext.post_lowering = lambda self, module, library: None
+
+
+LIBRARY = ctypes.CDLL(None)
+"""What every process has: the functions of the C library."""
 
 
 class Target(NamedTuple):
@@ -90,8 +95,17 @@ def _emitted(bitcode: bytes, target: Target) -> bytes:
         if config.LLVM_REFPRUNE_PASS:
             passes.add_refprune_pass(_parse_refprune_flags())
         passes.run(module, builder)
+    _require_complete(module)
     code: bytes = machine.emit_object(module)
     return code
+
+
+def _require_complete(module: Any) -> None:
+    """Refuse code that calls what only Numba's own process has: its address would be 0."""
+    for each in module.functions:
+        name = each.name
+        if each.is_declaration and not name.startswith("llvm.") and not hasattr(LIBRARY, name):
+            raise NotImplementedError(f"compiled code has no function {name}")
 
 
 def _machine(target: Target) -> Any:

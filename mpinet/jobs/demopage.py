@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from base64 import b64encode
 from html import escape
-from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from mpinet.base.files import write_text
+from mpinet.base.native.library import library as library_of_package
+from mpinet.base.native.tiers import can_compile
 from mpinet.commands.broadcast import broadcast
 from mpinet.commands.draw import draw
 from mpinet.commands.load import load
@@ -50,7 +51,7 @@ def write_demo_page(path: Path) -> None:
     Without Numba there is no curve of latency: in plain Python its 60 runs take minutes.
     """
     library()
-    figures = (_loads, _latency, _moves) if find_spec("numba") else (_loads, _without, _moves)
+    figures = (_loads, _latency if can_compile() or library_of_package() else _without, _moves)
     with TemporaryDirectory(prefix="mpinet-demo-") as folder:
         parts = "".join(make(Path(folder)) for make in figures)
     write_text(path, PAGE.format(title=TITLE, parts=parts))

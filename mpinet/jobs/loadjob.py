@@ -26,10 +26,9 @@ from mpinet.jobs.loadcurves import (
 )
 from mpinet.jobs.loadplan import plan_file, varied_names
 from mpinet.jobs.loadruns import VCS, read_energy, read_rates, read_seeds
-from mpinet.jobs.plot import ENDINGS
 from mpinet.machine.timed.program import Program
 from mpinet.networks.topology import Topology
-from mpinet.report.files import require_file
+from mpinet.report.files import PLOTS, require_file
 from mpinet.report.rows import Row
 
 if TYPE_CHECKING:
@@ -142,7 +141,7 @@ class Load(Job):
 
     def plotted(self, result: Any, file: Path) -> None:
         """Draw latency over rate, with a panel for each pattern."""
-        require_file(file, ENDINGS, "a plot's file")
+        require_file(file, PLOTS, "a plot's file")
         draw_curves(file, self.rows(result), self.drawn(file, len(self._networks)))
 
     @property

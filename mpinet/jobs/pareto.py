@@ -17,14 +17,13 @@ from mpinet.commands.job import Job, Watch
 from mpinet.commands.pareto import SIZES, ParetoOptions
 from mpinet.errors import UsageError
 from mpinet.jobs.opening import routing_of, topology_named
-from mpinet.jobs.plot import ENDINGS
 from mpinet.jobs.proofs import write_certificate
 from mpinet.jobs.timing import Timed
 from mpinet.jobs.tune import draw_times, sizes_of
 from mpinet.networks.topology import Topology
 from mpinet.programs.kinds import ROOTED, SUMS
 from mpinet.report.drawing.figure import library
-from mpinet.report.files import require_file
+from mpinet.report.files import PLOTS, require_file
 from mpinet.report.rows import Row
 from mpinet.report.tables import table
 
@@ -103,7 +102,7 @@ def prepare(options: ParetoOptions) -> Job:
     if options.save is not None:
         require_folder(Path(options.save), "--save")
     if options.plot is not None:
-        require_file(Path(options.plot), ENDINGS, "a plot's file")
+        require_file(Path(options.plot), PLOTS, "a plot's file")
         library()
     timed = _timed(options, topology)
     return Pareto(options, topology, root if rooted else None, timed)

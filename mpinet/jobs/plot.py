@@ -31,18 +31,11 @@ from mpinet.report.curves import (
     require_condition,
 )
 from mpinet.report.drawing.figure import library
-from mpinet.report.files import require_file
+from mpinet.report.files import PLOT_WIDTH, PLOTS, require_file
 from mpinet.report.rows import Row
-
-ENDINGS = (".pdf", ".svg", ".png")
-
 
 WIDTHS = (1.0, 50.0)
 """Least and largest width of a picture, in inches."""
-
-
-WIDTH = 5.0
-"""Width in inches of a picture for which none is given."""
 
 
 TABLE = "plot.json"
@@ -60,7 +53,7 @@ def prepare(options: PlotOptions) -> Job:
     if options.output is None and options.is_typed and not (options.line.out or options.line.json):
         raise UsageError("plot: say where the picture goes: -o FILE.pdf (or .svg, .png).")
     if options.output is not None:
-        require_file(Path(options.output), ENDINGS, "a plot's file")
+        require_file(Path(options.output), PLOTS, "a plot's file")
         library()
     x, y, log = _require_sound(options)
     rows = kept(found, _conditions(options))
@@ -103,7 +96,7 @@ def table_of(plan: Mapping[str, Any]) -> dict[str, Any]:
         _require_sound(options)
     except UsageError as error:
         raise UsageError(f"[plot]: {error}") from None
-    if options.output is not None and Path(options.output).suffix.lower() not in ENDINGS:
+    if options.output is not None and Path(options.output).suffix.lower() not in PLOTS:
         raise UsageError(f"[plot]: output {options.output} does not end in .pdf, .svg or .png.")
     return table
 
@@ -233,10 +226,10 @@ class Plot(Job):
         """Draw the curves."""
         from mpinet.report.drawing.axes import plotted
 
-        require_file(file, ENDINGS, "a plot's file")
+        require_file(file, PLOTS, "a plot's file")
         (x, y), options, kind = self._columns, self._options, file.suffix.lower().removeprefix(".")
         labels = options.x_label or _said(x), options.y_label or _said(y)
-        width, knees = options.width or WIDTH, bool(options.hollow)
+        width, knees = options.width or PLOT_WIDTH, bool(options.hollow)
         made = plotted(self._curves, kind, width, labels, self._log, knees)
         with whole_file(file) as out:
             out.write(made)

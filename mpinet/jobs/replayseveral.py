@@ -18,13 +18,10 @@ from mpinet.commands.replay import VARIED
 from mpinet.commands.signature import given, options_of
 from mpinet.errors import MpinetError, UsageError
 from mpinet.experiments.plan import points_of
-from mpinet.jobs.plot import ENDINGS, WIDTH
 from mpinet.jobs.timing import Timed
 from mpinet.machine.timed.ticks import with_times
 from mpinet.machine.transport import Local
-from mpinet.report.curves import curves_of
-from mpinet.report.drawing.figure import library
-from mpinet.report.files import require_file
+from mpinet.report.files import PLOT_WIDTH, PLOTS, require_file
 from mpinet.report.rows import Row
 from mpinet.report.tables import table
 
@@ -66,7 +63,9 @@ def varied(
     if plot is not None:
         if not values:
             raise UsageError("--plot draws the settings of --vary: give some.")
-        require_file(Path(plot), ENDINGS, "a plot's file")
+        require_file(Path(plot), PLOTS, "a plot's file")
+        from mpinet.report.drawing.figure import library
+
         library()
     settings = [point.options for point in points_of({"command": "replay", **values})]
     for setting in settings:
@@ -149,9 +148,10 @@ class Several(Job):
 
     def plotted(self, result: Row, file: Path) -> None:
         """Draw the time over the option that was varied first, by the values of the others."""
+        from mpinet.report.curves import curves_of
         from mpinet.report.drawing.axes import plotted
 
-        require_file(file, ENDINGS, "a plot's file")
+        require_file(file, PLOTS, "a plot's file")
         first, *others = result["settings"][0]["options"]
         rows, unit = self.rows(result), self._best.timed.unit
         shown = fitting(min(row["time"] for row in rows), unit)
@@ -160,7 +160,7 @@ class Several(Job):
         curves = curves_of(rows, first, "time", others)
         labels = (first, f"time in {shown}")
         with whole_file(file) as opened:
-            opened.write(plotted(curves, file.suffix[1:].lower(), WIDTH, labels))
+            opened.write(plotted(curves, file.suffix[1:].lower(), PLOT_WIDTH, labels))
 
     def rows(self, result: Row) -> list[Row]:
         """Return a row for each setting."""

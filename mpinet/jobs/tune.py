@@ -15,12 +15,11 @@ from mpinet.commands.job import Job, Watch
 from mpinet.commands.optionrecords import Several
 from mpinet.commands.tune import TuneOptions
 from mpinet.errors import UsageError
-from mpinet.jobs.plot import ENDINGS
 from mpinet.jobs.timing import Timed, timed_of
 from mpinet.machine.timed.ticks import in_units
 from mpinet.report.curves import Curve, Dot
 from mpinet.report.drawing.figure import library
-from mpinet.report.files import require_file
+from mpinet.report.files import PLOTS, require_file
 from mpinet.report.rows import Row
 from mpinet.report.tables import table
 
@@ -48,7 +47,7 @@ def prepare(options: TuneOptions) -> Job:
     from mpinet.programs.messages.textbook import ALGORITHMS
 
     if options.plot is not None:
-        require_file(Path(options.plot), ENDINGS, "a plot's file")
+        require_file(Path(options.plot), PLOTS, "a plot's file")
         library()
     timed = timed_of(options)
     count = options.processors
@@ -109,7 +108,7 @@ def draw_times(
     """Draw times over bytes, both by powers of ten; the file's ending says how."""
     from mpinet.report.drawing.axes import plotted
 
-    require_file(file, ENDINGS, "a plot's file")
+    require_file(file, PLOTS, "a plot's file")
     times = [time for each in points.values() for time in each.values()]
     shown = fitting(min(filter(None, times), default=0), unit)
     of_shown = SECONDS[unit] / SECONDS[shown]

@@ -15,6 +15,12 @@ from mpinet.errors import UsageError
 ENDINGS = (".json", ".csv", ".jsonl")
 """Endings of result files."""
 
+PLOTS = (".pdf", ".svg", ".png")
+"""Endings of the files of plots."""
+
+PLOT_WIDTH = 5.0
+"""Width in inches of a plot for which none is given."""
+
 
 def require_file(path: Path, endings: Sequence[str], what: str) -> None:
     """Raise `UsageError` unless such a file can be written at this place.

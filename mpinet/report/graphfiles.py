@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from html import escape
 from pathlib import Path
 from typing import BinaryIO
-from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 
@@ -73,7 +73,7 @@ def written_edges(
 def node_elements(topology: Topology, begin: int, end: int) -> bytes:
     """GraphML of the nodes begin..end-1."""
     return "".join(
-        f'<node id="{u}"><data key="address">{escape(topology.address(u))}</data>'
+        f'<node id="{u}"><data key="address">{escape(topology.address(u), quote=False)}</data>'
         f"{SWITCH * (u >= topology.hosts)}</node>\n"
         for u in range(begin, end)
     ).encode()
@@ -145,7 +145,7 @@ class Form:
 FORMS = {
     TABLE: Form(lambda topology: "source,target\n", links=edge_rows),
     GRAPHML: Form(
-        lambda topology: HEADING.format(quoteattr(topology.name)),
+        lambda topology: HEADING.format(f'"{escape(topology.name)}"'),
         node_elements,
         edge_elements,
         b"</graph>\n</graphml>\n",

@@ -431,11 +431,22 @@ print(comm.bcast("heard"), sys.modules["numba"].__spec__)
 """
 
 
-def test_numba_is_imported_for_the_first_message_whatever_a_script_has_in_its_place(tmp_path):
+def test_a_scripts_stand_in_for_numba_stays_when_messages_move(tmp_path):
     (tmp_path / "script.py").write_text(STAND_IN)
     done = mpinet(tmp_path, 1, "script.py", network="hypercube:1", program=REAL)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[:3] == ["[]", "heard None", "heard None"]
+
+
+@ONE_OR_MORE
+def test_a_scripts_own_file_called_numba_is_what_the_script_imports(tmp_path, ranks):
+    (tmp_path / "numba.py").write_text("MINE = 'mine'\n")
+    (tmp_path / "script.py").write_text(
+        f"{HEADING}import numba\nprint(numba.MINE, comm.bcast(7))\n"
+    )
+    done = mpinet(tmp_path, ranks, "script.py", network="hypercube:3", program=REAL)
+    output, _, _ = done.stdout.partition("script.py on hypercube:3")
+    assert output.splitlines() == ["mine 7"] * 8, done.stderr
 
 
 @pytest.mark.parametrize(

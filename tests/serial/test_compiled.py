@@ -1,43 +1,36 @@
-"""Compiled code: made at the first launch, for all parameters; every later launch only loads it."""
+"""Native code: made at the first launch, for all parameters; every later launch only loads it."""
 
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
-from statistics import median
 
 import numpy as np
 import pytest
+from serial.native.jobs import compiled, environment, noting, objects, printed
 
 import mpinet
-from mpinet import compiled, draws
+from mpinet import compiled as kinds
+from mpinet import draws
+from mpinet.base.native.tiers import PLAIN, tier
 
 LAUNCH = """
-import json, sys, time
-from numba.core.event import install_recorder
+import json, sys
+from mpinet.base.native import kept
 from mpinet.cli.session import Session
-from mpinet.compiled import Compiled
 
-seconds, jit = [], Compiled._jit
+loaded, load = [], kept.loaded
 
+def noted(code, symbol):
+    loaded.append(symbol)
+    return load(code, symbol)
 
-def timed(function, signature):
-    began = time.process_time()
-    native = jit(function, signature)
-    seconds.append(time.process_time() - began)
-    return native
-
-
-Compiled._jit = timed
-with install_recorder("numba:compile") as compiled, install_recorder("numba:run_pass") as passes:
-    statuses = [Session([*line.split(), "--json"]).run() for line in sys.argv[1:]]
-told = {"statuses": statuses, "seconds": seconds}
-told |= {"compiled": len(compiled.buffer), "passes": len(passes.buffer)}
-print(json.dumps(told))
+kept.loaded = noted
+statuses = [Session([*line.split(), "--json"]).run() for line in sys.argv[1:]]
+print(json.dumps({"statuses": statuses, "loaded": loaded}))
 """
-"""Runs the commands of its arguments, then tells how often Numba compiled, and how many
-seconds every compiled function took to be there."""
+"""Runs the commands of its arguments, then tells which objects it has loaded."""
 
 FIRST = (
     "route torus:4x4x4 --pairs random:10000",
@@ -51,51 +44,53 @@ SECOND = (
 its loops; some go to their own processor."""
 
 
-def launched(cache: Path, commands: tuple[str, ...]) -> dict[str, list[float]]:
-    """What a fresh process with this cache tells about itself."""
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache)}
-    environment.pop("NUMBA_DISABLE_JIT", None)
-    done = subprocess.run(
-        [sys.executable, "-c", LAUNCH, *commands], env=environment, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    told: dict[str, list[float]] = json.loads(done.stdout.splitlines()[-1])
-    assert told["statuses"] == [0] * len(commands), done.stderr
-    return told
+def launched(folder: Path, commands: tuple[str, ...]) -> list[str]:
+    """The objects that a fresh process has loaded, with a cache in this folder."""
+    settings = {"MPINET_CACHE": folder / "cache", **noting(folder)}
+    told = json.loads(printed("-c", LAUNCH, *commands, **settings).splitlines()[-1])
+    assert told["statuses"] == [0] * len(commands)
+    loaded: list[str] = told["loaded"]
+    return loaded
 
 
 @pytest.mark.first
 def test_a_second_launch_with_other_parameters_compiles_nothing(tmp_path: Path) -> None:
     first = launched(tmp_path, FIRST)
-    files = {file: file.stat().st_mtime_ns for file in tmp_path.rglob("*.nb?")}
-    assert first["compiled"] > 20 and first["passes"] > 20 and len(files) > 20
+    files = {file: file.stat().st_mtime_ns for file in objects(tmp_path)}
+    assert sorted(compiled(tmp_path)) == [file.stem for file in files]
+    assert len(first) == len(files) > 10
     second = launched(tmp_path, SECOND)
-    assert (second["compiled"], second["passes"]) == (0, 0)
-    assert {file: file.stat().st_mtime_ns for file in tmp_path.rglob("*.nb?")} == files
-    assert len(second["seconds"]) > 10
-    assert median(second["seconds"]) < 0.05 < median(first["seconds"])
+    assert {file: file.stat().st_mtime_ns for file in objects(tmp_path)} == files
+    assert len(compiled(tmp_path)) == len(files)
+    assert len(second) > 10 and set(second) <= set(first)
 
 
 @pytest.mark.first
 def test_a_rule_that_makes_arrays_is_compiled_where_no_other_was(tmp_path: Path) -> None:
-    repairing = "route gmn:4,16 --pairs random:9 --routing online --faults node:7"
-    assert launched(tmp_path, (repairing,))["compiled"] > 5
+    program = """
+import mpinet
+network = mpinet.open("gmn:4,16")
+print(bool(network.routing("online").decide.native.address))
+"""
+    assert printed("-c", program, MPINET_CACHE=tmp_path) == "True\n"
+    assert len(objects(tmp_path)) == 1
 
 
-def test_a_rule_of_many_small_arrays_is_compiled_unless_it_is_a_users(
-    monkeypatch: pytest.MonkeyPatch,
+def test_a_rule_of_many_small_arrays_gives_what_its_plain_form_gives(
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    compiled.numba()
-    monkeypatch.setattr(compiled, "PLAYED", 20)
     params = np.array([100, 2, 7])
-    few = np.arange(8)
-    plain = [draws.shuffled(int(node), 100, 7) for node in few]
-    ours = compiled.Rule(draws.permuted.function)
-    users = compiled.Rule(shuffled_by_a_user)
-    for rule, is_compiled in ((ours, True), (users, False)):
-        mapped = compiled.Mapped(rule, params)
-        assert [mapped(few, 0).tolist() for _ in range(4)] == [plain] * 4
-        assert ("native" in vars(rule)) == is_compiled
+    many = np.arange(100).repeat(2)
+    plain = [draws.shuffled(int(node), 100, 7) for node in many]
+    for rule, is_native in ((draws.permuted, True), (kinds.Rule(shuffled_by_a_user), False)):
+        mapped = kinds.Mapped(kinds.Rule(rule.function), params)
+        for few in (many[:16], many):  # a short array alone asks for no native code
+            assert mapped(few, 0).tolist() == plain[: len(few)]
+            assert bool(mapped.native.address) == (is_native and tier() != PLAIN)
+            assert mapped(few, 0).tolist() == plain[: len(few)]
+    notice = capsys.readouterr().err
+    assert notice.count("shuffled_by_a_user cannot be compiled") == (tier() != PLAIN)
+    assert notice.count("\n") <= 1
 
 
 def shuffled_by_a_user(node: int, port: int, params: list[int]) -> int:
@@ -103,9 +98,11 @@ def shuffled_by_a_user(node: int, port: int, params: list[int]) -> int:
     return draws.shuffled(*[int(each) for each in (node, params[0], params[2])])
 
 
-def test_compiled_rules_take_arrays_that_nobody_may_write() -> None:
+def test_native_rules_take_arrays_that_nobody_may_write() -> None:
     ring = mpinet.open("ring:8")
-    assert ring.neighbor.rule.native  # from here on small arrays go to compiled code, too
+    assert (
+        ring.neighbor.native.address or tier() == PLAIN
+    )  # from here on small arrays go to native code, too
     closed = np.arange(8)
     closed.flags.writeable = False
     assert ring.neighbor(closed, 0).tolist() == [1, 2, 3, 4, 5, 6, 7, 0]
@@ -140,12 +137,13 @@ def test_nothing_follows_the_json_where_numba_uses_colours(tmp_path):
         "from .initialise import init, reinit, deinit\n__version__ = '0.4.6'\n"
         "class Colours:\n    def __getattr__(self, name): return ''\nFore = Style = Colours()\n"
     )
-    path = os.environ | {"PYTHONPATH": f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}"}
-    path.pop("NUMBA_DISABLE_JIT", None)
+    path = f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}"
+    settings = environment(MPINET_CACHE=tmp_path / "cache", PYTHONPATH=path)
 
-    def printed(*words):
-        return subprocess.check_output([sys.executable, "-P", *words], env=path, text=True)
+    def printed_by(*words):
+        return subprocess.check_output([sys.executable, "-P", *words], env=settings, text=True)
 
-    assert "colours are reset" in printed("-c", "import numba.cpython.listobj")
-    document = json.loads(printed("-m", "mpinet", "flood", "ring:8", "--json"))
+    assert "colours are reset" in printed_by("-c", "import numba.cpython.listobj")
+    document = json.loads(printed_by("-m", "mpinet", "flood", "ring:8", "--json"))
     assert document["result"]["steps"] == 4
+    assert objects(tmp_path)  # something was compiled

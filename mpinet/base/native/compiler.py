@@ -29,6 +29,9 @@ LAUNCHERS = ("OMPI_", "PMIX_", "PMI_", "PRTE_", "HYDRA_", "MPI_LOCAL", "MPIEXEC_
 LENGTH = 8
 """Bytes of the number in front of each request and answer."""
 
+OTHERS_TIME = 60.0
+"""Seconds of waiting for another job's compile process, which may have been stopped."""
+
 
 class Code(Protocol):
     """A kernel or a rule."""
@@ -56,6 +59,11 @@ class Busy(Exception):
 class Compiler:
     """A running compile process.
 
+    Parameters
+    ----------
+    beside : bool
+        Start it also next to another job's process.
+
     Raises
     ------
     Busy
@@ -64,21 +72,29 @@ class Compiler:
         It cannot be started.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, beside: bool = False) -> None:
         folder = kept().folder
         assert folder is not None
-        self.asked: set[str] = set()
-        """Fingerprints of all requests."""
-        self.failed: dict[str, str] = {}
-        """What is wrong with functions that could not be compiled, by fingerprint."""
-        self.done = 0
-        """How many requests have been answered."""
+        self.asked: dict[str, None] = {}
+        """Fingerprints of all requests, in their order."""
+        self.answers: dict[str, str] = {}
+        """What is wrong with each function that was asked for; mostly nothing."""
         self.changed = threading.Condition()
         """Notified with each answer."""
-        self._process = _started(folder)
+        self._process, self._job = _started(folder, beside), os.getpid()
         self._requests: SimpleQueue[bytes] = SimpleQueue()
         for work in (self._write, self._read):
             threading.Thread(target=work, name="mpinet-compiler", daemon=True).start()
+
+    @property
+    def done(self) -> int:
+        """How many requests have been answered."""
+        return len(self.answers)
+
+    @property
+    def unanswered(self) -> str:
+        """Fingerprint of the first request without an answer; empty if there is none."""
+        return next((each for each in self.asked if each not in self.answers), "")
 
     @property
     def runs(self) -> bool:
@@ -89,11 +105,17 @@ class Compiler:
         """Ask for native code that nobody has asked for yet, in this order."""
         for code in codes:
             if code.fingerprint not in self.asked:
-                self.asked.add(code.fingerprint)
-                self._requests.put(marshal.dumps((code.fingerprint, packed(code.description))))
+                self.asked[code.fingerprint] = None
+                try:
+                    described = packed(code.description)
+                    self._requests.put(marshal.dumps((code.fingerprint, described)))
+                except Exception as error:  # what cannot be described cannot be compiled
+                    self.answers[code.fingerprint] = f"{type(error).__name__}: {error}"
 
     def end(self) -> None:
-        """End the process."""
+        """End the process, unless this is a fork of the job that has started it."""
+        if os.getpid() != self._job:
+            return
         with contextlib.suppress(OSError):
             self._process.kill()
             self._process.wait()
@@ -113,24 +135,21 @@ class Compiler:
             while len(head := stream.read(LENGTH)) == LENGTH:
                 fingerprint, wrong = marshal.loads(stream.read(int.from_bytes(head, "little")))
                 with self.changed:
-                    self.done += 1
-                    if wrong:
-                        self.failed[fingerprint] = wrong
+                    self.answers[fingerprint] = wrong
                     self.changed.notify_all()
         with self.changed:
             self.changed.notify_all()
 
 
-def _started(folder: Path) -> subprocess.Popen[bytes]:
+def _started(folder: Path, beside: bool) -> subprocess.Popen[bytes]:
     lock = open(folder / "compiler.lock", "ab")  # noqa: SIM115 (the process holds it)
     try:
-        with contextlib.suppress(
-            OSError
-        ):  # where the file system knows no locks, each job compiles
+        with contextlib.suppress(OSError):  # without locks, each job compiles
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:
-                raise Busy from error
+                if not beside:
+                    raise Busy from error
         return subprocess.Popen(
             [*own_python("-m", MODULE), str(folder), str(lock.fileno())],
             stdin=subprocess.PIPE,

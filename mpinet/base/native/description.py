@@ -107,6 +107,8 @@ def _value(value: Any, names: set[str]) -> Any:
     """Describe a global: a letter, and what it needs."""
     if value is None or type(value) in (bool, int, float, complex, str, bytes):
         return ("c", value)
+    if isinstance(value, np.generic | np.ndarray) and value.dtype.kind not in "biufc":
+        return ("x", type(value).__name__)
     if isinstance(value, np.generic):
         return ("s", value.dtype.str, value.tobytes())
     if isinstance(value, int):  # a member of an enumeration, or a switch

@@ -12,6 +12,7 @@ import platform
 import shutil
 import sys
 import tempfile
+import threading
 import time
 from functools import cache, cached_property
 from hashlib import sha256
@@ -31,6 +32,9 @@ SEAL = sha256().digest_size
 
 BEAT = 0.05
 """Seconds between two looks at the folder."""
+
+TICK = 2_000_000_000
+"""Nanoseconds in which two changes of a folder may have the same time."""
 
 
 @cache
@@ -54,6 +58,8 @@ class Kept:
         """Why the cache cannot hold objects; empty if it can."""
         self.damaged: set[str] = set()
         """Fingerprints of objects that cannot be loaded."""
+        self.lock = threading.Lock()
+        """Lets one thread at a time load objects."""
         self._told = False
         self._stamp = -1
         self._looked = 0.0
@@ -71,7 +77,7 @@ class Kept:
             folder = tempfile.mkdtemp(prefix="mpinet-")
         except OSError:
             return None
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        atexit.register(_remove, folder, os.getpid())
         return Path(folder)
 
     def tell_refused(self) -> None:
@@ -101,7 +107,8 @@ class Kept:
             if stamp != self._stamp:
                 files = os.listdir(self.folder)
                 self._names = {name.removesuffix(END) for name in files if name.endswith(END)}
-                self._stamp = stamp
+                # A file that comes now may leave a new time as it is: clocks of files tick slowly.
+                self._stamp = stamp if time.time_ns() - stamp > TICK else -1
         except OSError:
             self._names = set()
 
@@ -121,26 +128,54 @@ class Kept:
 
     def address(self, fingerprint: str) -> int:
         """Return the address of an object's entry, loaded if needed; 0 if it cannot be loaded."""
-        if fingerprint not in self._addresses:
-            if not self.has(fingerprint):
-                return 0
-            self._addresses[fingerprint] = self._load(fingerprint)
-        return self._addresses[fingerprint]
+        with self.lock:
+            if fingerprint not in self._addresses and self.has(fingerprint):
+                if address := self._load(fingerprint):
+                    self._addresses[fingerprint] = address
+            return self._addresses.get(fingerprint, 0)
 
     def _load(self, fingerprint: str) -> int:
+        """Load an object; remove one that is damaged, so that it is made anew."""
+        symbol = f"mp_{fingerprint}"
+        code = self.code(fingerprint)
+        if code is None or symbol.encode() not in code:
+            self._forget(fingerprint)
+            return 0
+        try:
+            return loaded(code, symbol)
+        except (OSError, ImportError):
+            self.damaged.add(fingerprint)
+            return 0
+
+    def code(self, fingerprint: str) -> bytes | None:
+        """Return an object as it was made; None if its file is missing or damaged."""
         try:
             sealed = self._file(fingerprint).read_bytes()
-            code = sealed[:-SEAL]
-            if sha256(code).digest() == sealed[-SEAL:]:
-                return loaded(code, f"mp_{fingerprint}")
-        except (OSError, ImportError):
-            pass
-        self.damaged.add(fingerprint)
-        return 0
+        except OSError:
+            return None
+        code = sealed[:-SEAL]
+        return code if sha256(code).digest() == sealed[-SEAL:] else None
+
+    def _forget(self, fingerprint: str) -> None:
+        file = self._file(fingerprint)
+        try:
+            if file.is_dir() and not file.is_symlink():
+                shutil.rmtree(file)
+            else:
+                file.unlink(missing_ok=True)
+            self._names.discard(fingerprint)
+        except OSError:
+            self.damaged.add(fingerprint)
 
     def _file(self, fingerprint: str) -> Path:
         assert self.folder is not None
         return self.folder / f"{fingerprint}{END}"
+
+
+def _remove(folder: str, process: int) -> None:
+    """Remove a folder at the end of the process that has made it, not at the end of its forks."""
+    if os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @cache
@@ -172,6 +207,11 @@ def loaded(code: bytes, symbol: str) -> int:
     engine.add_object_file(llvm.object_file.ObjectFileRef.from_data(code))
     engine.finalize_object()
     return int(engine.get_function_address(symbol))
+
+
+def is_loading() -> bool:
+    """Tell if this process has loaded an object, or llvmlite by itself."""
+    return "llvmlite.binding" in sys.modules
 
 
 def has_loader() -> bool:

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from typing import Any
 
 from mpinet.mpi.world.installed import FOUNDATION
-from mpinet.mpi.world.turns import Turns
 
 ABSENT: Any = object()
 """Stand-in for a package that is not there."""
@@ -19,15 +18,9 @@ class Foundation:
 
     A script may put None in the place of a package, or a file of its own before it in the search
     path; under a real MPI that is no business of anybody else's.
-
-    Parameters
-    ----------
-    turns : Turns
-        Who runs.
     """
 
-    def __init__(self, turns: Turns) -> None:
-        self._turns = turns
+    def __init__(self) -> None:
         self._modules: dict[str, Any] = {name: sys.modules.get(name) for name in FOUNDATION}
         self._path = list(sys.path)
 

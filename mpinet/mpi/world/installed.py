@@ -29,10 +29,10 @@ INSTALLED = tuple(
 )
 """Folders of modules that are installed with Python; not all that is below its folder."""
 
-SHARED = sys.stdlib_module_names | {"mpinet", "_pytest", "pluggy", "pytest"}
+SHARED = sys.stdlib_module_names | {"mpinet", "numba", "_pytest", "pluggy", "pytest"}
 """Packages that no processor loads for itself, whatever they import."""
 
-FOUNDATION = ("array", "llvmlite", "mpinet", "networkx", "numba", "numpy", "rich")
+FOUNDATION = ("array", "llvmlite", "mpinet", "networkx", "numpy", "rich")
 """Packages that the emulator rests on, and imports or looks into when they are needed."""
 
 

@@ -174,7 +174,7 @@ class World:
         self.threads = Threads(self.turns, self.exits, self.accounts)
         self.filing: Filing = Filing(machine, self.turns)
         """Wishes of processors at files."""
-        self._foundation = Foundation(self.turns)
+        self._foundation = Foundation()
         self._looks = self._still = 0
         self.trees = Trees(machine, self._foundation, pattern)
 

@@ -212,7 +212,7 @@ def test_starting_rows_time_the_command_and_what_it_cannot_do_without(monkeypatc
         "start-cold-ranks": (1, 1, True),
     }
     cold = [settings for _, _, settings in started if settings]
-    assert len(cold) == 1 and not Path(cold[0]["NUMBA_CACHE_DIR"]).exists()
+    assert len(cold) == 1 and not Path(cold[0]["MPINET_CACHE"]).exists()
     assert {ranks for ranks, _, _ in started} == {2}
 
 

@@ -1,9 +1,12 @@
 """What `mpinet doctor` says of a host, above all where something is wrong with it."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from mpinet.base.native import calls
+from mpinet.base.native.kept import Kept
 from mpinet.launching import doctor
 from mpinet.launching.doctor import BAD, FINE, NOTE, Finding, examine, maker
 
@@ -63,7 +66,7 @@ def test_no_launcher_is_said_with_what_to_install(monkeypatch, tmp_path: Path) -
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr("mpinet.launching.launcher.sys.executable", str(tmp_path / "python"))
     monkeypatch.setattr(doctor, "_library", lambda: Finding("MPI library", "MPICH Version: 5"))
-    monkeypatch.setattr(doctor, "_cache", lambda: Finding("compiled code", "kept"))
+    monkeypatch.setattr(doctor, "_cache", lambda: Finding("cache", "kept"))
     found = by_name(examine())
     assert found["MPI launcher"].verdict == BAD
     assert "pip install" in found["MPI launcher"].advice
@@ -88,7 +91,32 @@ def test_a_missing_package_and_missing_extras_are_named(monkeypatch) -> None:
 
 
 def test_a_cache_without_a_place_is_said(monkeypatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(doctor, "CACHE_PROGRAM", "raise RuntimeError('no locator')")
-    assert doctor._cache().verdict == BAD
-    monkeypatch.setattr(doctor, "CACHE_PROGRAM", f"print({str(tmp_path / 'new')!r})")
-    assert doctor._cache().found.endswith("a first run compiles for seconds")
+    monkeypatch.setattr(doctor, "kept", lambda: made)
+    monkeypatch.setenv("MPINET_CACHE", "relative")
+    made = Kept()
+    found = doctor._cache()
+    assert (found.verdict, found.found) == (BAD, "native code cannot be kept")
+    assert found.advice.startswith("relative: it is no absolute path") and "MPINET_CACHE=" in (
+        found.advice
+    )
+    monkeypatch.setenv("MPINET_CACHE", str(tmp_path))
+    made = Kept()
+    assert doctor._cache() == Finding("cache", f"0 objects, 0 bytes, in {made.folder}")
+    made.add("abc", bytes(1024 - 32))
+    made.add("abd", bytes(1024 - 32))
+    assert doctor._cache().found == f"2 objects, 2.0 KiB, in {made.folder}"
+    assert made.folder.is_relative_to(tmp_path)
+
+
+def test_native_code_is_told_with_its_sources(monkeypatch) -> None:
+    monkeypatch.setattr(doctor, "can_compile", lambda: True)
+    monkeypatch.setattr(doctor, "tier", lambda: "never")
+    monkeypatch.setattr(doctor, "library_of_package", lambda: None)
+    told = f"no library, tier never, called by {calls.FORM}"
+    assert doctor._native() == Finding("native code", told)
+    monkeypatch.setattr(doctor, "library_of_package", lambda: SimpleNamespace(symbols={"a": "b"}))
+    assert doctor._native().found.startswith("a library of 1 functions, ")
+    monkeypatch.setattr(doctor, "can_compile", lambda: False)
+    found = doctor._native()
+    assert found.verdict == NOTE and "no compiler" in found.found
+    assert 'pip install "mpinet[fast]"' in found.advice

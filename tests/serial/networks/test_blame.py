@@ -1,5 +1,6 @@
 """What is wrong in a user's own topology file is one sentence with the file and the line."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ def helper(node):
 
 class Bad(Topology):
     def __init__(self, n: int):
-        super().__init__(f"{{n}}", size=n, ports=2)
+        super().__init__(f"{{n}}", size=n, ports=2, params=(0,))
 
     @rule
     def neighbor({arguments}):
@@ -44,6 +45,7 @@ BODIES = {
     "pass": "neighbor(0, 0, ..) returned None, not a whole number.",
     "raise ValueError('no such luck')": "14: neighbor(0, 0, ..) raised ValueError: no such luck.",
     "return node // (node - node)": "14: neighbor(0, 0, ..) raised ZeroDivisionError",
+    "return node // params[2] + 5 % params[2]": "14: neighbor(0, 0, ..) raised ZeroDivisionError",
     "x = [1]\n        return x[5]": "15: neighbor(0, 0, ..) raised IndexError",
     "return params[9]": "14: neighbor(0, 0, ..) raised IndexError",
     "if node > 0:\n            x = 1\n        return x": "16: ",
@@ -54,28 +56,40 @@ COMPILED = {
     "if node == 250:\n            return node // (node - 250)\n        " + RING: (
         "15: neighbor(250, 0, ..) raised ZeroDivisionError"
     ),
-    "if node == 250:\n            return helper(node)\n        " + RING: (
-        "15: a rule calls helper, which has to be marked @inlined"
-    ),
     "if node == 250:\n            return 'a'\n        " + RING: (
         "12: neighbor(250, 0, ..) returned 'a', not a whole number"
     ),
-    "if node == 250:\n            import math\n        " + RING: "15: neighbor cannot be compiled",
     "if node == 250:\n            return node.bits\n        " + RING: (
         "15: neighbor(250, 0, ..) raised AttributeError: 'int' object has no attribute 'bits'"
     ),
     "with open('x') as file:\n            pass\n        " + RING: "14: neighbor(0, 0, ..) raised",
+}
+"""What fails for one node of many, whether the rule can be compiled or not."""
+
+NOT_COMPILED = {
+    "if node == 250:\n            return helper(node + 1 - 2 * port)\n        " + RING: (
+        "15: a rule calls helper, which has to be marked @inlined (mpinet.inlined)."
+    ),
+    "if node == 250:\n            import math\n        " + RING: (
+        "15: neighbor cannot be compiled: Use of unsupported opcode (IMPORT_NAME) found"
+    ),
+    "return sum((node, 1 - 2 * port, 0 * len({}))) % params[0]": "14: neighbor cannot be compiled",
     "return sum(u for u in (node, 1 - 2 * port)) % params[0]": "14: neighbor cannot be compiled",
 }
+"""Rules of a ring that are right, and that Numba cannot compile."""
+
+SLOW = " It runs as plain Python, which is slow."
 
 
 def refusal(words: str, capsys: pytest.CaptureFixture[str]) -> str:
-    """The one line that ``mpinet check`` prints."""
+    """The one line that ``mpinet check`` prints, behind a notice of what cannot be compiled."""
     assert Session(["check", words]).run() == 2
     told = capsys.readouterr()
     assert told.out == ""
-    assert len(told.err.splitlines()) == 1
-    return told.err
+    *notices, line = told.err.splitlines(keepends=True)
+    assert len(notices) <= 1
+    assert all(each.startswith("mpinet: ") and each.endswith(f"{SLOW}\n") for each in notices)
+    return line
 
 
 def written(folder: Path, body: str = RING, arguments: str = "node, port, params") -> Path:
@@ -102,6 +116,20 @@ def test_a_rule_that_fails_is_refused_with_the_line(body, tmp_path, capsys):
 def test_what_only_compiling_finds_is_told_with_the_line_too(body, tmp_path, capsys):
     file = written(tmp_path, body)
     assert f"{file}:{COMPILED[body]}" in refusal(f"{file}:Bad:500", capsys)
+
+
+@pytest.mark.parametrize("body", NOT_COMPILED)
+def test_a_rule_that_cannot_be_compiled_runs_as_plain_python_and_one_notice_says_so(
+    body, tmp_path, capsys
+):
+    file = written(tmp_path, body)
+    name = f"{file}:Bad:500"
+    assert Session(["check", name]).run() == 0
+    assert Session(["flood", name, "--json"]).run() == 0
+    told = capsys.readouterr()
+    (notice,) = told.err.splitlines()
+    assert notice.startswith(f"mpinet: {file}:{NOT_COMPILED[body]}") and notice.endswith(SLOW)
+    assert json.loads(told.out[told.out.index("{") :])["result"]["steps"] == 250
 
 
 def test_a_rule_that_fails_is_told_in_python_too(tmp_path):

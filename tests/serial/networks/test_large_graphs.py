@@ -66,6 +66,8 @@ def test_whatever_else_a_list_says_is_left_to_networkx(data):
 def ring(tmp_path, monkeypatch):
     """A file that counts as large, and the folder of what is shared."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("MPINET_CACHE", raising=False)
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     monkeypatch.setattr(graphfile, "LARGE", 0)
     tmp_path.chmod(0o700)
     path = tmp_path / "ring.edges"

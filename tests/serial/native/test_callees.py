@@ -1,14 +1,14 @@
 """Callees are compiled into their callers alone, once, and are what they are as plain Python."""
 
-import re
+from pathlib import Path
 from typing import Annotated
 
-import numba
 import numpy as np
 import pytest
-from numba.core.codegen import JITCodeLibrary
+from serial.native.jobs import printed
 
 from mpinet.base.arrays import Array, Ints, Table
+from mpinet.base.native.tiers import PLAIN, tier
 from mpinet.base.records import Record
 from mpinet.compiled import inlined, kernel, prefetch, routine, sweep
 
@@ -19,7 +19,7 @@ def collatz(number):
     steps = 0
     while number != 1:
         if number < 1:
-            raise ValueError(number)
+            raise ValueError("a number below 1")
         number = number // 2 if number % 2 == 0 else 3 * number + 1
         steps += 1
     return steps
@@ -64,56 +64,74 @@ def added(rows: Table, stops: Annotated[Array, Stop], first: int) -> int:
     return total
 
 
-MADE = []
-"""Names of what machine code was made of."""
-
-
 @pytest.fixture(scope="module")
-def compiled(tmp_path_factory):
-    """The kernel, compiled here and now."""
-    finalize = JITCodeLibrary._finalize_specific
-
-    def noted(library):
-        MADE.append(library.name)
-        finalize(library)
-
+def native():
+    """The kernel as native code."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("mpinet.compiled.SHORT", 0)  # or Numba puts it into the kernel
-        patch.setattr(JITCodeLibrary, "_finalize_specific", noted)
-        patch.setattr(numba.config, "CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
-        return totals.native
+        assert totals.is_ready and "run" not in vars(totals)
+    return totals.run
 
 
-def test_callees_do_what_they_do_as_plain_python(compiled):
+def test_callees_do_what_they_do_as_plain_python(native):
     numbers, found, plain = np.arange(1, 40), np.zeros(4, np.int64), np.zeros(4, np.int64)
-    compiled(numbers, 5, found)
-    totals.function(numbers, 5, plain)
+    native(numbers, 5, found)
+    totals.plainly(numbers, 5, plain)
     assert found.tolist() == plain.tolist() == [1560, 2340, 3900, 111]
 
 
-def test_errors_of_callees_come_with_their_numbers(compiled):
-    with pytest.raises(ValueError, match="-4"):
-        compiled(np.array([-4]), 1, np.zeros(4, np.int64))
+def test_errors_of_callees_come_with_their_words(native):
+    for run in (native, totals.plainly):
+        with pytest.raises(ValueError, match="^a number below 1$"):
+            run(np.array([-4]), 1, np.zeros(4, np.int64))
 
 
-def test_a_callee_is_typed_once_and_optimised_in_its_callers_alone(compiled):
-    if numba.config.DISABLE_JIT:  # for coverage: nothing is compiled
-        assert compiled is totals.function
-        return
-    assert [len(each.callee.overloads) for each in (scaled, collatz)] == [1, 1]
-    assert any(name.startswith("totals_") for name in MADE)
-    assert not any(name.startswith(("scaled_", "collatz_")) for name in MADE)
+COMPILING = """
+import re
+import mpinet.compiled
+from numba.core.codegen import JITCodeLibrary
+from mpinet.compiler import callees, objects
+from serial.native import test_callees
+
+made, finalize = [], JITCodeLibrary._finalize_specific
+
+def noted(library):
+    made.append(library.name)
+    finalize(library)
+
+JITCodeLibrary._finalize_specific = noted
+
+def compiled(kernel):
+    return str(objects._module(kernel.description, objects.symbol(kernel.fingerprint)))
+
+"""
+"""What a process that compiles does."""
 
 
-def test_items_are_asked_for_by_lines_wherever_they_are(tmp_path, monkeypatch):
-    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+def told_by_a_compiler(text):
+    return printed("-c", COMPILING + text, cwd=Path(__file__).parents[2]).split()
+
+
+def test_a_callee_is_typed_once_and_optimised_in_its_callers_alone():
+    told = told_by_a_compiler("""
+mpinet.compiled.SHORT = 0
+text = compiled(test_callees.totals)
+forms = {name.rpartition("_")[0]: len(each.overloads) for name, each in callees.KNOWN.items()}
+print(forms["scaled"], forms["collatz"], *made)
+""")
+    assert told[:2] == ["1", "1"]
+    assert not any(name.startswith(("scaled_", "collatz_")) for name in told[2:])
+
+
+def test_items_are_asked_for_by_lines_wherever_they_are():
     rows, stops = np.arange(100).reshape(5, 20), Stop.array(5)
     stops["leaves"] = range(5)
-    assert added.native(rows, stops, -9) == 210 == added.function(rows, stops, -9)
-    if not numba.config.DISABLE_JIT:
-        (text,) = added.native.inspect_llvm().values()
-        calls = len(re.findall("call void @llvm.prefetch", text))
-        assert calls > 0 and calls % 3 == 0  # a number, and both ends of a stop, some times over
+    assert added.is_ready
+    assert added(rows, stops, -9) == 210 == added.plainly(rows, stops, -9)
+    (calls,) = told_by_a_compiler("""
+print(len(re.findall("call void @llvm.prefetch", compiled(test_callees.added))))
+""")
+    assert int(calls) > 0 and int(calls) % 3 == 0  # a number, and both ends of a stop, some times
 
 
 @sweep
@@ -131,8 +149,10 @@ def look_up(numbers: Ints, table: Table, at: int, found: Ints) -> None:
 def test_sweeps_count_from_the_end_for_constants_alone():
     """An index below 0 leads to what lies before an array: nobody asks whether it is one."""
     numbers, table, found = np.arange(10)[5:], np.arange(8).reshape(4, 2)[2:], np.zeros(5, np.int64)
+    assert look_up.is_ready
     look_up(numbers, table, 1, found)
     assert found.tolist() == [0, 0, 6, 7, 9]
     look_up(numbers, table, -1, found)
-    plain = numba.config.DISABLE_JIT
-    assert found.tolist() == [9 if plain else 4, 7 if plain else 3, 9, 7, 9]
+    assert found.tolist() == ([4, 3, 9, 7, 9] if tier() != PLAIN else [9, 7, 9, 7, 9])
+    look_up.plainly(numbers, table, -1, found)
+    assert found.tolist() == [9, 7, 9, 7, 9]
