@@ -3,8 +3,8 @@
 Usage: python launch/release/library.py [--levels LEVEL,..] [--processes N] [--only REGEX]
        [--linker COMMAND] [--pythons PYTHON ..] [--build FOLDER] [--into FOLDER]
 
-The Python that runs this needs mpinet and Numba; each of the others needs NumPy and networkx. Objects
-are kept in the build folder, so that a second run compiles only what has changed.
+The Python that runs this needs mpinet and Numba. Each of the others needs NumPy, networkx and
+greenlet. Objects are kept in the build folder, so a second run compiles only changed code.
 """
 
 from __future__ import annotations
@@ -86,7 +86,10 @@ def parsed() -> argparse.Namespace:
 
 def stamp() -> str:
     """Return a name for all that objects depend on besides what is compiled."""
-    texts = [f"{sys.version_info[:2]}", *(f"{each} {version(each)}" for each in ("numba", "llvmlite"))]
+    texts = [
+        f"{sys.version_info[:2]}",
+        *(f"{each} {version(each)}" for each in ("numba", "llvmlite")),
+    ]
     texts += [f"{LEVELS}"]
     for path in sorted((CHECKOUT / "mpinet/compiler").glob("*.py")):
         texts.append(path.read_text(encoding="utf-8"))
@@ -141,7 +144,9 @@ def told() -> Callable[[int, int], None]:
     return show
 
 
-def link(names: list[str], objects: Path, levels: list[str], given: argparse.Namespace) -> list[Path]:
+def link(
+    names: list[str], objects: Path, levels: list[str], given: argparse.Namespace
+) -> list[Path]:
     """Link the objects of each level, in an order that depends on nothing but their names."""
     codes = [code for name in names for code in compiling.codes(name).values()]
     made = []
@@ -151,7 +156,13 @@ def link(names: list[str], objects: Path, levels: list[str], given: argparse.Nam
         with tempfile.NamedTemporaryFile("w", suffix=".objects") as listed:
             listed.write("\n".join(files))
             listed.flush()
-            command = [*_linker(given.linker, level), *LINKING, "-o", str(target), f"@{listed.name}"]
+            command = [
+                *_linker(given.linker, level),
+                *LINKING,
+                "-o",
+                str(target),
+                f"@{listed.name}",
+            ]
             subprocess.run([*command, "-lm"], check=True)
         made.append(target)
     return made
@@ -160,7 +171,10 @@ def link(names: list[str], objects: Path, levels: list[str], given: argparse.Nam
 def _linker(linker: str, level: str) -> list[str]:
     command = shlex.split(linker)
     if "ziglang" in command or "zig" in command:
-        command += ["-target", f"{level.partition('-v')[0].replace('x86-64', 'x86_64')}-linux-gnu.{GLIBC}"]
+        command += [
+            "-target",
+            f"{level.partition('-v')[0].replace('x86-64', 'x86_64')}-linux-gnu.{GLIBC}",
+        ]
     return command
 
 

@@ -126,9 +126,7 @@ def codes(name: str) -> dict[str, Any]:
     return keyed
 
 
-def compile_all(
-    names: Iterable[str], processes: int, told: Told = lambda _done, _all: None
-) -> str:
+def compile_all(names: Iterable[str], processes: int, told: Told = lambda _done, _all: None) -> str:
     """Compile several of `everything` in parallel; return what is wrong, or an empty text.
 
     Parameters

@@ -1,7 +1,7 @@
-"""The wheel with native code, in clean environments: all comes from its library, as in the checkout.
+"""The wheel with native code, in clean environments: it has all code, and the same results.
 
-`MPINET_WHEEL_FOLDER` names a folder with a finished library, indexes and extension, such as one that
-`launch/release/make` has left; else they are made here, which takes a quarter of an hour.
+`MPINET_WHEEL_FOLDER` names a folder with a finished library, indexes and extension. Else they are
+made here, which takes a quarter of an hour, unless `launch/release/make wheels` has left objects.
 """
 
 import os
@@ -28,7 +28,10 @@ def pythons() -> dict[str, Path]:
     """The versions of Python here that mpinet runs on, each by its number."""
     found = {}
     names = [f"python3.{minor}" for minor in range(11, 14)]
-    folders = [*map(Path, os.environ["PATH"].split(":")), *Path(sys.base_prefix).parent.glob("*/bin")]
+    folders = [
+        *map(Path, os.environ["PATH"].split(":")),
+        *Path(sys.base_prefix).parent.glob("*/bin"),
+    ]
     asks = "import ensurepip, sys; print(*sys.version_info[:2], sep='.')"
     for path in [folder / name for folder in folders for name in names]:
         if path.exists():
