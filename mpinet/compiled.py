@@ -115,7 +115,7 @@ class Compiled:
     """
 
     kind_name: ClassVar[str] = "callee"
-    """What the compiler is told of the kind."""
+    """Name of the kind for the compiler."""
 
     numbers_alike: ClassVar[bool] = False
     """True if it is compiled once for all numbers that it is called with."""
@@ -240,7 +240,7 @@ class Compiled:
 
     @property
     def options(self) -> dict[str, Any]:
-        """How it is compiled, as Numba takes it."""
+        """Numba's options for it."""
         if self.how is not None:
             return self.how
         short = sum(1 for _ in get_instructions(self.function)) <= SHORT
@@ -248,7 +248,7 @@ class Compiled:
 
     @property
     def form(self) -> Any:
-        """What a kernel's or rule's description says of its signature."""
+        """Signature of a kernel or rule in its description."""
         return None
 
     @cached_property
@@ -375,7 +375,7 @@ class Rule(Compiled):
     kind_name: ClassVar[str] = "rule"
 
     played = 0
-    """How often it was called as plain Python."""
+    """Number of calls as plain Python."""
 
     def __call__(self, *args: Any) -> Any:
         """Run as plain Python.
@@ -426,7 +426,7 @@ class Rule(Compiled):
 
     @property
     def options(self) -> dict[str, Any]:
-        """How it is compiled: without counts of references, which take half of its time.
+        """Numba's options: compile without counts of references, which take half of its time.
 
         The caller holds all arrays that a rule reads. A rule that makes arrays needs counts.
         """
@@ -541,7 +541,7 @@ class Kernel(Compiled):
 
     @property
     def options(self) -> dict[str, Any]:
-        """How it is compiled."""
+        """Numba's options for it."""
         return {}
 
     @property

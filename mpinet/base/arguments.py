@@ -89,7 +89,7 @@ class Arguments:
         )
         """Layouts of records; the group, if any, and the types of each parameter; the result."""
         self.forms: list[str] = [_form(hint) for hint in every]
-        """How Python hands on each number, array and rule (see `mpinet.base.native.calls`)."""
+        """Forms of the numbers, arrays and rules, as Python hands them on (see `native.calls`)."""
         self.result: str = _result(result)
         """The same of the result."""
         self.names: str = str({name: list(each) for name, each in fields.items()})

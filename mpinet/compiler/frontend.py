@@ -78,7 +78,7 @@ def _call_type(function: Any, context: Any, args: Any, kws: Any) -> Any:
     if key in known:
         return known[key]
     signature = _find_call_type(function, context, args, kws)
-    if function._impl_keys.get(signature.args) is function.typing_key:
+    if signature and function._impl_keys.get(signature.args) is function.typing_key:
         known[key] = signature
     return signature
 

@@ -24,7 +24,7 @@ CPUContext.post_lowering = lambda self, module, library: None
 
 
 LIBRARY = ctypes.CDLL(None)
-"""What every process has: the functions of the C library."""
+"""The functions of the C library, which every process has."""
 
 
 class Target(NamedTuple):

@@ -21,7 +21,7 @@ from mpinet.base.arguments import SIGNATURES
 WORD = ir.IntType(64)
 POINTER = ir.IntType(8).as_pointer()
 FAILED = -(1 << 63)
-"""What a failing rule returns; a rule that fails has an error in its record, too."""
+"""Result of a failing rule; a rule that fails has an error in its record, too."""
 
 RECORD = ir.LiteralStructType([POINTER, POINTER])
 """The part of a rule's record that compiled code knows: function, error."""

@@ -7,7 +7,7 @@ import numpy as np
 from mpinet.base.arguments import Arguments, PortRule
 from mpinet.base.arrays import Array, Ints
 from mpinet.base.records import Record, Short
-from mpinet.compiled import inlined, kernel, part, phase
+from mpinet.compiled import Kernel, inlined, kernel, part, phase
 from mpinet.machine import hop
 from mpinet.networks import open as network
 
@@ -40,12 +40,15 @@ def test_a_group_reaches_a_kernel_as_it_was_given() -> None:
     assert sum_behind.bind("thrice", SCALE=3)(wiring, 0, nodes) == 3 * sum(nodes ^ 1)
 
 
+def signature_of(loop: Kernel) -> str:
+    """What the compiler is told of a kernel's parameters and result."""
+    _, params, result = Arguments(loop.function, {}).described
+    return f"{result}({', '.join(each for _, kinds in params for each in kinds)})"
+
+
 def test_annotations_tell_the_signature() -> None:
-    told = Arguments(sum_behind.function, {}).signature
-    assert told == "int64(port_rule, int64[::1], int64, int64[::1])"
-    assert Arguments(hop.deal.function, {}).signature == (
-        "void(int64[:, ::1], int32[::1], int64[::1], int64[:, ::1])"
-    )
+    assert signature_of(sum_behind) == "int64(port_rule, int64[::1], int64, int64[::1])"
+    assert signature_of(hop.deal) == ("void(int64[:, ::1], int32[::1], int64[::1], int64[:, ::1])")
 
 
 class Account(Record):
@@ -100,7 +103,7 @@ def test_kernels_write_into_records_what_plain_python_does() -> None:
 
 
 def test_records_say_their_layout_and_what_is_kept_of_them() -> None:
-    assert Arguments(play.function, {}).signature == "int64(Cell[::1], Cell[:, ::1], Account)"
+    assert signature_of(play) == "int64(Cell[::1], Cell[:, ::1], Account)"
     assert (Cell.dtype.itemsize, Cell.kept, Account.kept) == (
         12, {"high": "kept"}, {"most": "largest"}
     )  # fmt: skip

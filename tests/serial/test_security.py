@@ -5,7 +5,6 @@ import os
 import pwd
 import stat
 import subprocess
-import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import SimpleNamespace
@@ -284,7 +283,8 @@ def total(numbers: Ints) -> int:
 def largest(numbers: Ints) -> int:
     return 2 * numbers.sum() // 5
 
-print(total(np.arange(5)), largest(np.arange(5)), WATCH.has(total), oct(os.stat(kept().folder).st_mode))
+mode = os.stat(kept().folder).st_mode
+print(total(np.arange(5)), largest(np.arange(5)), WATCH.has(total), oct(mode))
 """
 
 

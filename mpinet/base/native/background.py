@@ -75,7 +75,7 @@ class Plain(Code, Protocol):
 
     @property
     def played(self) -> int:
-        """How often it was called as plain Python."""
+        """Number of calls as plain Python."""
 
     @property
     def is_users(self) -> bool:
@@ -119,7 +119,7 @@ class Call:
 
 
 class Watch:
-    """What the job knows of its plain kernels and rules, and of the process that compiles them."""
+    """Plain kernels and rules of the job, and the process that compiles them."""
 
     def __init__(self) -> None:
         self.spent = 0.0
@@ -131,7 +131,7 @@ class Watch:
         self.compiler: Compiler | None = None
         """The compile process, while it runs."""
         self.broken = ""
-        """Why the compile process cannot be started; empty if it can."""
+        """Reason for which the compile process cannot be started; empty if it can."""
         self._forms: list[tuple[Plain, RuleForm]] = []
         self._seconds: dict[str, tuple[int, float]] = {}
         self._failed: dict[str, str] = {}
@@ -387,6 +387,7 @@ class Watch:
     def _await(self, kernel: Kernel) -> None:
         """Sleep until a kernel is compiled, or cannot be, so that the compiler has the core."""
         if not kept().has(kernel.fingerprint):
+            self.missing.setdefault(kernel.fingerprint, kernel)
             self._sleep(lambda: not self._is_coming(kernel.fingerprint), kernel)
 
     # ---- waiting ----------------------------------------------------------------------------

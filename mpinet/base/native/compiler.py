@@ -46,7 +46,7 @@ class Code(Protocol):
 
     @property
     def description(self) -> Description:
-        """What the compiler needs to know of it."""
+        """Description of it for the compiler."""
 
     def refused(self, wrong: str) -> str:
         """Return the sentence for code that cannot be compiled."""
@@ -78,7 +78,7 @@ class Compiler:
         self.asked: dict[str, None] = {}
         """Fingerprints of all requests, in their order."""
         self.answers: dict[str, str] = {}
-        """What is wrong with each function that was asked for; mostly nothing."""
+        """Error of each function that was asked for; mostly an empty text."""
         self.changed = threading.Condition()
         """Notified with each answer."""
         self._process, self._job = _started(folder, beside), os.getpid()
@@ -88,7 +88,7 @@ class Compiler:
 
     @property
     def done(self) -> int:
-        """How many requests have been answered."""
+        """Number of answered requests."""
         return len(self.answers)
 
     @property

@@ -55,7 +55,7 @@ class Kept:
 
     def __init__(self) -> None:
         self.refused = ""
-        """Why the cache cannot hold objects; empty if it can."""
+        """Reason for which the cache cannot hold objects; empty if it can."""
         self.damaged: set[str] = set()
         """Fingerprints of objects that cannot be loaded."""
         self.lock = threading.Lock()
@@ -129,10 +129,10 @@ class Kept:
     def address(self, fingerprint: str) -> int:
         """Return the address of an object's entry, loaded if needed; 0 if it cannot be loaded."""
         with self.lock:
-            if fingerprint not in self._addresses and self.has(fingerprint):
-                if address := self._load(fingerprint):
-                    self._addresses[fingerprint] = address
-            return self._addresses.get(fingerprint, 0)
+            found = self._addresses.get(fingerprint, 0)
+            if not found and self.has(fingerprint) and (found := self._load(fingerprint)):
+                self._addresses[fingerprint] = found
+            return found
 
     def _load(self, fingerprint: str) -> int:
         """Load an object; remove one that is damaged, so that it is made anew."""

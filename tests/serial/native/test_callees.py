@@ -82,7 +82,7 @@ def test_callees_do_what_they_do_as_plain_python(native):
 
 def test_errors_of_callees_come_with_their_words(native):
     for run in (native, totals.plainly):
-        with pytest.raises(ValueError, match="^a number below 1$"):
+        with pytest.raises(ValueError, match=r"^a number below 1$"):
             run(np.array([-4]), 1, np.zeros(4, np.int64))
 
 

@@ -5,7 +5,6 @@ from functools import cache
 from typing import Any
 
 import pytest
-from serial.native.jobs import objects, printed, ran
 from serial.native.tossing import plain, tossed
 
 import mpinet

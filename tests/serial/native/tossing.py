@@ -48,7 +48,7 @@ class Forms:
 
 @contextmanager
 def tossed(seed: int) -> Iterator[set[str]]:
-    """Toss a coin at each call of a kernel in this context; yield the names of what it has shown."""
+    """Toss a coin at each call of a kernel in this context; yield what it has shown."""
     draws, shown, forms, over = random.Random(seed), set[str](), Forms(), threading.Event()
 
     def toss() -> bool:
