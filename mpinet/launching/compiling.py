@@ -29,7 +29,7 @@ from mpinet.base.roomy import roomy
 from mpinet.base.version import PACKAGE
 from mpinet.compiled import Compiled, Kernel, Rule
 from mpinet.errors import MpinetError
-from mpinet.machine import Machine
+from mpinet.machine import Machine, hop
 from mpinet.machine.router import Router
 from mpinet.machine.transport import Local
 from mpinet.networks.catalogue import FAMILIES, family_class, open_topology
@@ -308,13 +308,17 @@ def _rules_of_network(name: str) -> Iterator[Any]:
 def _loops_of(family: str) -> Iterator[Kernel]:
     """List the router's loops with a family's rules in them, as commands and the bench want them.
 
-    These are for one rank, with all ports, with and without a meter for the links.
+    All ports are used. On one rank there are loops with and without a meter for the links; on
+    several there is one with it.
     """
     topology = _example(family)
     for metered in (False, True):
         with suppress(MpinetError):
             machine = Machine(topology, "all", Local(), loads=metered)
-            yield from Router(machine, topology.routing()).inlining()
+            router = Router(machine, topology.routing())
+            yield from router.inlining()
+            if metered:
+                yield from router.inlining(LEAVERS=hop.CROSSING)
 
 
 def _mixes(_: str) -> Iterator[Rule]:
