@@ -21,7 +21,8 @@ function exist:
 ``@routine``
     likewise, but called from many places: a kernel has it once.
 ``@part``
-    what a phase or a sweep does with one node or message; compiled like its caller.
+    what a phase, a sweep or a rule does with one node or message, in several places. It is compiled
+    once, with its caller's treatment of indices below 0; LLVM puts it into its callers.
 ``@kernel``
     a loop over many processors or messages. The types of its parameters are those of its
     annotations (see `arguments`).

@@ -54,7 +54,12 @@ class CalleeCompiler(Compiler):
         """Return Numba's passes, with the library that the last of them fills."""
         state = self.state
         state.library = CalleeLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
-        return [lean(each, self.state.func_id.func) for each in super().define_pipelines()]
+        return self.lean_pipelines()
+
+    def lean_pipelines(self) -> Any:
+        """Return Numba's passes that the function needs."""
+        passes = Compiler.define_pipelines(self)
+        return [lean(each, self.state.func_id.func) for each in passes]
 
 
 @register_pass(mutates_CFG=False, analysis_only=True)
@@ -160,14 +165,29 @@ def prefetch(_typing: Any, rows: Any, _at: Any) -> Any:
     return numba.types.none(rows, numba.types.int64), generate
 
 
+GARBAGE = 500_000
+"""Most objects that compilations leave before Python looks for cycles of garbage among them."""
+
+_alive = [0]
+"""Number of objects that the last such look left."""
+
+
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Let Python look for cycles of garbage no more in this context: a compiler makes few."""
+    """Let Python look for cycles of garbage no more in this context: a compiler makes few.
+
+    A look afterwards would take a tenth of a compilation, so one look is for many compilations.
+    """
     was_on = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
         gc.freeze()
+        if gc.get_freeze_count() > _alive[0] + GARBAGE:
+            gc.unfreeze()
+            gc.collect()
+            gc.freeze()
+            _alive[0] = gc.get_freeze_count()
         if was_on:
             gc.enable()

@@ -24,10 +24,10 @@ TEXTS |= {".cert", ".sbatch", ".xml", ".hosts", ""}
 MASKS = [
     (r"^memory +[\d.]+ GiB$", "memory  .."),  # of predict
     (r"^seconds +computing .*$", "seconds  .."),
-    (r"^(ok +memory|ok +compiled code|ok +two ranks) .*$", r"\1  .."),  # of doctor
+    (r"^(ok +memory|ok +compiled code|ok +cache|ok +two ranks) .*$", r"\1  .."),  # of doctor
     (r"^\w[^:\n]* after \d+ s(?:[,;].*)?\n", ""),  # progress, which only slow commands show
     (r"(?:^\{.*\"left\": .*\}\n)+", "progress ..\n"),
-    (r"^.*compiling \(once; .*\n", ""),
+    (r"^.*compiling (\(once; |\d+ of \d+ kernels, ).*\n", ""),
     (r"<dt>date</dt><dd>.*</dd>", "<dt>date</dt>"),
     (r"\b[0-9a-f]{40}\b", "COMMIT"),
     (r"(?:^  File \".*\n(?:    .*\n)*)+", "  File ..\n"),  # where an error was raised

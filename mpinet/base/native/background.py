@@ -26,7 +26,7 @@ import numpy as np
 from mpinet.base.launched import launched_rank
 from mpinet.base.native import tiers
 from mpinet.base.native.calls import RuleForm
-from mpinet.base.native.compiler import OTHERS_TIME, Busy, Code, Compiler
+from mpinet.base.native.compiler import OTHERS_TIME, Busy, Code, Compiler, start_new_thread
 from mpinet.base.native.kept import BEAT, has_loader, is_loading, kept
 from mpinet.base.native.library import library
 from mpinet.base.native.tiers import tier
@@ -135,7 +135,7 @@ class Watch:
         self._forms: list[tuple[Plain, RuleForm]] = []
         self._seconds: dict[str, tuple[int, float]] = {}
         self._failed: dict[str, str] = {}
-        self._thread: threading.Thread | None = None
+        self._watches = False
         self._tried = -RETRY
         self._retry = RETRY
         self._busy_since: float | None = None
@@ -192,10 +192,10 @@ class Watch:
 
     def _miss(self, code: Code) -> None:
         self.missing.setdefault(code.fingerprint, code)
-        if self._thread is None and (self._compiles() or kept().has(code.fingerprint)):
+        if not self._watches and (self._compiles() or kept().has(code.fingerprint)):
             self._missed = time.process_time()
-            self._thread = threading.Thread(target=self._watch, name="mpinet-tiers", daemon=True)
-            self._thread.start()
+            self._watches = True
+            start_new_thread(self._watch, ())
 
     @staticmethod
     def _compiles() -> bool:
@@ -220,7 +220,7 @@ class Watch:
     def run(self, kernel: Kernel, plainly: Callable[..., Any], args: tuple[Any, ...]) -> Any:
         """Run a kernel as plain Python, or give it up for native code."""
         calls, seconds = self._seconds.get(kernel.fingerprint, (0, 0.0))
-        gives_up = self._thread is not None and seconds >= SHORT * (calls - 2)
+        gives_up = self._watches and seconds >= SHORT * (calls - 2)
         call = Call(kernel, _copies(args) if gives_up else None)
         try:
             self.call = call

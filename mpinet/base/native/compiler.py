@@ -7,6 +7,7 @@ so with the job, however the job ends.
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import fcntl
 import marshal
@@ -25,6 +26,9 @@ from mpinet.base.ownership import own_python
 MODULE = "mpinet.compiler"
 LAUNCHERS = ("OMPI_", "PMIX_", "PMI_", "PRTE_", "HYDRA_", "MPI_LOCAL", "MPIEXEC_", "SLURM_")
 """Beginnings of the variables by which launchers make a process a rank."""
+
+start_new_thread = _thread.start_new_thread
+"""Starts a thread that no script finds among its own."""
 
 LENGTH = 8
 """Bytes of the number in front of each request and answer."""
@@ -84,7 +88,7 @@ class Compiler:
         self._process, self._job = _started(folder, beside), os.getpid()
         self._requests: SimpleQueue[bytes] = SimpleQueue()
         for work in (self._write, self._read):
-            threading.Thread(target=work, name="mpinet-compiler", daemon=True).start()
+            start_new_thread(work, ())
 
     @property
     def done(self) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import accumulate
 
-from mpinet.compiled import inlined
+from mpinet.compiled import inlined, part
 from mpinet.networks.arithmetic import ceil_log2
 from mpinet.networks.gbsn.partial import partial_ports, subsection_tops
 from mpinet.networks.gbsn.words import rotated_left, rotated_right
@@ -40,10 +40,10 @@ def description(b: int, m: Sequence[int], a: Sequence[int], completed: bool) -> 
     needy = needy_blocks(b, m) if completed else [False] * len(m)
     words = [len(m), b, ceil_log2(len(m)), max(map(ceil_log2, m)), FIRSTS + len(m)]
     words += accumulate(m[:-1], initial=0)
-    for size, part, flag in zip(m, a, needy, strict=True):
+    for size, partial, flag in zip(m, a, needy, strict=True):
         width = ceil_log2(size)
-        tops, left = subsection_tops(width, part), partial_ports(width, part)
-        words += [size, width, part, tops, left, int(flag)]
+        tops, left = subsection_tops(width, partial), partial_ports(width, partial)
+        words += [size, width, partial, tops, left, int(flag)]
     return words
 
 
@@ -92,13 +92,13 @@ def is_needy(block, params):
     return block < params[BLOCKS] and params[record(block, params) + NEEDY] != 0
 
 
-@inlined
+@part
 def is_there(block, place, params):
     """Return whether the network contains this word."""
     return block < params[BLOCKS] and place < params[record(block, params) + SIZE]
 
 
-@inlined
+@part
 def right_is_taken(block, place, params):
     """Return whether a completion link occupies the processor's port RIGHT."""
     if place == 0:
@@ -106,13 +106,13 @@ def right_is_taken(block, place, params):
     return place == 1 and is_needy(2 * block + 1, params)
 
 
-@inlined
+@part
 def left_is_taken(block, place, params):
     """Return whether a completion link occupies the processor's port LEFT."""
     return place == 0 and is_needy(2 * block, params)
 
 
-@inlined
+@part
 def right_shift(block, place, params):
     """Block and place after a right shift, whether or not the network has them."""
     place_bits = params[PLACE_BITS]

@@ -11,7 +11,7 @@ Hence the nearest exit is found without trying them all: take the place's own fr
 subsections from the top, above and below the wanted bits, as far as needed.
 """
 
-from mpinet.compiled import inlined
+from mpinet.compiled import inlined, part
 from mpinet.networks.gbsn.description import (
     BLOCK_BITS,
     SHIFT,
@@ -33,7 +33,7 @@ MOST_SUBSECTIONS = 64
 """Most subsections: one per bit of a word."""
 
 
-@inlined
+@part
 def fits(block, place, params):
     """Return whether the network contains both a word and its right shift."""
     if not is_there(block, place, params):
@@ -42,7 +42,7 @@ def fits(block, place, params):
     return is_there(other, there, params)
 
 
-@inlined
+@part
 def is_open(block, place, params):
     """Return whether no completion link occupies either port of this right shift."""
     other, there = right_shift(block, place, params)

@@ -121,10 +121,13 @@ while WATCH.compiler is None or not WATCH.compiler.done:
 SLEEPING = (
     AFTERWARDS
     + """
+import threading
+assert threading.active_count() == 1, threading.enumerate()
 print("ready", flush=True)
 signal.pause()
 """
 )
+"""What watches the job and its compile process is no thread of the script's."""
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from serial.native.jobs import printed
 from mpinet.base.arrays import Array, Ints, Table
 from mpinet.base.native.tiers import PLAIN, tier
 from mpinet.base.records import Record
-from mpinet.compiled import inlined, kernel, prefetch, routine, sweep
+from mpinet.compiled import inlined, kernel, part, phase, prefetch, routine, sweep
 
 
 @inlined
@@ -156,3 +156,54 @@ def test_sweeps_count_from_the_end_for_constants_alone():
     assert found.tolist() == ([4, 3, 9, 7, 9] if tier() != PLAIN else [9, 7, 9, 7, 9])
     look_up.plainly(numbers, table, -1, found)
     assert found.tolist() == [9, 7, 9, 7, 9]
+
+
+@part
+def entry(numbers, at):
+    """Read by an index that is no constant."""
+    return numbers[at]
+
+
+@phase
+def entry_in_phase(numbers, at, found):
+    """Read an entry."""
+    found[0] = entry(numbers, at)
+
+
+@sweep
+def entry_in_sweep(numbers, at, found):
+    """Read an entry."""
+    found[1] = entry(numbers, at)
+
+
+@kernel
+def read_twice(numbers: Ints, at: int, found: Ints) -> None:
+    """Read an entry in a phase and in a sweep."""
+    entry_in_phase(numbers, at, found)
+    entry_in_sweep(numbers, at, found)
+
+
+@kernel
+def read_again(numbers: Ints, at: int, found: Ints) -> None:
+    """Read an entry in other loops."""
+    entry_in_sweep(numbers, at, found)
+    entry_in_phase(numbers, at + 1, found)
+
+
+def test_parts_count_from_the_end_where_their_callers_do():
+    numbers, found = np.arange(10)[5:], np.zeros(2, np.int64)
+    read_twice(numbers, -1, found)
+    assert found.tolist() == [9, 9 if tier() == PLAIN else 4]
+
+
+def test_a_part_is_compiled_once_for_all_phases_and_once_for_all_sweeps():
+    within = [
+        each.parts["entry"]
+        for loop in (read_twice, read_again)
+        for each in loop.description.parts.values()
+    ]
+    assert sorted(each.how.get("from_zero", False) for each in within) == [False, False, True, True]
+    assert len({each.name for each in within}) == 2
+    found = np.zeros(2, np.int64)
+    read_again(np.arange(9), 4, found)
+    assert found.tolist() == [5, 4]

@@ -262,6 +262,9 @@ class Index:
     def __init__(self, value: int):
         self.value = value
 
+    def __repr__(self) -> str:
+        return "Index()"  # names of tests must be the same in each process
+
     def __index__(self) -> int:
         return self.value
 

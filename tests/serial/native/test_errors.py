@@ -11,7 +11,7 @@ from mpinet.base.arguments import DecideRule, PortRule
 from mpinet.base.arrays import Ints
 from mpinet.base.native.background import WATCH
 from mpinet.base.native.tiers import PLAIN, tier
-from mpinet.compiled import Kernel, Rule, inlined, kernel, phase
+from mpinet.compiled import Kernel, Mapped, Rule, inlined, kernel, phase
 from mpinet.errors import RuleError
 
 SMALLEST = -(2**63)
@@ -82,6 +82,31 @@ def test_errors_have_the_kind_and_the_text_of_plain_python(how: int) -> None:
                 run(how, 1, 0)
             assert type(caught.value) is kind
             assert run(9, 5, 0) == 5
+
+
+@kernel
+def largest(numbers: Ints) -> int:
+    """Call what only Numba's own process has: as native code, it would be called at address 0."""
+    return numbers.max()
+
+
+def test_code_that_no_process_can_run_is_refused() -> None:
+    numbers = np.array([3, 9, 4])
+    assert largest.plainly(numbers) == 9
+    if tier() != PLAIN:
+        with pytest.raises(RuntimeError, match="compiled code has no function numba_"):
+            largest(numbers)
+
+
+def most(node, port, params):
+    """A user's rule that calls the same."""
+    return (node + params.max()) % params[0]
+
+
+def test_a_rule_that_no_process_can_run_as_native_code_runs_as_plain_python() -> None:
+    nodes = np.arange(200)
+    mapped = Mapped(Rule(most), np.array([200, 2, 7]))
+    assert mapped(nodes, 0).tolist() == nodes.tolist()
 
 
 def test_whole_numbers_divide_as_in_python() -> None:

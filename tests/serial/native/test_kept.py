@@ -1,5 +1,6 @@
 """Objects of native code never stand in the way: not a user's renamed file, nor a damaged one."""
 
+import fcntl
 import subprocess
 import sys
 from collections.abc import Callable
@@ -238,6 +239,26 @@ def test_of_processes_that_need_the_same_code_one_compiles(tmp_path: Path) -> No
     told = [job.communicate()[0].split() for job in jobs]
     assert told == [["0", "True", "7", "True", "14", "True"]] * 4
     assert sorted(compiled(tmp_path)) == [file.stem for file in objects(tmp_path)]
+
+
+@pytest.mark.parametrize("tier", ["wait", "background"])
+def test_no_job_waits_for_ever_for_a_compile_process_that_has_been_stopped(
+    tmp_path: Path, tier: str
+) -> None:
+    program, cache = tmp_path / "one.py", tmp_path / "cache"
+    program.write_text(
+        MANY + "background.OTHERS_TIME, background.PATIENCE = 0.3, 0.0\n"
+        + ONE_OF_MANY.format(number=1)
+        + "if not WATCH.has(total1):\n    WATCH.wait_for(total1)\n"
+        + "print(bool(WATCH.address(total1)))\n"
+    )  # fmt: skip
+    folder = cache / f"objects-{of_kept.FORM}-{of_kept.processor()}"
+    folder.mkdir(0o700, parents=True)
+    cache.chmod(0o700)
+    with open(folder / "compiler.lock", "ab") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert printed(program, tier=tier, MPINET_CACHE=cache).split()[::2] == ["7", "True"]
+    assert len(objects(cache)) == 1
 
 
 def test_only_whole_objects_are_seen_by_others(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from mpinet.base.native import background, calls
 from mpinet.base.native.background import WATCH
+from mpinet.base.native.tiers import PLAIN, tier
 from mpinet.compiled import Kernel
 
 
@@ -22,7 +23,9 @@ class Forms:
         self._rules: dict[int, tuple[Any, int]] = {}
 
     def kernel(self, kernel: Kernel) -> Callable[..., Any]:
-        """Return a kernel's native code."""
+        """Return a kernel's native code; its plain form in a run of plain Python."""
+        if tier() == PLAIN:
+            return kernel.plainly
         if kernel.fingerprint not in self._kernels:
             address, arguments = WATCH.address(kernel), kernel._arguments
             assert address
@@ -78,7 +81,7 @@ def tossed(seed: int) -> Iterator[set[str]]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Kernel, "run", property(run))
         patch.setattr(background, "SHORT", 0.0)
-        patch.setattr(WATCH, "_thread", thread)
+        patch.setattr(WATCH, "_watches", True)
         thread.start()
         try:
             yield shown
