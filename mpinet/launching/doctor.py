@@ -20,7 +20,7 @@ from mpinet.base.native.tiers import can_compile, tier
 from mpinet.base.ownership import own_python
 from mpinet.base.version import PACKAGE, __version__, installed
 from mpinet.errors import MpinetError
-from mpinet.launching.compiling import Told, compile_all, everything
+from mpinet.launching.compiling import Told, codes, compile_all, everything
 from mpinet.launching.launcher import find_launcher, launch
 
 FINE, NOTE, BAD = "ok", "note", "BAD"
@@ -153,12 +153,15 @@ def _cache() -> Finding:
 
 def _compiled(told: Told) -> Finding:
     """Compile kernels and rules, as far as they are not, on all cores."""
+    if not can_compile():
+        return Finding("kernels", "cannot be compiled", NOTE, 'pip install "mpinet[fast]"')
     began, names = time.perf_counter(), everything()
     wrong = compile_all(names, len(os.sched_getaffinity(0)), told)
     if wrong:
         return Finding("kernels", "cannot be compiled", BAD, wrong)
+    count = len({code.fingerprint for name in names for code in codes(name).values()})
     seconds = time.perf_counter() - began
-    return Finding("kernels", f"{len(names)} kernels and families' rules ready in {seconds:.0f} s")
+    return Finding("kernels", f"{count} kernels and rules ready in {seconds:.0f} s")
 
 
 def _library() -> Finding:

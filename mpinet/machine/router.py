@@ -511,19 +511,23 @@ class Router:
         hop.deal(leaving, self._leaving.owners, places, self._dealt)
         return self._dealt[: len(leaving)]
 
-    def _inlining(self) -> hop.Loops:
-        """Return the loops over messages with rules and settings compiled in."""
+    def inlining(self, **settings: int) -> hop.Loops:
+        """Return the loops over messages with rules and settings compiled in.
+
+        Settings that are given replace the router's own.
+        """
+        own = {
+            "HEADER_WORDS": self.routing.words,
+            "WIDTH": self._width,
+            "GRANTS": self._granting.how,
+            "LEAVERS": self._leaving.leavers,
+            "FAULTY": int(bool(self.faults)),
+            "OBSERVED": int(self._noted or len(self._marks.loads) > 0),
+            "NODE_WORDS": -(-self.machine.topology.ports // PORTS_PER_WORD),
+        }
+        topology, mapping = self.machine.topology, self.machine.mapping
         return hop.inlining(
-            self.machine.topology.neighbor.rule,
-            self.routing.decide,
-            self.machine.mapping.rule,
-            HEADER_WORDS=self.routing.words,
-            WIDTH=self._width,
-            GRANTS=self._granting.how,
-            LEAVERS=self._leaving.leavers,
-            FAULTY=int(bool(self.faults)),
-            OBSERVED=int(self._noted or len(self._marks.loads) > 0),
-            NODE_WORDS=-(-self.machine.topology.ports // PORTS_PER_WORD),
+            topology.neighbor.rule, self.routing.decide, mapping.rule, **(own | settings)
         )
 
     def _granted(self) -> hop.Granting:
@@ -603,7 +607,7 @@ class Router:
         Once there are very many, the loops over them have rules compiled in from then on.
         """
         if live >= INLINED_FROM and self._loops is hop.LOOPS:
-            inlined = self._inlining()
+            inlined = self.inlining()
             # Loops without native code are slow: until it is there, rules are called by address.
             if all(loop.is_ready for loop in inlined):
                 self._loops = inlined

@@ -137,3 +137,10 @@ def test_the_oldest_packages_give_the_same_results(tmp_path):
 def test_wrong_versions_are_a_sentence(arguments, sentence):
     done = shell(f"launch/setup {arguments}", CHECKOUT)
     assert (done.returncode, done.stderr) == (2, f"launch/setup: {sentence}\n")
+
+
+@pytest.mark.parametrize(("words", "status"), [("", 2), ("everything", 2), ("--help", 0)])
+def test_the_release_is_made_part_by_part(words, status):
+    done = shell(f"launch/release/make {words}", CHECKOUT)
+    assert done.returncode == status
+    assert done.stdout.startswith("usage: launch/release/make packages | wheels")

@@ -52,13 +52,13 @@ def headers() -> dict[str, str]:
     }
 
 
-def build() -> str:
+def build(target: Path = TARGET) -> str:
     """Compile the extension where there is none of this source, and return a sentence about it."""
     try:
-        if TARGET.exists() and MARK + checksum().encode() in TARGET.read_bytes():
-            os.utime(TARGET)  # launch/setup compares times
+        if target.exists() and MARK + checksum().encode() in target.read_bytes():
+            os.utime(target)  # launch/setup compares times
             return "the extension is there already"
-        missing = _missing() or _compile()
+        missing = _missing() or _compile(target)
     except OSError as error:
         missing = f"the extension cannot be written ({error})"
     return f"ctypes calls kernels: {missing}" if missing else "the extension was compiled"
@@ -76,11 +76,11 @@ def _missing() -> str:
     return ""
 
 
-def _compile() -> str:
+def _compile(target: Path) -> str:
     """Compile the extension; return what the compiler refused, or the empty text."""
     import subprocess
 
-    made = TARGET.with_name(f".{TARGET.name}.{os.getpid()}")
+    made = target.with_name(f".{target.name}.{os.getpid()}")
     includes = [f"-I{folder}" for folder in headers()]
     options = ["-shared", "-fPIC", "-O2", f'-DSOURCE="{checksum()}"', *includes]
     if sys.platform == "darwin":
@@ -91,11 +91,11 @@ def _compile() -> str:
         if done.returncode:
             said = (done.stderr.strip() or f"status {done.returncode}").splitlines()[0]
             return f"the C compiler failed ({said})"
-        made.replace(TARGET)
+        made.replace(target)
     finally:
         made.unlink(missing_ok=True)
     return ""
 
 
 if __name__ == "__main__":
-    print(build())
+    print(build(*map(Path, sys.argv[1:])))

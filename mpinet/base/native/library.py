@@ -1,12 +1,17 @@
-"""The library of native code that a wheel brings: kernels and rules by fingerprint."""
+"""The library of native code that a wheel brings: kernels and rules by fingerprint.
+
+It is loaded from the installation alone. No variable and no current folder leads elsewhere.
+"""
 
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
 from mpinet.base.native import calls
+from mpinet.base.native.kept import FORM
 from mpinet.base.version import PACKAGE
 
 FOLDER = PACKAGE / "native"
@@ -15,6 +20,10 @@ FOLDER = PACKAGE / "native"
 
 LEVELS = ("x86-64-v2", "x86-64-v3", "x86-64-v4")
 """Levels of x86-64 processors, each with all that those before it can do."""
+
+
+HEADING = f"form {FORM}"
+"""First line of an index: how the library's functions are called."""
 
 
 def index_name(version: tuple[int, int]) -> str:
@@ -31,12 +40,21 @@ class Library:
     Parameters
     ----------
     file, index : Path
-        The library; lines ``FINGERPRINT SYMBOL``.
+        The library; a line with its form, and lines ``FINGERPRINT SYMBOL``.
+
+    Raises
+    ------
+    OSError
+        There is no such library, or the system cannot load it.
+    ValueError
+        Functions of this form cannot be called.
     """
 
     def __init__(self, file: Path, index: Path):
         self.file = file
-        lines = index.read_text(encoding="ascii").splitlines()
+        form, *lines = index.read_text(encoding="ascii").splitlines()
+        if form != HEADING:
+            raise ValueError(f"{index} has another form")
         self.symbols = dict(line.split(" ") for line in lines)
         self._handle = calls.library(str(file))
 
@@ -54,5 +72,7 @@ def library() -> Library | None:
         return None
     level = calls.cpu_level()
     levels = LEVELS[: LEVELS.index(level) + 1] if level in LEVELS else (level,)
-    files = [FOLDER / f"libmpinet-{each}.so" for each in reversed(levels)]
-    return next((Library(file, index) for file in files if file.exists()), None)
+    for each in reversed(levels):
+        with suppress(OSError, ValueError):
+            return Library(FOLDER / f"libmpinet-{each}.so", index)
+    return None

@@ -1,11 +1,17 @@
 """What `mpinet doctor --compile` compiles beforehand: all that can be, into the cache."""
 
 import ast
+import re
 from pathlib import Path
 
 import mpinet
-from mpinet.launching.compiling import compile_all, everything
+import mpinet.compiled
+from mpinet.base.native.kept import Kept
+from mpinet.launching import compiling
+from mpinet.launching.compiling import codes, compile_all, everything
+from mpinet.machine.router import Router
 from mpinet.networks.catalogue import FAMILIES
+from mpinet.programs.patterns import pattern_of
 
 FOURIER = "mpinet.programs.operators.fourier"
 PACKAGE = Path(mpinet.__file__).parent
@@ -33,14 +39,46 @@ def test_every_kernel_of_the_sources_is_found_or_has_to_be_bound_first():
     assert names[0].startswith("mpinet.machine.traffic")  # what takes longest begins first
 
 
-def test_kernels_are_in_the_cache_afterwards_and_errors_are_told(monkeypatch, tmp_path):
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+def test_keys_of_codes_are_unique_and_name_what_any_python_names_so():
+    keys = [key for name in everything() for key in codes(name)]
+    assert len(set(keys)) == len(keys)
+    assert "family:hypercube Hypercube.neighbor" in keys
+    assert "mpinet.compiled:map_rule map_rule" in keys
+    assert not any(re.search(r"[0-9a-f]{16}|0x|<", key) for key in keys)
+
+
+def test_what_jobs_ask_for_beside_kernels_and_default_routings_is_listed():
+    listed = {code.fingerprint for name in everything() for code in codes(name).values()}
+    torus, product = mpinet.open("torus:9x5"), mpinet.open("ring:7*mesh:2x4")
+    of_hosts = mpinet.open("torus:4x7,hosts=3")
+    for topology in (torus, product, of_hosts):
+        for name in ("valiant", "updown", "ugal-l", "ugal-g", "polarized"):
+            routing = topology.routing(name)
+            wanted = [routing.start, routing.decide, routing.choose, topology.neighbor.rule]
+            assert {rule.fingerprint for rule in wanted} <= listed, (topology.name, name)
+    for text in ("transpose", "mix:uniform@0.2+tornado", "groups:neighbour@4+uniform"):
+        assert pattern_of(mpinet.open("torus:4x4"), text).rule.fingerprint in listed
+    for loads in (False, True):
+        machine = mpinet.Machine("hypercube:6", "all", loads=loads)
+        loops = Router(machine, machine.topology.routing()).inlining()
+        assert {loop.fingerprint for loop in loops} <= listed
+
+
+def test_what_is_kept_is_not_compiled_again_and_errors_are_told(monkeypatch, tmp_path):
+    monkeypatch.setenv("MPINET_CACHE", str(tmp_path))
+    own = Kept()
+    monkeypatch.setattr(compiling, "kept", lambda: own)
+    monkeypatch.setattr(compiling.WATCH, "has", lambda code: own.has(code.fingerprint))
     told = []
-    names = ["mpinet.compiled:map_rule", "family:hypercube", "mpinet.compiled:nothing"]
+    names = ["mpinet.compiled:map_rule", "family:star", "mpinet.compiled:nothing"]
     wrong = compile_all(names, 1, lambda done, of: told.append((done, of)))
-    assert "mpinet.compiled:nothing: AttributeError" in wrong
-    assert "map_rule" not in wrong and "hypercube" not in wrong
-    assert told == [(1, 3), (2, 3), (3, 3)]
-    kept = [path.name for path in tmp_path.rglob("*.nbi")]
-    assert any("map_rule" in name for name in kept)
-    assert any("Hypercube.neighbor" in name for name in kept)
+    assert wrong.startswith("mpinet.compiled:nothing: AttributeError") and ";" not in wrong
+    star = codes("family:star")
+    count = 1 + len(star)
+    assert told == [(done, count) for done in range(count + 1)]
+    own.look()
+    kept = {path.stem for path in own.folder.glob("*.o")}
+    assert kept == {code.fingerprint for code in [*star.values(), mpinet.compiled.map_rule]}
+    told.clear()
+    assert compile_all(names[:2], 1, lambda done, of: told.append((done, of))) == ""
+    assert told == [(0, 0)]
