@@ -65,7 +65,8 @@ def test_a_demos_page_has_three_pictures_and_a_line_for_every_message(page: str)
 def test_a_demo_without_numba_has_no_curve_of_latency_and_names_what_it_needs(
     tmp_path: Path, monkeypatch
 ) -> None:
-    monkeypatch.setattr("mpinet.jobs.demopage.find_spec", lambda name: None)
+    monkeypatch.setattr("mpinet.jobs.demopage.can_compile", lambda: False)
+    monkeypatch.setattr("mpinet.jobs.demopage.library_of_package", lambda: None)
     write_demo_page(tmp_path / "demo.html")
     page = (tmp_path / "demo.html").read_text()
     assert page.count("<figure>") == 2 and "mpinet[fast]" in page
