@@ -52,8 +52,9 @@ def headers() -> dict[str, str]:
     }
 
 
-def build(target: Path = TARGET) -> str:
+def build(target: Path | None = None) -> str:
     """Compile the extension where there is none of this source, and return a sentence about it."""
+    target = target or TARGET
     try:
         if target.exists() and MARK + checksum().encode() in target.read_bytes():
             os.utime(target)  # launch/setup compares times
