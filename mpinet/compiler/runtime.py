@@ -47,6 +47,21 @@ release:
   ret void
 }
 
+define void @NRT_fill(ptr %base, ptr %dtor, ptr %told, ptr %data, i64 %size) {
+  store i64 1, ptr %base
+  %dtor.place = getelementptr %info, ptr %base, i32 0, i32 1
+  store ptr %dtor, ptr %dtor.place
+  %told.place = getelementptr %info, ptr %base, i32 0, i32 2
+  store ptr %told, ptr %told.place
+  %data.place = getelementptr %info, ptr %base, i32 0, i32 3
+  store ptr %data, ptr %data.place
+  %size.place = getelementptr %info, ptr %base, i32 0, i32 4
+  store i64 %size, ptr %size.place
+  %allocator.place = getelementptr %info, ptr %base, i32 0, i32 5
+  store ptr null, ptr %allocator.place
+  ret void
+}
+
 define ptr @NRT_MemInfo_alloc_aligned(i64 %size, i32 %align) {
   %most = zext i32 %align to i64
   %head = add i64 %size, 48
@@ -64,17 +79,7 @@ made:
   %rest = urem i64 %over, %unit
   %place = sub i64 %over, %rest
   %data = inttoptr i64 %place to ptr
-  store i64 1, ptr %base
-  %dtor.place = getelementptr %info, ptr %base, i32 0, i32 1
-  store ptr null, ptr %dtor.place
-  %told.place = getelementptr %info, ptr %base, i32 0, i32 2
-  store ptr null, ptr %told.place
-  %data.place = getelementptr %info, ptr %base, i32 0, i32 3
-  store ptr %data, ptr %data.place
-  %size.place = getelementptr %info, ptr %base, i32 0, i32 4
-  store i64 %size, ptr %size.place
-  %allocator.place = getelementptr %info, ptr %base, i32 0, i32 5
-  store ptr null, ptr %allocator.place
+  call void @NRT_fill(ptr %base, ptr null, ptr null, ptr %data, i64 %size)
   ret ptr %base
 none:
   ret ptr null
@@ -104,17 +109,7 @@ define ptr @NRT_MemInfo_new_varsize_dtor(i64 %size, ptr %items) {
   %failed = or i1 %no.base, %no.data
   br i1 %failed, label %none, label %made
 made:
-  store i64 1, ptr %base
-  %dtor.place = getelementptr %info, ptr %base, i32 0, i32 1
-  store ptr @NRT_varsize_dtor, ptr %dtor.place
-  %told.place = getelementptr %info, ptr %base, i32 0, i32 2
-  store ptr %items, ptr %told.place
-  %data.place = getelementptr %info, ptr %base, i32 0, i32 3
-  store ptr %data, ptr %data.place
-  %size.place = getelementptr %info, ptr %base, i32 0, i32 4
-  store i64 %size, ptr %size.place
-  %allocator.place = getelementptr %info, ptr %base, i32 0, i32 5
-  store ptr null, ptr %allocator.place
+  call void @NRT_fill(ptr %base, ptr @NRT_varsize_dtor, ptr %items, ptr %data, i64 %size)
   ret ptr %base
 none:
   call void @free(ptr %base)

@@ -27,7 +27,7 @@ from mpinet.base.launched import launched_rank
 from mpinet.base.native import tiers
 from mpinet.base.native.calls import RuleForm
 from mpinet.base.native.compiler import OTHERS_TIME, Busy, Code, Compiler, start_new_thread
-from mpinet.base.native.kept import BEAT, has_loader, is_loading, kept
+from mpinet.base.native.kept import BEAT, is_loading, kept
 from mpinet.base.native.library import library
 from mpinet.base.native.tiers import tier
 
@@ -181,7 +181,7 @@ class Watch:
 
     def _loads(self) -> bool:
         """Tell if kept objects are loaded by now."""
-        if not has_loader():
+        if not tiers.can_load():
             return False
         return is_loading() or tier() == tiers.WAIT or self._plain_seconds() >= EARLY
 

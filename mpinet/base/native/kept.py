@@ -212,10 +212,3 @@ def loaded(code: bytes, symbol: str) -> int:
 def is_loading() -> bool:
     """Tell if this process has loaded an object, or llvmlite by itself."""
     return "llvmlite.binding" in sys.modules
-
-
-def has_loader() -> bool:
-    """Tell if objects can be loaded."""
-    from importlib.util import find_spec
-
-    return "llvmlite" in sys.modules or find_spec("llvmlite") is not None

@@ -17,10 +17,8 @@ from mpinet.base.version import PACKAGE
 FOLDER = PACKAGE / "native"
 """Folder of libraries and of the index of each Python version; only wheels have it."""
 
-
 LEVELS = ("x86-64-v2", "x86-64-v3", "x86-64-v4")
 """Levels of x86-64 processors, each with all that those before it can do."""
-
 
 HEADING = f"form {FORM}"
 """First line of an index: how the library's functions are called."""

@@ -50,9 +50,17 @@ def wait_for_native_code() -> None:
     tier.cache_clear()
 
 
+# Each plain call asks: a look for a package takes as long as many a kernel.
+@cache
 def can_compile() -> bool:
     """Tell if there is a compiler in this environment."""
     return find_spec("numba") is not None
+
+
+@cache
+def can_load() -> bool:
+    """Tell if objects can be loaded in this environment."""
+    return find_spec("llvmlite") is not None
 
 
 def cache_root() -> str:
