@@ -179,17 +179,15 @@ class Optimum(ProvingJob):
     ) -> tuple[int, int, bool]:
         """Run the best schedule on the machine: steps, messages, whether all are informed."""
         from mpinet.machine import Machine
-        from mpinet.programs.broadcast import Message, broadcast, by_timetable
+        from mpinet.programs.broadcast import broadcast
+        from mpinet.programs.playing import play_rows
 
         machine = Machine(self._network, PortModel.named(self.options.ports), transport)
         if name not in ("passes", "sat"):
             found = broadcast(machine, self._root, name)
             return found.steps, found.messages, found.informed == self._network.hosts
-        message = Message(machine, self._root)
-        with machine.spending() as spent:
-            by_timetable(machine, timetable, message)
-        informed = message.informed() == self._network.hosts
-        return timetable.last, spent.messages, informed
+        spent, held = play_rows(machine, timetable)
+        return timetable.last, spent.messages, held.short() == 0
 
     def _save(self, search: Search, timetable: Timetable) -> None:
         """Write the certificate, its proof beside it, and the schedule."""

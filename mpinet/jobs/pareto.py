@@ -241,7 +241,7 @@ class Pareto(Job):
         """Run a schedule on the machine, a step a round (collective)."""
         from mpinet.errors import ConservationError
         from mpinet.machine import Machine
-        from mpinet.programs.perform import perform as performed
+        from mpinet.programs.playing import perform as performed
 
         found = performed(Machine(self._network, "all", transport), table, self._options.seed)
         if not found.correct:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mpinet.machine import Machine
     from mpinet.machine.dry import Dry
     from mpinet.machine.model import PortModel
-    from mpinet.programs.pipelines.collectives import PipelineResult
+    from mpinet.programs.collective import CollectiveResult
     from mpinet.programs.rehearsal import Rehearsal
 
 
@@ -87,7 +87,7 @@ class Pipelined(Collective):
         )
         super().__init__(options, network, work)
 
-    def _moved(self, machine: Machine) -> PipelineResult:
+    def _moved(self, machine: Machine) -> CollectiveResult:
         """Move the items (collective)."""
         from mpinet.programs.pipelines.collectives import move_items
 
@@ -103,7 +103,7 @@ class Pipelined(Collective):
             _switches(options),
         )
 
-    def _told(self, found: PipelineResult) -> Row:  # type: ignore[override]
+    def _told(self, found: CollectiveResult) -> Row:
         """Return the fields of the result, with the items and how fast they could flow."""
         result = super()._told(found)
         if self.options.command == "broadcast":

@@ -71,8 +71,8 @@ class PipelineOptimum(ProvingJob):
         """Find a pipeline, search a bound that nothing beats, and run the pipeline."""
         from mpinet.machine import Machine
         from mpinet.measure.optimum.pipelined import Pipelined
-        from mpinet.programs.perform import perform
         from mpinet.programs.pipelines.collectives import plan
+        from mpinet.programs.playing import perform
 
         options = self.options
         model = PortModel.named(options.ports)

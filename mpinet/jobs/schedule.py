@@ -97,8 +97,8 @@ class RunSchedule(MachineJob):
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Run the schedule."""
-        from mpinet.programs.perform import perform
-        from mpinet.programs.schedules.chunks import UNSTATED
+        from mpinet.programs.kinds import UNSTATED
+        from mpinet.programs.playing import perform
         from mpinet.programs.schedules.files.schedulefile import RIGHT
 
         machine = self.make_machine(transport, watch)
@@ -211,7 +211,7 @@ class ExportSchedule(Job):
         from mpinet.certify.network import Network
         from mpinet.machine import Machine, PortModel
         from mpinet.machine.transport import Local as Alone
-        from mpinet.programs.perform import perform
+        from mpinet.programs.playing import perform
         from mpinet.programs.schedules.files.formats import written
         from mpinet.programs.schedules.timetable import with_ports
 

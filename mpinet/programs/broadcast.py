@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,16 +12,17 @@ from mpinet.base.arguments import ScheduleRule
 from mpinet.base.arrays import Ints, Shorts
 from mpinet.compiled import Rule, kernel
 from mpinet.errors import UsageError
-from mpinet.machine import Machine, PortModel
-from mpinet.machine.state import Fields, Largest, Located, Numbered, State
+from mpinet.machine import Machine, PortModel, Spent
+from mpinet.machine.state import Fields, Located, Numbered, State
 from mpinet.networks.schedule import SPAN, SPAN_BITS, Schedule
 from mpinet.networks.topology import Topology
-from mpinet.programs.bounds import Bound, broadcast_bound
-from mpinet.programs.collective import require_processor
+from mpinet.programs.bounds import broadcast_bound
+from mpinet.programs.collective import CollectiveResult, require_processor
+from mpinet.programs.holdings import NOTHING, Sends, Single
 from mpinet.programs.offers import Offers
 from mpinet.programs.passes import broadcast_timetable, sees_whole
+from mpinet.programs.playing import Program, play, rows_of
 from mpinet.programs.preparation import NONE, Preparation
-from mpinet.programs.schedules.timetable import Part, Timetable
 from mpinet.programs.tree import Tree
 
 Times = NDArray[np.int32]
@@ -41,35 +41,12 @@ FLOODING = "flooding"
 """Name of the broadcast that every network of busses has."""
 
 
-@dataclass(frozen=True)
-class BroadcastResult:
-    """Result of a broadcast."""
-
-    algorithm: str
-    """Name of the algorithm."""
-    steps: int
-    """Steps until the last processor is informed, of those that are informed at all."""
-    messages: int
-    """Messages sent, including those after `steps`: a processor of a schedule does not know that
-    all others are informed."""
-    informed: int
-    """Processors that have the root's message, the root included. The broadcast is incomplete if
-    these are not all processors."""
-    phases: tuple[tuple[str, int], ...]
-    """Name and length of each phase, in steps, up to `steps`."""
-    lower_bound: Bound
-    """Steps that no broadcast from this root can beat under the machine's port model."""
-    preparation: Preparation = field(default=NONE, kw_only=True)
-    """Cost of preparing a tree on a separate machine."""
-    skipped: tuple[str, ...] = field(default=(), kw_only=True)
-    """Candidates of ``best`` that were not compared: the network is too large for them."""
-
-
 def broadcast(
     machine: Machine,
     root: int,
     algorithm: str | None = None,
-) -> BroadcastResult:
+    message: Single | None = None,
+) -> CollectiveResult:
     """Bring the root's message to all processors (collective).
 
     Parameters
@@ -83,6 +60,8 @@ def broadcast(
         ``"best"``, the shortest of all that fit the machine's port model, on trial. Default: the
         family's first that fits, else passes; on a network too large for these the tree, or
         flooding where all ports of busses may be used.
+    message : Single, optional
+        Keeps the message. Default: a new one.
 
     Raises
     ------
@@ -104,20 +83,20 @@ def broadcast(
         skipped = () if sees_whole(machine.topology) else (PASSES,)
 
     def inform() -> tuple[int, int, int, int, int]:
-        with machine.spending() as spent:
-            message, preparation = inform_all(machine, root, name, schedule)
-        steps = message.last_step(spent.begun) - spent.begun
-        return steps, spent.messages, message.informed(), preparation.steps, preparation.messages
+        held = message or message_of(machine, root)
+        spent, preparation = inform_all(machine, root, name, schedule, held)
+        steps, informed = held.last_step(spent.begun) - spent.begun, held.count(CONTENT + root)
+        return steps, spent.messages, informed, preparation.steps, preparation.messages
 
     with State(machine, "broadcast") as state:
         steps, messages, informed, *before = state.once("informed", inform)
         whole = informed == machine.topology.hosts
         bound = broadcast_bound(machine, root, steps if whole else None)
     phases = _begun(schedule.phases if schedule is not None else (), steps) or ((name, steps),)
-    return BroadcastResult(
-        name, steps, messages, informed, phases, bound,
-        preparation=Preparation(*before), skipped=skipped,
-    )  # fmt: skip
+    preparation = Preparation(*before)
+    return CollectiveResult(
+        name, steps, messages, phases, bound, whole, preparation, skipped, informed
+    )
 
 
 def _begun(phases: tuple[tuple[str, int], ...], steps: int) -> tuple[tuple[str, int], ...]:
@@ -131,12 +110,22 @@ def _begun(phases: tuple[tuple[str, int], ...], steps: int) -> tuple[tuple[str, 
     return tuple(begun)
 
 
+CONTENT = 0x6D70696E
+"""Content of processor 0's message; those of other roots follow it."""
+
+
+def message_of(machine: Machine, root: int) -> Single:
+    """Return the broadcast's message as a number that only the root knows."""
+    return Single(machine, np.where(machine.nodes == root, CONTENT + root, NOTHING))
+
+
 def inform_all(
     machine: Machine,
     root: int,
     name: str,
     schedule: Schedule | None,
-) -> tuple[Message, Preparation]:
+    message: Single | None = None,
+) -> tuple[Spent, Preparation]:
     """Make the steps of a broadcast, and nothing else (collective).
 
     Parameters
@@ -145,24 +134,22 @@ def inform_all(
         As for `broadcast`.
     name, schedule
         As of `require_algorithm`.
-
-    Returns
-    -------
-    message : Message
-        Who holds it now.
-    preparation : Preparation
-        What it took before.
+    message : Single, optional
+        Keeps the message. Default: a new one.
     """
-    message, preparation = Message(machine, root), NONE
+    message, preparation = message or message_of(machine, root), NONE
     if schedule is not None:
-        _by_schedule(machine, schedule, message)
+        program = _by_schedule(machine, schedule, message)
     elif name == FLOODING:
-        _by_flooding(machine, root, message)
+        program = _by_flooding(machine, root, message)
     elif name == PASSES:
-        by_timetable(machine, broadcast_timetable(machine.topology, root, machine.model), message)
+        table = broadcast_timetable(machine.topology, root, machine.model)
+        program = rows_of(machine, table, message)
     else:
-        preparation = _along_tree(machine, root, message)
-    return message, preparation
+        tree = Tree(machine, root)
+        preparation = Preparation.on(tree.survey)
+        program = _along_tree(machine, tree, root, message)
+    return play(machine, program, message), preparation
 
 
 def require_algorithm(
@@ -239,8 +226,9 @@ def shortest(machine: Machine, root: int) -> tuple[str, Schedule | None]:
         names.append(FLOODING)
     for name in dict.fromkeys(names):
         beside = Machine(topology, model, machine.transport, machine.mapping)
-        message, _ = inform_all(beside, root, name, own.get(name))
-        if message.informed() == topology.hosts:
+        message = message_of(beside, root)
+        inform_all(beside, root, name, own.get(name), message)
+        if message.count(CONTENT + root) == topology.hosts:
             taken.append((message.last_step(0), name))
     name = min(taken, key=lambda each: each[0])[1]
     return name, own.get(name)
@@ -251,11 +239,7 @@ def _allows(limit: int | None, needed: int | None) -> bool:
     return limit is None or (needed is not None and needed <= limit)
 
 
-def _by_schedule(
-    machine: Machine,
-    schedule: Schedule,
-    message: Message,
-) -> None:
+def _by_schedule(machine: Machine, schedule: Schedule, message: Single) -> Program:
     """Every informed processor asks the schedule's rules."""
     informed = Informed(machine, schedule.root)
     sends = ScheduledPorts(machine, schedule.rule)
@@ -270,10 +254,8 @@ def _by_schedule(
             if listening is not None:
                 listeners, accepting = listening.ports(schedule, informed, state.step, UNINFORMED)
                 listen = machine.nodes[listeners], accepting
-            inbox = machine.step(machine.nodes[slots], ports, message.of(slots), listen=listen)
-            receivers = machine.slots(inbox.nodes)
-            informed.note(receivers, state.step)
-            message.store(receivers, inbox.payload)
+            came = yield Sends(slots, ports, listen=listen)
+            informed.note(came.slots, state.step)
             state.boundary()
 
 
@@ -416,33 +398,8 @@ def ask_schedule(
     return count
 
 
-def by_timetable(machine: Machine, timetable: Timetable, message: Message) -> None:
-    """Every processor sends as its rows say (collective).
-
-    Parameters
-    ----------
-    machine : Machine
-        Moves, polices and counts.
-    timetable : Timetable
-        Of a broadcast of one chunk, the same on all ranks.
-    message : Message
-        What it brings to all.
-    """
-    part = Part(machine, timetable)
-    with State(machine, "timetable", message, step=0) as state:
-        while state.step < timetable.last:
-            state.step += 1
-            rows = part.sends(state.step)
-            slots = part.slots[rows]
-            inbox = machine.step(machine.nodes[slots], part.ports[rows], message.of(slots))
-            message.store(machine.slots(inbox.nodes), inbox.payload)
-            state.boundary()
-
-
-def _along_tree(machine: Machine, root: int, message: Message) -> Preparation:
+def _along_tree(machine: Machine, tree: Tree, root: int, message: Single) -> Program:
     """Every informed node serves its children, one a step, the deepest subtree first."""
-    tree = Tree(machine, root)
-    preparation = Preparation.on(tree.survey)
     served = Numbered(np.zeros(machine.placement.count, np.int64), machine.nodes)
     first = Located(machine.nodes[machine.nodes == root])
     with State(machine, "tree", message, served=served, informed=first) as state:
@@ -452,15 +409,13 @@ def _along_tree(machine: Machine, root: int, message: Message) -> Preparation:
             ports = tree.child_port(active, state.served[active])
             state.served[active] += 1
             if machine.sum(len(active))[0] == 0:
-                return preparation
-            senders = machine.nodes[active]
-            inbox = machine.step(senders, ports, message.of(active))
-            message.store(machine.slots(inbox.nodes), inbox.payload)
-            state.informed = np.concatenate([senders, inbox.nodes])
+                return
+            came = yield Sends(active, ports)
+            state.informed = np.concatenate([machine.nodes[active], came.nodes])
             state.boundary()
 
 
-def _by_flooding(machine: Machine, root: int, message: Message) -> None:
+def _by_flooding(machine: Machine, root: int, message: Single) -> Program:
     """Every informed processor offers the first bus that has not carried the message (ALL)."""
     informed = Numbered(machine.nodes == root, machine.nodes)
     offers = Offers(machine)
@@ -469,81 +424,13 @@ def _by_flooding(machine: Machine, root: int, message: Message) -> None:
     with state:
         while state.missing:
             slots, ports = offers.sends(np.flatnonzero(state.informed))
-            inbox = machine.step(machine.nodes[slots], ports, message.of(slots))
-            receivers = machine.slots(inbox.nodes)
+            came = yield Sends(slots, ports)
             offers.mark_used(slots, ports)
-            offers.mark_used(receivers, inbox.ports)
-            message.store(receivers, inbox.payload)
-            fresh = np.unique(receivers[~state.informed[receivers]])
+            offers.mark_used(came.slots, came.ports)
+            fresh = np.unique(came.slots[~state.informed[came.slots]])
             state.informed[fresh] = True
             active, new = machine.sum(len(slots), len(fresh))
             if active == 0:
                 return
             state.missing -= new
             state.boundary()
-
-
-NOTHING = 0
-"""Content of uninformed processors; never the message's number."""
-
-
-class Message:
-    """The broadcast's message on this rank's processors: a number that only the root knows.
-
-    Parameters
-    ----------
-    machine : Machine
-        Has the processors.
-    root : int
-        The one that has the message first.
-    """
-
-    def __init__(self, machine: Machine, root: int):
-        self._machine = machine
-        self._value = 0x6D70696E + root
-        self._held = np.where(machine.nodes == root, self._value, NOTHING)
-        self._last = 0
-
-    def state(self) -> Fields:
-        """Return what a checkpoint holds of it."""
-        return {"held": Numbered(self._held, self._machine.nodes), "last": Largest(self._last)}
-
-    def restore(self, found: Mapping[str, Any]) -> None:
-        """Go on from what `state` gave on any ranks."""
-        self._held, self._last = found["held"], found["last"]
-
-    def of(self, slots: Ints) -> Ints:
-        """Return what these processors send."""
-        return self._held[slots]
-
-    def store(self, slots: Ints, payload: Ints) -> None:
-        """Keep what these nodes received in the machine's last step."""
-        machine = self._machine
-        if store_message(slots, payload, machine.nodes, machine.topology.hosts, self._held):
-            self._last = machine.steps
-
-    def last_step(self, begun: int) -> int:
-        """The step, counted by the machine, in which the last one learned it (collective).
-
-        Parameters
-        ----------
-        begun : int
-            The machine's steps before the broadcast: where nobody has learned it.
-        """
-        return self._machine.max(max(self._last, begun))[0]
-
-    def informed(self) -> int:
-        """Count the processors that hold the right message (collective)."""
-        hosts = self._machine.nodes < self._machine.topology.hosts
-        return self._machine.sum(int((self._held[hosts] == self._value).sum()))[0]
-
-
-@kernel
-def store_message(slots: Ints, payload: Ints, nodes: Ints, hosts: int, held: Ints) -> bool:
-    """Write what processors received; whether one of them, and no switch, had nothing before."""
-    learned = False
-    for i in range(slots.size):
-        slot = slots[i]
-        learned |= held[slot] == NOTHING and nodes[slot] < hosts
-        held[slot] = payload[i]
-    return learned

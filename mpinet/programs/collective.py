@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -16,51 +17,57 @@ from mpinet.networks.topology import Topology
 from mpinet.programs.bounds import Bound
 from mpinet.programs.preparation import NONE, Preparation
 
-Result = TypeVar("Result", bound="CollectiveResult")
-
 
 @dataclass(frozen=True)
 class CollectiveResult:
-    """Result of a collective."""
+    """Result of a collective; the fields behind `correct` are for some collectives alone."""
 
     algorithm: str
     """Name of the algorithm."""
     steps: int
-    """Steps of the machine until the last item has arrived."""
+    """Steps of the machine until the last item has arrived; of a broadcast until the last
+    processor is informed, of those that are informed at all."""
     messages: int
-    """Messages sent."""
+    """Messages sent, including those of a broadcast after `steps`: a processor of a schedule does
+    not know that all others are informed."""
     phases: tuple[tuple[str, int], ...]
-    """Name and length of each phase, in steps."""
+    """Name and length of each phase, in steps, up to `steps`."""
     lower_bound: Bound
     """Lower bound of the steps under the machine's port model with one item per message."""
     correct: bool
     """True if every processor ended with exactly the items that are meant for it."""
-    preparation: Preparation = field(default=NONE, kw_only=True)
+    preparation: Preparation = NONE
     """Cost of preparing a tree on a separate machine."""
-    skipped: tuple[str, ...] = field(default=(), kw_only=True)
+    skipped: tuple[str, ...] = ()
     """Candidates that were not compared, because they would exceed the budget of work."""
+    informed: int = 0
+    """Processors that ended with all items that are meant for them, of a broadcast or of many
+    items. A broadcast is incomplete if these are not all processors."""
+    value: int | None = None
+    """Combined value of item 0 in a reduction."""
+    items: int = 1
+    """Items of the root or of each processor, or items to combine."""
+    rate: Fraction | None = None
+    """Upper bound of the items per step in the long run, of many items; None on networks that are
+    too large for its search."""
+    by_orbit: bool | None = None
+    """True if the messages of one processor stood for those of all, in a gossip by translations;
+    the others were not moved."""
 
     @classmethod
     def of(
-        cls: type[Result],
+        cls,
         algorithm: str,
         spent: Spent,
         lower_bound: Bound,
         correct: bool,
         preparation: Preparation = NONE,
         **more: Any,
-    ) -> Result:
-        """The result of a collective of one phase: all that was spent; `more` as in a subclass."""
-        return cls(
-            algorithm,
-            spent.steps,
-            spent.messages,
-            ((algorithm, spent.steps),),
-            lower_bound,
-            correct,
-            preparation=preparation,
-            **more,
-        )
+    ) -> CollectiveResult:
+        """Make the result of one phase: all that was spent; `more` are further fields."""
+        phases = ((algorithm, spent.steps),)
+        both = (lower_bound, correct, preparation)
+        return cls(algorithm, spent.steps, spent.messages, phases, *both, **more)
 
     @property
     def lower_by(self) -> str:

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from mpinet.base.arrays import Ints
 from mpinet.machine import Machine
 from mpinet.machine.model import PortModel
-from mpinet.machine.router import Router
 from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology
 from mpinet.programs.bounds import Bound, exchange_bound
-from mpinet.programs.carry import carry
-from mpinet.programs.collective import CollectiveResult, choose, items, require_few
+from mpinet.programs.collective import CollectiveResult, choose, require_few
 from mpinet.programs.cuts import best_cut
 from mpinet.programs.farthest import farthest_timetable
-
-ROUTED = "routed"
-"""Name of what the router does by itself."""
+from mpinet.programs.kinds import Purpose
+from mpinet.programs.playing import play_rows
+from mpinet.programs.routed import ROUTED, route_chunks
 
 FARTHEST = "farthest"
 """Name of what a search that sees the whole network finds."""
@@ -63,13 +58,10 @@ def exchange(
     name = require_algorithm(machine.topology, algorithm, machine.model)
     if name == FARTHEST:
         return _farthest_first(machine, seed)
+    purpose = Purpose("exchange", machine.topology.hosts)
     bound = exchange_bound(machine)
-    sources, targets, numbers = all_pairs(machine)
-    rows = np.stack([sources, items(seed, sources, targets)], axis=1)
-    total = machine.topology.hosts * (machine.topology.hosts - 1)
-    with machine.spending() as spent:
-        nodes, came = send_routed(machine, sources, targets, numbers, total, rows, routing)
-    return CollectiveResult.of(name, spent, bound, _complete(machine, seed, nodes, came))
+    spent, correct = route_chunks(machine, purpose, seed, routing)
+    return CollectiveResult.of(name, spent, bound, correct)
 
 
 def require_algorithm(topology: Topology, algorithm: str | None, model: PortModel) -> str:
@@ -98,81 +90,5 @@ def _farthest_first(machine: Machine, seed: int) -> CollectiveResult:
     if cut is not None:
         bound = max(bound, Bound(cut.steps, "cut"))
     timetable = farthest_timetable(topology, machine.model.send == 1, bound)
-    sources, targets, _ = all_pairs(machine)
-    rows = np.stack([sources * topology.hosts + targets, items(seed, sources, targets)], axis=1)
-    with machine.spending() as spent:
-        slots = machine.slots(sources)
-        nodes, came = carry(machine, timetable, slots, rows, topology.hosts**2)
-    came[:, 0] //= topology.hosts
-    return CollectiveResult.of(FARTHEST, spent, bound, _complete(machine, seed, nodes, came))
-
-
-def _complete(machine: Machine, seed: int, nodes: Ints, came: Ints) -> bool:
-    """Tell if every processor has received its item of every other one, and no other (collective).
-
-    Parameters
-    ----------
-    nodes : ndarray of int64, shape (m,)
-        This rank's receivers.
-    came : ndarray of int64, shape (m, 2)
-        Sources, and contents.
-    """
-    origins, contents = came.T
-    right = np.array_equal(contents, items(seed, origins, nodes))
-    right = right and from_all_others(machine, nodes, origins)
-    return machine.sum(int(not right))[0] == 0
-
-
-def all_pairs(machine: Machine) -> tuple[Ints, Ints, Ints]:
-    """Return what this rank's processors send to all others: sources, targets, message numbers.
-
-    They are numbered round by round, in a round by source: message (k - 1) N + s goes to s + k.
-    """
-    hosts = machine.topology.hosts
-    nodes = np.sort(machine.nodes)
-    nodes = nodes[nodes < hosts]
-    rounds = np.repeat(np.arange(1, hosts), len(nodes))
-    sources = np.tile(nodes, hosts - 1)
-    return sources, (sources + rounds) % hosts, (rounds - 1) * hosts + sources
-
-
-def from_all_others(machine: Machine, nodes: Ints, origins: Ints) -> bool:
-    """Tell if each of this rank's processors has something once from every other one."""
-    hosts = machine.topology.hosts
-    sources, targets, _ = all_pairs(machine)
-    wanted = np.sort(sources * hosts + targets)
-    return np.array_equal(np.sort(nodes * hosts + origins), wanted)
-
-
-def send_routed(
-    machine: Machine,
-    sources: Ints,
-    targets: Ints,
-    numbers: Ints,
-    total: int,
-    rows: Ints,
-    routing: Routing | None = None,
-) -> tuple[Ints, Ints]:
-    """Route messages that are all there at the start (collective).
-
-    Parameters
-    ----------
-    sources, targets, numbers, total
-        As in `Router.inject`.
-    rows : ndarray of int64, shape (k, w)
-        What they carry.
-
-    Returns
-    -------
-    nodes : ndarray of int64, shape (m,)
-        This rank's processors that received a message, one for each.
-    rows : ndarray of int64, shape (m, w)
-        What they received.
-    """
-    router = Router(
-        machine, routing or machine.topology.routing(), payload_words=rows.shape[1], keep=True
-    )
-    router.inject(sources, targets, numbers, total, rows)
-    router.run()
-    delivered = router.take()
-    return delivered.nodes, delivered.payload
+    spent, held = play_rows(machine, timetable, seed, checked=False)
+    return CollectiveResult.of(FARTHEST, spent, bound, held.short() == 0)

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from mpinet.base.arrays import Ints
-from mpinet.machine import Machine
+from mpinet.machine import Machine, Spent
 from mpinet.machine.model import PortModel
 from mpinet.machine.state import Collected, Located, State
 from mpinet.networks.topology import Topology
-from mpinet.programs.bounds import Bound, gather_bound
-from mpinet.programs.carry import carry
-from mpinet.programs.collective import CollectiveResult, choose, items, require_processor
-from mpinet.programs.exchange import ROUTED, send_routed
-from mpinet.programs.flow import gather_timetable
+from mpinet.programs.bounds import Bound, gather_bound, scatter_bound
+from mpinet.programs.collective import CollectiveResult, choose, require_processor
+from mpinet.programs.flow import gather_timetable, scatter_timetable
+from mpinet.programs.holdings import Sends, all_came, first_rows
+from mpinet.programs.kinds import Purpose
+from mpinet.programs.playing import Program, play, play_rows
 from mpinet.programs.preorder import Preorder
 from mpinet.programs.preparation import NONE
+from mpinet.programs.routed import ROUTED, route_chunks
+from mpinet.programs.schedules.timetable import Timetable
 
 TREE, FLOW = "tree", "flow"
 
@@ -54,31 +59,61 @@ def gather(
     >>> found.algorithm, found.steps, found.lower_bound, found.correct
     ('tree', 15, 15, True)
     """
-    name = require_algorithm(machine.topology, root, algorithm, "gather", machine.model)
-    bound = gather_bound(machine, root)
-    preparation = NONE
+
+    def along_tree(order: Preorder) -> tuple[Spent, Ints, Ints]:
+        purpose = Purpose("gather", machine.topology.hosts, 1, root)
+        rows = first_rows(purpose, seed, machine.nodes, machine.nodes)
+        spent, came, _ = collect(machine, order, rows)
+        return spent, np.full(len(came), root), came
+
+    return move_between(machine, "gather", root, algorithm, seed, along_tree)
+
+
+def move_between(
+    machine: Machine,
+    collective: str,
+    root: int,
+    algorithm: str | None,
+    seed: int,
+    along_tree: Callable[[Preorder], tuple[Spent, Ints, Ints]],
+) -> CollectiveResult:
+    """Bring items from or to the root (collective).
+
+    Parameters
+    ----------
+    machine, root, algorithm, seed
+        As of `gather`.
+    collective : str
+        ``"scatter"`` or ``"gather"``.
+    along_tree : callable
+        Moves the items along a tree; returns what was spent, the receivers, and what they received:
+        items and contents.
+    """
+    topology = machine.topology
+    name = require_algorithm(topology, root, algorithm, collective, machine.model)
+    purpose, preparation = Purpose(collective, topology.hosts, 1, root), NONE
+    limit, timetable = BOTH_WAYS[collective]
+    bound = limit(machine, root)
     if name == FLOW:
-        timetable = gather_timetable(machine.topology, root, machine.model, bound)
-        bound = Bound(timetable.last, FLOW)
-    with machine.spending() as spent:
-        if machine.topology.hosts == 1:
-            came = np.empty((0, 2), np.int64)
-        elif name == TREE:
-            order = Preorder(machine, root)
-            preparation = order.preparation()
-            rows = np.stack([machine.nodes, items(seed, machine.nodes, machine.nodes)], axis=1)
-            came, _ = collect(machine, order, rows)
-        elif name == FLOW:
-            hosts = machine.nodes[machine.nodes < machine.topology.hosts]
-            rows = np.stack([hosts, items(seed, hosts, hosts)], axis=1)
-            nodes, came = carry(
-                machine, timetable, machine.slots(hosts), rows, machine.topology.hosts
-            )
-            came = came[(nodes == root) & (came[:, 0] != root)]
-        else:
-            came = _routed(machine, root, seed)
-    correct = _complete(machine, root, seed, came)
+        table = timetable(topology, root, machine.model, bound)
+        bound = Bound(table.last, FLOW)
+        spent, held = play_rows(machine, table, seed, checked=False)
+        correct = held.short() == 0
+    elif name == ROUTED or topology.hosts == 1:
+        spent, correct = route_chunks(machine, purpose, seed)
+    else:
+        order = Preorder(machine, root)
+        spent, nodes, rows = along_tree(order)
+        preparation = order.preparation()
+        correct = all_came(machine, purpose, seed, nodes, rows)
     return CollectiveResult.of(name, spent, bound, correct, preparation)
+
+
+BOTH_WAYS: dict[str, tuple[Callable[..., Bound], Callable[..., Timetable]]] = {
+    "scatter": (scatter_bound, scatter_timetable),
+    "gather": (gather_bound, gather_timetable),
+}
+"""Bound, and timetable of the fewest steps, of each collective."""
 
 
 def require_algorithm(
@@ -98,7 +133,7 @@ def require_algorithm(
     return choose(topology, what, algorithm, offered)
 
 
-def collect(machine: Machine, order: Preorder, rows: Ints) -> tuple[Ints, Ints]:
+def collect(machine: Machine, order: Preorder, rows: Ints) -> tuple[Spent, Ints, Ints]:
     """Send every processor's row to the root, each at its turn (collective).
 
     Parameters
@@ -106,54 +141,39 @@ def collect(machine: Machine, order: Preorder, rows: Ints) -> tuple[Ints, Ints]:
     order : Preorder
         The tree and the turns.
     rows : ndarray of int64, shape (hosted, w)
-        What each of this rank's processors sends.
+        What each of this rank's processors sends, its chunk first.
 
     Returns
     -------
+    spent : Spent
+        Steps and messages.
     came : ndarray of int64, shape (k, w)
         What the root received, in order; nothing on other ranks.
     turns : ndarray of int64, shape (k,)
         The steps of this gather in which it did.
     """
+    others = machine.topology.hosts - 1 if (machine.nodes == order.root).any() else 0
+    width = 1 + rows.shape[1]
+    at_root = Collected("came", others, width, lambda came: np.full(len(came), order.root))
+    spent = play(machine, _to_root(machine, order, rows, at_root))
+    return spent, at_root.rows[:, 1:], at_root.rows[:, 0]
+
+
+def _to_root(machine: Machine, order: Preorder, rows: Ints, at_root: Collected) -> Program:
+    """Every processor sends its row at its turn, and passes others on at once."""
     starts = np.where(order.turns > 0, order.turns - order.depths + 1, 0)
     by_start = np.argsort(starts, kind="stable")
     starts = starts[by_start]
     nobody = np.empty((0, 1 + rows.shape[1]), np.int64)
-    others = machine.topology.hosts - 1 if (machine.nodes == order.root).any() else 0
-    at_root = Collected(
-        "came", others, nobody.shape[1], lambda came: np.full(len(came), order.root)
-    )
     with State(machine, "collect", at_root, step=0, passing=Located(nobody)) as state:
         while state.step < order.last:
             state.step += 1
             own = by_start[slice(*starts.searchsorted([state.step, state.step + 1]))]
             slots = np.concatenate([machine.slots(state.passing[:, 0]), own])
             payload = np.concatenate([state.passing[:, 1:], rows[own]])
-            inbox = machine.step(machine.nodes[slots], order.up[slots], payload)
-            here = inbox.nodes == order.root
+            came = yield Sends(slots, order.up[slots], payload[:, 0], payload=payload)
+            here = came.nodes == order.root
             turns = np.full(int(here.sum()), state.step)
-            at_root.add(np.column_stack([turns, inbox.payload[here]]))
-            state.passing = np.column_stack([inbox.nodes[~here], inbox.payload[~here]])
+            at_root.add(np.column_stack([turns, came.payload[here]]))
+            state.passing = np.column_stack([came.nodes[~here], came.payload[~here]])
             state.boundary()
-    return at_root.rows[:, 1:], at_root.rows[:, 0]
-
-
-def _routed(machine: Machine, root: int, seed: int) -> Ints:
-    """Every other processor sends its item by the routing; the rows that the root received."""
-    nodes = np.sort(machine.nodes)
-    nodes = nodes[(nodes < machine.topology.hosts) & (nodes != root)]
-    targets, numbers = np.full_like(nodes, root), nodes - (nodes > root)
-    rows = np.stack([nodes, items(seed, nodes, nodes)], axis=1)
-    total = machine.topology.hosts - 1
-    return send_routed(machine, nodes, targets, numbers, total, rows)[1]
-
-
-def _complete(machine: Machine, root: int, seed: int, came: Ints) -> bool:
-    """Tell if the root has every other processor's item once (collective)."""
-    others = machine.topology.hosts - 1
-    mine = bool((machine.nodes == root).any())
-    origins, contents = came.T
-    right = len(np.unique(origins)) == len(came) == (others if mine else 0)
-    right = right and not (origins == root).any()
-    right = right and np.array_equal(contents, items(seed, origins, origins))
-    return machine.sum(int(not right))[0] == 0

@@ -7,26 +7,20 @@ search of the whole network has found.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
-
 import numpy as np
 
-from mpinet.base.arrays import Ints, Table, WordRows
+from mpinet.base.arrays import Ints
 from mpinet.base.memory import require_memory
-from mpinet.compiled import kernel
-from mpinet.draws import draw
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
-from mpinet.machine.state import Fields, Numbered, State, Total
+from mpinet.machine.state import Numbered, State
 from mpinet.machine.transport import Local
 from mpinet.networks.cycle import Cycle
 from mpinet.networks.topology import Topology
 from mpinet.programs.bounds import Bound, gossip_bound
 from mpinet.programs.busgossip import bus_gossip_timetable
-from mpinet.programs.collective import CollectiveResult, choose, items, require_few
+from mpinet.programs.collective import CollectiveResult, choose, require_few
 from mpinet.programs.cuts import best_cut
-from mpinet.programs.exchange import ROUTED, all_pairs, send_routed
 from mpinet.programs.fewest import (
     MOST_MOVED,
     TRANSLATIONS,
@@ -34,14 +28,18 @@ from mpinet.programs.fewest import (
     searched,
     spread_gossip,
 )
+from mpinet.programs.holdings import Marked, Sends
+from mpinet.programs.kinds import Purpose
 from mpinet.programs.matchedgossip import matched_timetable
 from mpinet.programs.pipelines.spreading import PATHS, TREES
+from mpinet.programs.playing import Program, play, rows_of
 from mpinet.programs.preparation import NONE, Preparation
 from mpinet.programs.rarest import rarest_timetable
-from mpinet.programs.schedules.timetable import Part, Timetable
-from mpinet.programs.translated import Orbit, Take, TranslatedResult, move_translated
-from mpinet.programs.treegossip import gossip_along_tree
-from mpinet.programs.waves import count_bits
+from mpinet.programs.routed import ROUTED, route_chunks
+from mpinet.programs.schedules.timetable import Timetable
+from mpinet.programs.translated import Orbit, move_translated
+from mpinet.programs.tree import Tree
+from mpinet.programs.treegossip import arcs_of, gossip_along_tree
 
 CYCLE, TREE, RAREST, MATCHING = "cycle", "tree", "rarest", "matching"
 
@@ -112,24 +110,40 @@ def gossip(machine: Machine, algorithm: str | None = None, seed: int = 0) -> Col
     if orbit is not None and machine.topology.size > MOST_MOVED:
         return _by_orbit(machine, orbit)
     bound = _bound(machine, name, orbit)
-    preparation = NONE
-    own = np.stack([machine.nodes, items(seed, machine.nodes, machine.nodes)], axis=1)
-    held = ItemSets(machine, seed)
-    of_hosts = np.flatnonzero(machine.nodes < machine.topology.hosts)
-    held.take(of_hosts, own[of_hosts])
-    with State(machine, "gossip", held), machine.spending() as spent:
-        if machine.topology.hosts > 1:
-            if orbit is not None:
-                move_translated(machine, own, held.take, orbit)
-            elif timetable is not None:
-                _by_timetable(machine, own, held.take, timetable)
-            else:
-                preparation = _ALGORITHMS[name](machine, own, held.take, bound)
-    correct = held.complete()
+    purpose, preparation = Purpose("gossip", machine.topology.hosts), NONE
+    more = {"skipped": skipped, "by_orbit": None if orbit is None else False}
+    if name == ROUTED or purpose.processors == 1:
+        spent, correct = route_chunks(machine, purpose, seed)
+        return CollectiveResult.of(name, spent, bound, correct, **more)
+    held = Marked(machine, purpose, seed)
+    if orbit is not None:
+        program = move_translated(machine, orbit, held)
+    elif name == CYCLE:
+        program = _rotate(machine, held)
+    elif name == TREE:
+        tree = Tree(machine, 0)
+        arcs = arcs_of(machine, tree)
+        preparation = Preparation.on(tree.survey)
+        program = gossip_along_tree(machine, tree, arcs, held)
+    else:
+        program = rows_of(machine, timetable or _timetable(machine, name, bound), held)
+    spent = play(machine, program, held)
+    correct = held.short() == 0
     if orbit is not None:
         correct = correct and orbit.right(machine.model.send == 1)
-        return TranslatedResult.of(name, spent, bound, correct, by_orbit=False, skipped=skipped)
-    return CollectiveResult.of(name, spent, bound, correct, preparation, skipped=skipped)
+    return CollectiveResult.of(name, spent, bound, correct, preparation, **more)
+
+
+def _timetable(machine: Machine, name: str, bound: int) -> Timetable:
+    """Find the timetable of a search."""
+    network, one_port = machine.topology, name == MATCHING
+    if not network.links:
+        return bus_gossip_timetable(network, one_port, bound)
+    if name in (PATHS, TREES) or (name == RAREST and network.hosts < network.size):
+        found, _ = spread_gossip(network, machine.model, bound, name)
+        assert found.timetable is not None
+        return found.timetable
+    return (matched_timetable if one_port else rarest_timetable)(network, bound)
 
 
 def _fewest(machine: Machine, own: str) -> tuple[Candidate, tuple[str, ...]]:
@@ -154,7 +168,7 @@ def _fewest(machine: Machine, own: str) -> tuple[Candidate, tuple[str, ...]]:
     return (best if best.steps < least + (not exact) else stays), skipped
 
 
-def _by_orbit(machine: Machine, orbit: Orbit) -> TranslatedResult:
+def _by_orbit(machine: Machine, orbit: Orbit) -> CollectiveResult:
     """Look at one processor's messages, which stand for all (collective)."""
     if machine.trace is not None or machine.metered:
         raise UsageError(
@@ -162,7 +176,7 @@ def _by_orbit(machine: Machine, orbit: Orbit) -> TranslatedResult:
             "of one, so that nothing can be recorded."
         )
     one_port, size = machine.model.send == 1, machine.topology.size
-    return TranslatedResult(
+    return CollectiveResult(
         TRANSLATIONS,
         orbit.steps,
         size * len(orbit.rows),
@@ -220,48 +234,42 @@ def _bound(machine: Machine, name: str, orbit: Orbit | None = None) -> Bound:
     return simple if cut is None else max(simple, Bound(cut.steps, "cut"))
 
 
-def _rotate(machine: Machine, own: Ints, take: Take) -> Preparation:
+def _rotate(machine: Machine, held: Marked) -> Program:
     """Once round the cycle, or with all ports half round it both ways."""
     nodes, model = machine.nodes, machine.model
     ahead = _cycle_of(machine).successor(nodes)
     plan = machine.plan(nodes, ahead)
-    slots = machine.slots(plan.nodes)
-    forward = Numbered(own.copy(), nodes)
-    with State(machine, "cycle", forward=forward, left=machine.topology.size - 1) as state:
+    slots, everybody = machine.slots(plan.nodes), np.arange(len(nodes))
+    forward = Numbered(nodes.copy(), nodes)
+    size = machine.topology.size
+    with State(machine, "cycle", held, forward=forward, left=size - 1) as state:
         if model.send is None and model.receive is None and not model.half_duplex:
             back = np.empty_like(ahead)
             back[slots] = plan.ports
-            _rotate_both_ways(machine, ahead, back, state, take)
+            yield from _rotate_both_ways(machine, ahead, back, state)
         while state.left:
-            came = plan(state.forward)
-            state.forward[slots] = came
+            came = yield Sends(everybody, ahead, state.forward, plan=plan)
+            state.forward[slots] = came.payload[:, 0]
             state.left -= 1
-            take(slots, came)
             state.boundary()
-    return NONE
 
 
-def _rotate_both_ways(
-    machine: Machine,
-    ahead: Ints,
-    back: Ints,
-    state: State,
-    take: Take,
-) -> None:
+def _rotate_both_ways(machine: Machine, ahead: Ints, back: Ints, state: State) -> Program:
     """Half round the cycle in both directions, of all that is left two at a time."""
     if state.left < 2:
         return
-    plan = machine.plan(np.tile(machine.nodes, 2), np.concatenate([ahead, back]))
-    slots = machine.slots(plan.nodes)
+    nodes, ports = np.tile(machine.nodes, 2), np.concatenate([ahead, back])
+    plan = machine.plan(nodes, ports)
+    slots, senders = machine.slots(plan.nodes), machine.slots(nodes)
     from_behind = plan.ports == back[slots]
     backward = Numbered(state.forward.copy(), machine.nodes)
     with State(machine, "both ways", backward=backward) as other:
         while state.left > 1:
-            came = plan(np.concatenate([state.forward, other.backward]))
+            chunks = np.concatenate([state.forward, other.backward])
+            came = (yield Sends(senders, ports, chunks, plan=plan)).payload[:, 0]
             state.forward[slots[from_behind]] = came[from_behind]
             other.backward[slots[~from_behind]] = came[~from_behind]
             state.left -= 2
-            take(slots, came)
             other.boundary()
 
 
@@ -277,126 +285,3 @@ def _cycle_of(machine: Machine) -> Cycle:
     if cycle is None:
         raise UsageError(f"{machine.topology.name} offers no Hamiltonian cycle.")
     return cycle
-
-
-def _route(machine: Machine, own: Ints, take: Take) -> Preparation:
-    """Every processor sends its item to every other one by the routing."""
-    sources, targets, numbers = all_pairs(machine)
-    total = machine.topology.hosts * (machine.topology.hosts - 1)
-    rows = own[machine.slots(sources)]
-    nodes, came = send_routed(machine, sources, targets, numbers, total, rows)
-    take(machine.slots(nodes), came)
-    return NONE
-
-
-def _by_timetable(machine: Machine, own: Ints, take: Take, timetable: Timetable) -> Preparation:
-    """Every node sends as the rows of a timetable say, what it has received itself."""
-    part = Part(machine, timetable)
-    contents = np.zeros((len(own), machine.topology.size), np.int64)
-    contents[np.arange(len(own)), own[:, 0]] = own[:, 1]
-    chunks = timetable.chunk[part.index]
-    with State(machine, "timetable", step=0, contents=Numbered(contents, machine.nodes)) as state:
-        contents = state.contents
-        while state.step < timetable.last:
-            state.step += 1
-            rows = part.sends(state.step)
-            slots, items_sent = part.slots[rows], chunks[rows]
-            payload = np.stack([items_sent, contents[slots, items_sent]], axis=1)
-            inbox = machine.step(machine.nodes[slots], part.ports[rows], payload)
-            slots = machine.slots(inbox.nodes)
-            contents[slots, inbox.payload[:, 0]] = inbox.payload[:, 1]
-            take(slots, inbox.payload)
-            state.boundary()
-    return NONE
-
-
-def _take_rarest(machine: Machine, own: Ints, take: Take, bound: int) -> Preparation:
-    """Gossip by the timetable of all ports."""
-    network = machine.topology
-    if not network.links:
-        return _by_timetable(machine, own, take, bus_gossip_timetable(network, False, bound))
-    if network.hosts < network.size:
-        return _spread(machine, own, take, bound, RAREST)
-    return _by_timetable(machine, own, take, rarest_timetable(network, bound))
-
-
-def _spread(machine: Machine, own: Ints, take: Take, bound: int, algorithm: str) -> Preparation:
-    """Gossip as a pipeline of one item of each processor."""
-    found, _ = spread_gossip(machine.topology, machine.model, bound, algorithm)
-    assert found.timetable is not None
-    return _by_timetable(machine, own, take, found.timetable)
-
-
-def _take_matched(machine: Machine, own: Ints, take: Take, bound: int) -> Preparation:
-    """Gossip by the timetable of one port."""
-    network = machine.topology
-    if not network.links:
-        return _by_timetable(machine, own, take, bus_gossip_timetable(network, True, bound))
-    return _by_timetable(machine, own, take, matched_timetable(network, bound))
-
-
-_ALGORITHMS: dict[str, Callable[[Machine, Ints, Take, int], Preparation]] = {
-    CYCLE: lambda machine, own, take, bound: _rotate(machine, own, take),
-    TREE: lambda machine, own, take, bound: gossip_along_tree(machine, own, take),
-    ROUTED: lambda machine, own, take, bound: _route(machine, own, take),
-    RAREST: _take_rarest,
-    MATCHING: _take_matched,
-    PATHS: lambda machine, own, take, bound: _spread(machine, own, take, bound, PATHS),
-    TREES: lambda machine, own, take, bound: _spread(machine, own, take, bound, TREES),
-}
-
-
-class ItemSets:
-    """Items that this rank's processors have: a bit for each.
-
-    Parameters
-    ----------
-    machine : Machine
-        Its ranks and processors.
-    seed : int
-        The items' contents must be those of this seed.
-    """
-
-    def __init__(self, machine: Machine, seed: int):
-        self._machine, self._seed = machine, seed
-        words = -(-machine.topology.hosts // ITEMS_PER_WORD)
-        self._bits = np.zeros((machine.placement.count, words), np.uint64)
-        self._wrong = 0
-
-    def state(self) -> Fields:
-        """Return what a checkpoint holds of it."""
-        return {"bits": Numbered(self._bits, self._machine.nodes), "wrong": Total(self._wrong)}
-
-    def restore(self, found: Mapping[str, Any]) -> None:
-        """Go on from what `state` gave on any ranks."""
-        self._bits, self._wrong = found["bits"], found["wrong"]
-
-    def take(self, slots: Ints, rows: Ints) -> None:
-        """Note what the processors in these slots received: rows (origin, contents)."""
-        slots, rows = np.ascontiguousarray(slots), np.ascontiguousarray(rows)
-        self._wrong += mark_items(self._seed, slots, rows, self._bits)
-
-    def complete(self) -> bool:
-        """Tell if every processor has every item, and nobody a wrong one (collective)."""
-        hosts = self._machine.topology.hosts
-        of_hosts = self._bits[self._machine.nodes < hosts]
-        missing = hosts * len(of_hosts) - int(
-            count_bits(of_hosts, np.zeros(len(of_hosts), np.int64))
-        )
-        return sum(self._machine.sum(missing, self._wrong)) == 0
-
-
-ITEMS_PER_WORD = 64
-
-
-@kernel
-def mark_items(seed: int, slots: Ints, rows: Table, bits: WordRows) -> int:
-    """Set the bit of every item (origin, contents) in its receiver's row; how many are wrong."""
-    wrong = 0
-    for i in range(slots.size):
-        origin = int(rows[i, 0])
-        if rows[i, 1] != draw(seed, origin, origin):
-            wrong += 1
-        else:
-            bits[slots[i], origin >> 6] |= np.uint64(1) << np.uint64(origin & 63)
-    return wrong

@@ -1,6 +1,6 @@
-"""Kinds of collectives, one row each: the one place that says which have a root, or add.
+"""Kinds of collectives, one row each: who has and who needs chunks, what adds, and the bound.
 
-Everything else that is said of several collectives follows from these three properties.
+All other statements about several collectives follow from these properties.
 """
 
 from __future__ import annotations
@@ -18,27 +18,77 @@ Behavior: TypeAlias = Literal["forward", "copy", "combine"]
 often as is wanted; or make one of several, too, in a reduction."""
 
 
+Place: TypeAlias = Literal["root", "own", "all"]
+"""Processors of a chunk: the root, the chunk's owner, or all. Of an exchange, whose chunks are for
+pairs, the owner is the source before the first step, and the target in the end."""
+
+
 class Kind(NamedTuple):
     """Properties of a collective."""
 
-    rooted: bool = False
-    """True if the collective begins or ends at one processor."""
+    starts: Place | None
+    """Processors that have a chunk before the first step; None if the schedule does not say so."""
+    needs: Place | None
+    """Processors that need a chunk in the end; None if the schedule does not say so."""
+    bound: str
+    """Function of `mpinet.programs.bounds` for one chunk a message."""
     adds: bool = False
     """True if contributions are added, modulo 2^64."""
-    owned: bool = False
-    """True if there are k chunks for each processor: chunk owner*k + j."""
+
+    @property
+    def rooted(self) -> bool:
+        """True if the collective begins or ends at one processor."""
+        return "root" in (self.starts, self.needs)
+
+    @property
+    def pairs(self) -> bool:
+        """True if there are k chunks for each pair: chunk (source*processors + target)*k + j."""
+        return self.starts == self.needs == "own"
+
+    @property
+    def owned(self) -> bool:
+        """True if there are k chunks for each processor: chunk owner*k + j."""
+        return "own" in (self.starts, self.needs) and not self.pairs
 
 
 KINDS: dict[str, Kind] = {
-    "broadcast": Kind(rooted=True),
-    "reduce": Kind(rooted=True, adds=True),
-    "scatter": Kind(rooted=True, owned=True),
-    "gather": Kind(rooted=True, owned=True),
-    "gossip": Kind(owned=True),
-    "exchange": Kind(),
-    "allreduce": Kind(adds=True),
-    "reducescatter": Kind(adds=True, owned=True),
+    "broadcast": Kind("root", "all", "broadcast_bound"),
+    "reduce": Kind("all", "root", "broadcast_bound", adds=True),
+    "scatter": Kind("root", "own", "scatter_bound"),
+    "gather": Kind("own", "root", "gather_bound"),
+    "gossip": Kind("own", "all", "gossip_bound"),
+    "exchange": Kind("own", "own", "exchange_bound"),
+    "allreduce": Kind("all", "all", "combining_gossip_bound", adds=True),
+    "reducescatter": Kind("all", "own", "gossip_bound", adds=True),
 }
+
+UNSTATED = "unstated"
+"""Stand-in for a collective: the schedule does not state what its messages carry."""
+
+
+class Purpose(NamedTuple):
+    """A collective of so many chunks on so many processors."""
+
+    collective: str
+    """Name in `KINDS`, or `UNSTATED`."""
+    processors: int
+    """Number of processors."""
+    chunks: int = 1
+    """Chunks in a unit; see `Timetable`."""
+    root: int | None = None
+    """Root of the collective; None if it has no root."""
+
+    @property
+    def kind(self) -> Kind:
+        """Properties of the collective."""
+        return KINDS.get(self.collective, Kind(None, None, ""))
+
+    @property
+    def total(self) -> int:
+        """Number of different chunks."""
+        owners = self.processors if self.kind.owned else 1
+        return self.chunks * (self.processors**2 if self.kind.pairs else owners)
+
 
 ROOTED = tuple(name for name, kind in KINDS.items() if kind.rooted)
 """Collectives that begin or end at one processor."""

@@ -274,16 +274,16 @@ def gossip(share: Share, algorithm: str) -> int:
     pairs = share.hosted * share.network.hosts
     if algorithm == TRANSLATIONS:
         images = 6 * WORD * share.network.size * share.network.ports
-        return images + (share.network.size <= MOST_MOVED) * (3 * WORD * pairs)
+        return images + (share.network.size <= MOST_MOVED) * (WORD * pairs)
     bits = pairs // 4 + share.hosted * 120
     if algorithm == TREE:
-        return bits + 20 * pairs
+        return bits + WORD * pairs
     if algorithm == ROUTED:
         item = ITEM + TAKEN_IN + CROSSED * share.crossed
         return bits + round(share.part(share.network.hosts**2) * item)
     if algorithm == CYCLE:
         return bits
-    return bits + WORD * pairs + share.network.size * share.network.hosts * 64
+    return bits + share.network.size * share.network.hosts * 64
 
 
 def pipeline(share: Share, items: int, twice: bool, along: PortModel | None) -> int:

@@ -9,7 +9,6 @@ processor when and over which link it is reached.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -20,29 +19,19 @@ from mpinet.errors import UsageError
 from mpinet.machine import Machine, PortModel
 from mpinet.machine.state import Fields, Numbered, State
 from mpinet.machine.step import gather_claims
-from mpinet.machine.stepping import Inbox
 from mpinet.networks.topology import Topology
 from mpinet.programs import broadcast as forwards
 from mpinet.programs.bounds import Bound
 from mpinet.programs.collective import CollectiveResult, items
+from mpinet.programs.holdings import OPERATORS, Came, Sends, Single
+from mpinet.programs.playing import Program, play
 from mpinet.programs.preparation import Preparation
-
-OPERATORS = {"min": np.minimum, "max": np.maximum, "sum": np.add}
-"""Functions of two items, whose order does not matter. Sums are taken modulo 2^64."""
 
 NEUTRAL = {"min": 2**63 - 1, "max": -(2**63), "sum": 0}
 """Value that a switch, which has no item of its own, begins with."""
 
 CHUNK = 2**16
 """Items that are asked for at a time for the serial check."""
-
-
-@dataclass(frozen=True)
-class ReduceResult(CollectiveResult):
-    """Result of a reduction, and what it came to."""
-
-    value: int
-    """Combined value at the root."""
 
 
 def reduce(
@@ -52,7 +41,7 @@ def reduce(
     algorithm: str | None = None,
     seed: int = 0,
     values: Callable[[Ints], Ints] | None = None,
-) -> ReduceResult:
+) -> CollectiveResult:
     """Combine the items of all processors at the root (collective).
 
     On links it takes the steps of the broadcast that is turned round. On a bus those that one
@@ -77,7 +66,7 @@ def reduce(
 
     Returns
     -------
-    ReduceResult
+    CollectiveResult
         `correct` tells whether the root has the result of the serial computation.
 
     Raises
@@ -95,51 +84,49 @@ def reduce(
     (120, 4, 15)
     """
     require_operator(operator)
-    reached = _Reached(machine, root)
+    beside = Machine(
+        machine.topology, turned_round(machine.model), machine.transport, machine.mapping
+    )
+    reached = _Reached(beside, root)
     inputs = values or partial(_drawn, seed)
-    state = np.full(len(machine.nodes), NEUTRAL[operator])
+    items_of = np.full(len(machine.nodes), NEUTRAL[operator])
     hosts = np.flatnonzero(machine.nodes < machine.topology.hosts)
-    state[hosts] = inputs(machine.nodes[hosts])
-    with State(reached, "reduce", reached) as reducing:
+    items_of[hosts] = inputs(machine.nodes[hosts])
+    held = Single(machine, items_of, OPERATORS[operator])
+    with State(beside, "reduce", reached) as reducing:
         name, bound, shown_by, steps, messages = reducing.once(
-            "broadcast", lambda: _broadcast(reached, root, algorithm)
+            "broadcast", lambda: _broadcast(beside, root, algorithm, reached)
         )
-        with machine.spending() as spent:
-            _play_back(machine, reached, OPERATORS[operator], state)
-    at_root = state[machine.nodes == root].tolist()
+        spent = play(machine, _back(machine, reached, held), held)
+    at_root = held.values[machine.nodes == root].tolist()
     wrong = sum(value != _serially(machine, operator, inputs) for value in at_root)
     wrong, value = machine.sum(wrong, sum(at_root))
     preparation = Preparation(steps, messages)
-    return ReduceResult.of(
+    return CollectiveResult.of(
         name, spent, Bound(bound, shown_by), wrong == 0, preparation, value=value
     )
 
 
 def _broadcast(
-    reached: _Reached, root: int, algorithm: str | None
+    machine: Machine, root: int, algorithm: str | None, reached: _Reached
 ) -> tuple[str, int, str, int, int]:
     """The broadcast to turn round: name, bound, what shows it, and the preparation that it is."""
-    found = forwards.broadcast(reached, root, algorithm)
-    require_all_reached(reached.topology, found)
-    preparation = found.preparation + Preparation.on(reached)
+    found = forwards.broadcast(machine, root, algorithm, reached)
+    require_all_reached(machine.topology, found)
+    preparation = found.preparation + Preparation.on(machine)
     bound = found.lower_bound
     return found.algorithm, bound, bound.by, preparation.steps, preparation.messages
 
 
-def _play_back(machine: Machine, reached: _Reached, combine: np.ufunc, state: Ints) -> None:
-    """The broadcast's steps from the last to the first; `state` is changed in place."""
-    held = Numbered(state, machine.nodes)
-    with State(machine, "back", left=reached.last, held=held) as playing:
-        state[:] = playing.held
-        playing.held = state
-        while playing.left:
-            slots = np.flatnonzero(reached.since == playing.left)
+def _back(machine: Machine, reached: _Reached, held: Single) -> Program:
+    """The broadcast's steps from the last to the first."""
+    with State(machine, "back", held, left=reached.latest) as state:
+        while state.left:
+            slots = np.flatnonzero(reached.since == state.left)
             for senders in _turns(machine, slots, reached.ports[slots]):
-                ports = reached.ports[senders]
-                inbox = machine.step(machine.nodes[senders], ports, state[senders])
-                combine.at(state, machine.slots(inbox.nodes), inbox.payload)
-            playing.left -= 1
-            playing.boundary()
+                yield Sends(senders, reached.ports[senders])
+            state.left -= 1
+            state.boundary()
 
 
 def require_operator(operator: str) -> None:
@@ -153,7 +140,7 @@ def turned_round(model: PortModel) -> PortModel:
     return PortModel(model.receive, model.send, model.half_duplex)
 
 
-def require_all_reached(topology: Topology, found: forwards.BroadcastResult) -> None:
+def require_all_reached(topology: Topology, found: CollectiveResult) -> None:
     """Raise `UsageError` if a broadcast has left processors out."""
     if found.informed < topology.hosts:
         raise UsageError(
@@ -162,12 +149,12 @@ def require_all_reached(topology: Topology, found: forwards.BroadcastResult) -> 
         )
 
 
-class _Reached(Machine):
-    """A machine that notes when and by which port its processors are reached first."""
+class _Reached(Single):
+    """A broadcast's message that notes when and by which port processors are reached first."""
 
     def __init__(self, machine: Machine, root: int):
-        model = turned_round(machine.model)
-        super().__init__(machine.topology, model, machine.transport, machine.mapping)
+        held = forwards.message_of(machine, root)
+        super().__init__(machine, held.values)
         self._root = root
         self.since: Ints = np.zeros(len(machine.nodes), np.int64)
         """Step in which each processor is reached first; 0 at the root and before it is reached.
@@ -177,37 +164,27 @@ class _Reached(Machine):
         Shape (hosted,)."""
 
     def state(self) -> Fields:
-        """Return what a checkpoint holds beside what it holds of every machine."""
-        return {
-            "since": Numbered(self.since, self.nodes),
-            "ports": Numbered(self.ports, self.nodes),
-        }
+        """Return what a checkpoint holds of it."""
+        nodes = self._machine.nodes
+        noted = {"since": Numbered(self.since, nodes), "ports": Numbered(self.ports, nodes)}
+        return {**super().state(), **noted}
 
     def restore(self, found: Mapping[str, Any]) -> None:
         """Go on from what `state` gave on any ranks."""
+        super().restore(found)
         self.since, self.ports = found["since"], found["ports"]
 
     @property
-    def last(self) -> int:
+    def latest(self) -> int:
         """The step in which the last processor is reached (collective)."""
-        return self.max(int(self.since.max(initial=0)))[0]
+        return self._machine.max(int(self.since.max(initial=0)))[0]
 
-    def step(
-        self,
-        nodes: Any,
-        ports: Any,
-        payload: Any = None,
-        listen: tuple[Any, Any] | None = None,
-        word: int = 0,
-        numbers: Ints | int = -1,
-    ) -> Inbox:
-        """Make a step as in `Machine`; of several messages that of the lowest port counts."""
-        inbox = super().step(nodes, ports, payload, listen, word, numbers)
-        slots = self.slots(inbox.nodes)
-        fresh = (self.since[slots] == 0) & (inbox.nodes != self._root)
-        slots, first = np.unique(slots[fresh], return_index=True)
-        self.since[slots], self.ports[slots] = self.steps, inbox.ports[fresh][first]
-        return inbox
+    def take(self, came: Came, step: int) -> None:
+        """Keep what has come; of several messages that of the lowest port counts."""
+        super().take(came, step)
+        fresh = (self.since[came.slots] == 0) & (came.nodes != self._root)
+        slots, first = np.unique(came.slots[fresh], return_index=True)
+        self.since[slots], self.ports[slots] = step, came.ports[fresh][first]
 
 
 def _turns(machine: Machine, slots: Ints, ports: Ints) -> list[Ints]:

@@ -9,7 +9,6 @@ translations, link by link.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,11 +21,9 @@ from mpinet.machine import Machine
 from mpinet.machine.state import Numbered, State
 from mpinet.networks.topology import Topology
 from mpinet.networks.translations import Translations
-from mpinet.programs.collective import CollectiveResult
+from mpinet.programs.holdings import Marked, Sends
+from mpinet.programs.playing import Program
 from mpinet.programs.starts import best_rows
-
-Take = Callable[[Ints, Ints], None]
-"""Notes rows (origin, contents) that the processors in some slots received."""
 
 STARTS = 64
 """Starts of a small network, with the seeds 0, 1, ..; the best of them counts."""
@@ -36,14 +33,6 @@ LOOKS = 2**26
 
 NEAR = 16
 """Bits of a number that orders items of one distance."""
-
-
-@dataclass(frozen=True)
-class TranslatedResult(CollectiveResult):
-    """Result of a gossip by translations."""
-
-    by_orbit: bool
-    """True if the messages of one processor stood for those of all; the others were not moved."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,45 +109,31 @@ class Orbit:
         return len(np.unique(used)) == len(used) and bool((came[self.held] < step).all())
 
 
-def move_translated(machine: Machine, own: Ints, take: Take, orbit: Orbit) -> None:
-    """Move all messages of an orbit (collective).
-
-    Parameters
-    ----------
-    machine : Machine
-        Moves, polices and counts.
-    own : ndarray of int64, shape (hosted, 2)
-        This rank's processors and their items.
-    take : callable
-        Notes what came.
-    orbit : Orbit
-        The same on all ranks.
-    """
-    translations, topology = orbit.translations, machine.topology
-    behind = np.argsort(translations.neighbors, axis=1)[:, machine.nodes]
+def move_translated(machine: Machine, orbit: Orbit, held: Marked) -> Program:
+    """Send all messages of an orbit, which is the same on all ranks."""
+    translations, topology, nodes = orbit.translations, machine.topology, machine.nodes
+    behind = np.argsort(translations.neighbors, axis=1)[:, nodes]
     into = np.take_along_axis(translations.ports, behind, axis=1)
     ports = topology.reverse_port(behind, into).T
-    # What a processor has, by where the item comes from as it lies from the processor.
-    everything = np.full((len(own), topology.size, 2), -1, np.int64)
-    everything[:, 0] = own
+    # A processor's chunks, by where the item comes from as it lies from the processor.
+    chunks = np.full((len(nodes), topology.size), -1, np.int64)
+    chunks[:, 0] = nodes
     begins = np.searchsorted(orbit.rows[:, 0], np.arange(1, orbit.steps + 2))
-    link_of = np.zeros((len(own), topology.ports), np.int64)
-    own_ports = translations.ports[:, machine.nodes].T
+    link_of = np.zeros((len(nodes), topology.ports), np.int64)
+    own_ports = translations.ports[:, nodes].T
     np.put_along_axis(link_of, own_ports, np.arange(own_ports.shape[1])[np.newaxis], axis=1)
     sent, brings = orbit.held, np.zeros(len(translations.ports), np.int64)
-    kept = Numbered(everything, machine.nodes)
-    with State(machine, "translations", step=0, everything=kept) as state:
-        everything = state.everything
+    kept = Numbered(chunks, nodes)
+    with State(machine, "translations", held, step=0, chunks=kept) as state:
+        chunks = state.chunks
         while state.step < orbit.steps:
             rows = slice(*begins[state.step : state.step + 2])
             state.step += 1
             link, item = orbit.rows[rows, 1], orbit.rows[rows, 2]
-            senders = np.repeat(machine.nodes, len(link))
-            payload = everything[:, sent[rows]].reshape(-1, 2)
-            inbox = machine.step(senders, ports[:, link].ravel(), payload)
-            slots, brings[link] = machine.slots(inbox.nodes), item
-            everything[slots, brings[link_of[slots, inbox.ports]]] = inbox.payload
-            take(slots, inbox.payload)
+            senders = np.repeat(np.arange(len(nodes)), len(link))
+            came = yield Sends(senders, ports[:, link].ravel(), chunks[:, sent[rows]].ravel())
+            brings[link] = item
+            chunks[came.slots, brings[link_of[came.slots, came.ports]]] = came.payload[:, 0]
             state.boundary()
 
 

@@ -7,68 +7,50 @@ have the same colour, so that nobody sends or receives twice in a step.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from mpinet.base.arrays import Flags, Ints, ShortRows, Table, Tables
+from mpinet.base.arrays import Flags, Ints, ShortRows
 from mpinet.compiled import kernel
 from mpinet.machine import Machine
 from mpinet.machine.state import Fields, Numbered, State
-from mpinet.programs.preparation import Preparation
+from mpinet.programs.holdings import Marked, Sends
+from mpinet.programs.playing import Program
 from mpinet.programs.tree import Tree
+
+NO_CHUNK = -1
+"""In place of a chunk: nothing is to be sent."""
 
 OWN = -1
 """Port that a node's own item came by."""
 
-ROOT = 0
 
-
-def gossip_along_tree(
-    machine: Machine,
-    own: Ints,
-    take: Callable[[Ints, Ints], None],
-) -> Preparation:
-    """Bring every processor's row to all processors; what it took before (collective).
-
-    Parameters
-    ----------
-    machine : Machine
-        Of links; moves, polices and counts.
-    own : ndarray of int64, shape (hosted, 2)
-        Every processor's row (origin, contents).
-    take : callable
-        Called with the slots and rows of what came in a step.
-    """
-    tree = Tree(machine, ROOT)
-    arcs = _arcs(machine, tree)
-    preparation = Preparation.on(tree.survey)
+def gossip_along_tree(machine: Machine, tree: Tree, arcs: Arcs, held: Marked) -> Program:
+    """Send every processor's item to all processors, over links alone."""
     hosts = machine.nodes < machine.topology.hosts
-    held = _Queues(machine, own, hosts)
+    queues = _Queues(machine, hosts)
     concerned = hosts | (tree.children > 0)
     # Switches without a processor below need nothing; all others get every item, their own aside.
     left = machine.sum(int(concerned.sum()) * machine.topology.hosts - int(hosts.sum()))[0]
     turns = [np.flatnonzero(arcs.turns == turn) for turn in range(arcs.period)]
     arcs_at = machine.nodes[arcs.slots] * machine.topology.ports + arcs.ports
     sent = Numbered(np.zeros(len(arcs.slots), np.int64), arcs_at)
-    with State(machine, "tree", held, left=left, step=0, sent=sent) as state:
+    with State(machine, "tree", held, queues, left=left, step=0, sent=sent) as state:
         while state.left:
             turn = turns[state.step % arcs.period]
-            slots, ports, rows = held.next_over(arcs, turn, state.sent)
-            inbox = machine.step(machine.nodes[slots], ports, rows, word=len(slots))
-            receivers = machine.slots(inbox.nodes)
-            held.keep(receivers, inbox.ports, inbox.payload)
-            take(receivers, inbox.payload)
-            state.left -= inbox.total
+            slots, ports, chunks = queues.next_over(arcs, turn, state.sent)
+            came = yield Sends(slots, ports, chunks, word=len(slots))
+            queues.keep(came.slots, came.ports, came.payload[:, 0])
+            state.left -= came.total
             state.step += 1
             state.boundary()
-    return preparation
 
 
 @dataclass(frozen=True, eq=False)
-class _Arcs:
+class Arcs:
     """The tree's links as seen by this rank's nodes, and when they are used."""
 
     slots: Ints
@@ -81,7 +63,7 @@ class _Arcs:
     """Steps after which the turns come again."""
 
 
-def _arcs(machine: Machine, tree: Tree) -> _Arcs:
+def arcs_of(machine: Machine, tree: Tree) -> Arcs:
     """All links of the tree; with one port by colours, half duplex down and up in turn."""
     children = tree.children
     parents = np.repeat(np.arange(len(children)), children)
@@ -99,7 +81,7 @@ def _arcs(machine: Machine, tree: Tree) -> _Arcs:
         turns = 2 * turns + np.repeat([0, 1], [len(colors), len(below)])
         period *= 2
     slots = np.concatenate([parents, below])
-    return _Arcs(slots, np.concatenate([ports, tree.up[below]]), turns, period)
+    return Arcs(slots, np.concatenate([ports, tree.up[below]]), turns, period)
 
 
 def _colors(tree: Tree, parents: Ints, ports: Ints, index: Ints) -> tuple[Ints, Ints]:
@@ -111,7 +93,7 @@ def _colors(tree: Tree, parents: Ints, ports: Ints, index: Ints) -> tuple[Ints, 
     machine = tree.survey
     upward = np.full(len(machine.nodes), -1, np.int64)
     colors = np.zeros(len(parents), np.int64)
-    informed = machine.nodes == ROOT
+    informed = tree.up < 0
     fresh = informed[parents]
     while machine.sum(int(fresh.sum()))[0]:
         own = upward[parents[fresh]]
@@ -128,39 +110,40 @@ def _colors(tree: Tree, parents: Ints, ports: Ints, index: Ints) -> tuple[Ints, 
 class _Queues:
     """Queues of items at this rank's nodes, in the order in which they came."""
 
-    def __init__(self, machine: Machine, own: Ints, hosts: Flags):
+    def __init__(self, machine: Machine, hosts: Flags):
         shape = (machine.placement.count, machine.topology.hosts)
         self._nodes = machine.nodes
-        self._rows = np.empty((*shape, 2), np.int64)
+        self._chunks = np.empty(shape, np.int32)
         self._came_by = np.empty(shape, np.int32)
-        self._rows[hosts, 0] = own[hosts]
+        self._chunks[hosts, 0] = machine.nodes[hosts]
         self._came_by[hosts, 0] = OWN
         self._count = hosts.astype(np.int64)
 
     def state(self) -> Fields:
         """Return what a checkpoint holds of it."""
         return {
-            "items": Numbered(self._rows, self._nodes),
+            "items": Numbered(self._chunks, self._nodes),
             "came_by": Numbered(self._came_by, self._nodes),
             "count": Numbered(self._count, self._nodes),
         }
 
     def restore(self, found: Mapping[str, Any]) -> None:
         """Go on from what `state` gave on any ranks."""
-        self._rows, self._came_by, self._count = found["items"], found["came_by"], found["count"]
+        self._chunks, self._came_by, self._count = found["items"], found["came_by"], found["count"]
 
-    def next_over(self, arcs: _Arcs, turn: Ints, sent: Ints) -> tuple[Ints, Ints, Ints]:
-        """Return what goes over these of the arcs now: senders' slots, ports, rows."""
-        rows = np.empty((len(turn), 2), np.int64)
-        sends = np.zeros(len(turn), np.bool_)
+    def next_over(self, arcs: Arcs, turn: Ints, sent: Ints) -> tuple[Ints, Ints, Ints]:
+        """Return what goes over these of the arcs now: senders' slots, ports, chunks."""
+        chunks = np.full(len(turn), NO_CHUNK)
         find_next(
-            turn, arcs.slots, arcs.ports, sent, self._rows, self._came_by, self._count, rows, sends
+            turn, arcs.slots, arcs.ports, sent, self._chunks, self._came_by, self._count, chunks
         )
-        return arcs.slots[turn[sends]], arcs.ports[turn[sends]], rows[sends]
+        sends = chunks != NO_CHUNK
+        return arcs.slots[turn[sends]], arcs.ports[turn[sends]], chunks[sends]
 
-    def keep(self, slots: Ints, ports: Ints, rows: Ints) -> None:
+    def keep(self, slots: Ints, ports: Ints, chunks: Ints) -> None:
         """Put what came behind the rest."""
-        keep_rows(slots, ports, np.ascontiguousarray(rows), self._rows, self._came_by, self._count)
+        places = (self._chunks, self._came_by, self._count)
+        keep_chunks(slots, ports, np.ascontiguousarray(chunks), *places)
 
 
 @kernel
@@ -169,13 +152,12 @@ def find_next(
     slots: Ints,
     ports: Ints,
     sent: Ints,
-    held: Tables,
+    held: ShortRows,
     came_by: ShortRows,
     count: Ints,
-    rows: Table,
-    sends: Flags,
+    chunks: Ints,
 ) -> None:
-    """Write the next row to send over each arc, past those that came over it, if there is one."""
+    """Write the next chunk to send over each arc, past those that came over it, if there is one."""
     for i in range(turn.size):
         arc = turn[i]
         slot, place = slots[arc], sent[arc]
@@ -183,19 +165,18 @@ def find_next(
         while place < count[slot] and came_by[slot, place] == ports[arc]:
             place += 1
         if place < count[slot]:
-            rows[i, 0], rows[i, 1] = held[slot, place, 0], held[slot, place, 1]
-            sends[i] = True
+            chunks[i] = held[slot, place]
             place += 1
         sent[arc] = place
 
 
 @kernel
-def keep_rows(
-    slots: Ints, ports: Ints, rows: Table, held: Tables, came_by: ShortRows, count: Ints
+def keep_chunks(
+    slots: Ints, ports: Ints, chunks: Ints, held: ShortRows, came_by: ShortRows, count: Ints
 ) -> None:
     """Append what came in by a port to what its receiver holds."""
     for i in range(slots.size):
         slot = slots[i]
-        held[slot, count[slot], 0], held[slot, count[slot], 1] = rows[i, 0], rows[i, 1]
-        came_by[slot, count[slot]] = ports[i]
+        held[slot, count[slot]] = np.int32(chunks[i])
+        came_by[slot, count[slot]] = np.int32(ports[i])
         count[slot] += 1

@@ -16,7 +16,8 @@ from mpinet.networks import open as open_topology
 from mpinet.networks.schedule import SPAN
 from mpinet.networks.topology import Topology
 from mpinet.papers.hdn.grids import MOST
-from mpinet.programs.broadcast import BroadcastResult, broadcast
+from mpinet.programs.broadcast import broadcast
+from mpinet.programs.collective import CollectiveResult
 
 MENDED, PRINTED = "algorithm2", "printed"
 
@@ -145,6 +146,6 @@ def broadcast_from(
 
 
 @remembered
-def on_machine(topology: str, algorithm: str, ports: str) -> BroadcastResult:
+def on_machine(topology: str, algorithm: str, ports: str) -> CollectiveResult:
     """Broadcast from node 0 on the machine, which counts the steps and polices its ports."""
     return broadcast(Machine(topology, ports), 0, algorithm)

@@ -21,8 +21,8 @@ from mpinet.programs.bounds import Bound, combining_gossip_bound
 from mpinet.programs.collective import CollectiveResult, require_processor
 from mpinet.programs.exchange import FARTHEST, require_algorithm
 from mpinet.programs.farthest import farthest_timetable
+from mpinet.programs.holdings import Keyed
 from mpinet.programs.kinds import OF_EACH, SUMS
-from mpinet.programs.perform import play
 from mpinet.programs.pipelines import bounds
 from mpinet.programs.pipelines.arcs import Arcs
 from mpinet.programs.pipelines.bounds import EXCHANGE
@@ -38,22 +38,8 @@ from mpinet.programs.pipelines.spreading import (
     spread,
 )
 from mpinet.programs.pipelines.switching import COPY, behavior, only_forwards
+from mpinet.programs.playing import play_rows
 from mpinet.programs.schedules.timetable import Timetable, ports_of
-
-
-@dataclass(frozen=True)
-class PipelineResult(CollectiveResult):
-    """Result of a collective of many items."""
-
-    items: int
-    """Items of the root or of each processor (gossip), or items to combine."""
-    rate: Fraction | None
-    """Upper bound of the items per step in the long run; None on networks that are too large for
-    its search."""
-    informed: int
-    """Processors that ended with all items that are meant for them."""
-    value: int | None
-    """Combined value of item 0 in a reduction; None for other collectives."""
 
 
 def move_items(
@@ -65,7 +51,7 @@ def move_items(
     algorithm: str | None = None,
     seed: int = 0,
     switches: str = COPY,
-) -> PipelineResult:
+) -> CollectiveResult:
     """Move many items, one a message, and combine them where the collective says so (collective).
 
     Parameters
@@ -109,7 +95,22 @@ def move_items(
     ('cycle', 14, 14)
     """
     planned = plan(machine, collective, items, root, algorithm, switches)
-    return _played(machine, planned, seed, operator if collective in SUMS else None)
+    sums = collective in SUMS
+    spent, held = play_rows(
+        machine, planned.table, seed, operator=operator if sums else "sum", checked=False
+    )
+    short = held.short()
+    return CollectiveResult.of(
+        planned.algorithm,
+        spent,
+        planned.bound,
+        short == 0,
+        items=planned.items,
+        rate=planned.rate,
+        skipped=planned.skipped,
+        informed=machine.topology.hosts - short,
+        value=held.value(root or 0, 0) if sums and isinstance(held, Keyed) else None,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +122,7 @@ class Plan:
     table: Timetable
     """Schedule of the collective."""
     items: int
-    """Items of the root or of each processor, or items to combine; see `PipelineResult`."""
+    """Items of the root or of each processor, or items to combine; see `CollectiveResult`."""
     bound: Bound
     """Steps that nothing beats."""
     rate: Fraction | None
@@ -398,25 +399,4 @@ def _table(
         bus=None if links else way.channels,
         port=way.channels if links else None,
         ports=machine.model.name,
-    )
-
-
-def _played(
-    machine: Machine, planned: Plan, seed: int, operator: str | None = None
-) -> PipelineResult:
-    """Run a timetable, and look at what everybody has (collective)."""
-    table = planned.table
-    spent, holdings = play(machine, table, seed, operator=operator or "sum")
-    short = holdings.short()
-    value = None if operator is None else holdings.value(table.root or 0, 0)
-    return PipelineResult.of(
-        planned.algorithm,
-        spent,
-        planned.bound,
-        short == 0,
-        items=planned.items,
-        rate=planned.rate,
-        skipped=planned.skipped,
-        informed=machine.topology.hosts - short,
-        value=value,
     )

@@ -11,24 +11,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import cast
+from typing import NamedTuple
 
 import numpy as np
 
-from mpinet.base.arrays import Ints
 from mpinet.machine import Machine, PortModel, Spent
-from mpinet.machine.placement import Placement
 from mpinet.machine.transport import Local
 from mpinet.networks.members import Members
 from mpinet.networks.topology import Topology
+from mpinet.programs.holdings import Group, Keyed
 from mpinet.programs.kinds import ROOTED, TWO_HALVES
-from mpinet.programs.perform import ChunkSets, lower_bound, take_in
 from mpinet.programs.pipelines.bounds import steps_and_rate
 from mpinet.programs.pipelines.collectives import plan
 from mpinet.programs.pipelines.interleaving import Party
 from mpinet.programs.pipelines.switching import behavior, only_forwards
+from mpinet.programs.playing import lower_bound, play, rows_of
 from mpinet.programs.schedules.taken import taken
-from mpinet.programs.schedules.timetable import Part, Timetable, ports_of
+from mpinet.programs.schedules.timetable import Timetable, ports_of
 
 SPREAD = ("broadcast", "gossip", "reduce")
 """Collectives whose schedules are others where switches only forward."""
@@ -112,25 +111,21 @@ def party(
     return Party(part, numbers[part.origin], name, table, bound)
 
 
-class _Seat:
-    """A machine as a group sees it: processors by rank."""
+class Share(NamedTuple):
+    """A group's chunks."""
 
-    def __init__(self, machine: Machine, one: Party):
-        self._machine, self.topology, self._place = machine, one.part, one.place
-        self.placement: Placement = machine.placement
-        numbers = np.full(machine.topology.size, -1)
-        numbers[one.place] = np.arange(len(one.place))
-        self.ranks = numbers
-        mine = numbers[machine.nodes]
-        self.nodes: Ints = mine[mine >= 0]
+    held: Keyed
+    """Chunks of all groups."""
+    which: int
+    """Number of the group."""
 
-    def slots(self, nodes: Ints) -> Ints:
-        """Slots of nodes on this rank."""
-        return self._machine.slots(self._place[nodes])
+    def short(self) -> int:
+        """Count the group's processors without the right chunks (collective)."""
+        return self.held.short(self.which)
 
-    def sum(self, *numbers: int) -> list[int]:
-        """Sum over all ranks."""
-        return self._machine.sum(*numbers)
+    def value(self, node: int, chunk: int) -> int:
+        """Return the value that a processor of the group holds of a chunk (collective)."""
+        return self.held.value(node, chunk, self.which)
 
 
 def run(
@@ -139,8 +134,8 @@ def run(
     tables: Sequence[Timetable],
     seed: int,
     operator: str,
-) -> tuple[Spent, list[ChunkSets]]:
-    """Run the timetables of all groups in common steps (collective); what everybody has then.
+) -> tuple[Spent, list[Share]]:
+    """Run the timetables of all groups in common steps (collective).
 
     Parameters
     ----------
@@ -152,29 +147,28 @@ def run(
         Chooses the contents.
     operator : str
         How contributions are combined.
+
+    Returns
+    -------
+    spent : Spent
+        Steps and messages.
+    shares : list of Share
+        What each group's processors have then.
     """
-    seats = [_Seat(machine, one) for one in parties]
-    pairs = [(cast(Machine, seat), table) for seat, table in zip(seats, tables, strict=True)]
-    sets = [ChunkSets(seat, table, seed, operator) for seat, table in pairs]
-    parts = [Part(seat, table) for seat, table in pairs]
-    mine = [table.rows(part.index) for part, table in zip(parts, tables, strict=True)]
-    width = 1 + max(each.width for each in sets)
-    with machine.spending() as spent:
-        for step in range(1, max(table.last for table in tables) + 1):
-            nodes, ports, payload = [], [], []
-            for which, (part, rows) in enumerate(zip(parts, mine, strict=True)):
-                now = part.sends(step) if step <= tables[which].last else slice(0, 0)
-                words = sets[which].messages(rows.rows(np.arange(now.start, now.stop)))
-                whole = np.zeros((len(words), width), np.int64)
-                whole[:, 0], whole[:, 1 : 1 + words.shape[1]] = which, words
-                nodes.append(machine.nodes[part.slots[now]])
-                ports.append(part.ports[now])
-                payload.append(whole)
-            sent = np.concatenate(nodes), np.concatenate(ports), np.concatenate(payload)
-            inbox = machine.step(*sent)
-            for which, held in enumerate(sets):
-                here = inbox.payload[:, 0] == which
-                came = inbox.payload[here, 1 : 1 + held.width]
-                ranks = seats[which].ranks[inbox.nodes[here]]
-                take_in(machine, held, ranks, came, step, lambda row: "")
-    return spent, sets
+    totals = [table.purpose.total for table in tables]
+    firsts = [sum(totals[:which]) for which in range(len(tables))]
+    pairs = list(zip(parties, tables, firsts, strict=True))
+    groups = [Group(table.purpose, one.place, first) for one, table, first in pairs]
+    whole = replace(
+        tables[0],
+        step=np.concatenate([table.step for table in tables]),
+        sender=np.concatenate([one.place[table.sender] for one, table, _ in pairs]),
+        receiver=np.concatenate([one.place[table.receiver] for one, table, _ in pairs]),
+        chunk=np.concatenate([table.chunk + first for _, table, first in pairs]),
+        port=np.concatenate([table.port for table in tables]),
+        add=np.concatenate([np.zeros(len(t), bool) if t.add is None else t.add for t in tables]),
+        bus=None,
+    )
+    held = Keyed(machine, groups, whole, seed, operator)
+    spent = play(machine, rows_of(machine, whole, held), held)
+    return spent, [Share(held, which) for which in range(len(groups))]

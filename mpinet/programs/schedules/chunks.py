@@ -1,4 +1,4 @@
-"""Chunks of collectives: how they are numbered, who has them first and who needs them last."""
+"""Chunks of collectives: which processors have them first, need them last, and their contents."""
 
 from __future__ import annotations
 
@@ -6,58 +6,44 @@ import numpy as np
 
 from mpinet.base.arrays import Flags, Ints
 from mpinet.programs.collective import items
-from mpinet.programs.kinds import OWNED, SUMS
-from mpinet.programs.schedules.timetable import Timetable
-
-UNSTATED = "unstated"
-"""Stand-in for a collective: nobody said what the messages carry."""
+from mpinet.programs.kinds import Place, Purpose
 
 SPREAD = np.uint64(0x9E3779B97F4A7C15)
 """An odd factor: it spreads 62 random bits over 64, each number to another one."""
 
 
-def count_chunks(collective: str, processors: int, chunks: int) -> int:
-    """Count the chunk numbers."""
-    if collective == "exchange":
-        return processors * processors * chunks
-    return processors * chunks if collective in OWNED else chunks
-
-
-def holds_first(table: Timetable, nodes: Ints, chunks: Ints) -> Flags:
+def holds_first(purpose: Purpose, nodes: Ints, chunks: Ints) -> Flags:
     """Tell if these processors have these chunks before the first step."""
-    per, hosts = table.chunks, table.processors
-    if table.collective in ("broadcast", "scatter"):
-        return nodes == table.root
-    if table.collective in SUMS:
-        return nodes < hosts
-    owners = chunks // (per * hosts if table.collective == "exchange" else per)
-    return owners == nodes
+    place, hosts = purpose.kind.starts, purpose.processors
+    if place == "own":
+        return chunks // (purpose.chunks * (hosts if purpose.kind.pairs else 1)) == nodes
+    return nodes == purpose.root if place == "root" else nodes < hosts
 
 
-def starts(table: Timetable, nodes: Ints) -> tuple[Ints, Ints]:
-    """Return what these processors have first: pairs of processor and chunk."""
-    per, hosts = table.chunks, table.processors
-    total = count_chunks(table.collective, hosts, per)
-    if table.collective in ("broadcast", "scatter"):
-        return _each(nodes[nodes == table.root], 0, total)
-    if table.collective in SUMS:
-        return _each(nodes, 0, total)
-    length = per * hosts if table.collective == "exchange" else per
-    return _each(nodes, nodes * length, length)
-
-
-def needs(table: Timetable, nodes: Ints) -> tuple[Ints, Ints]:
-    """Return what these processors need in the end: pairs of processor and chunk."""
-    per, hosts = table.chunks, table.processors
-    total = count_chunks(table.collective, hosts, per)
-    if table.collective in ("reduce", "gather"):
-        return _each(nodes[nodes == table.root], 0, total)
-    if table.collective in ("broadcast", "allreduce", "gossip"):
-        return _each(nodes, 0, total)
-    if table.collective == "exchange":
-        owners, chunks = _each(nodes, 0, hosts * per)
-        return owners, (chunks // per * hosts + owners) * per + chunks % per
+def starts(purpose: Purpose, nodes: Ints) -> tuple[Ints, Ints]:
+    """Return the first holdings of these processors: pairs of processor and chunk."""
+    if not purpose.kind.pairs:
+        return _at(purpose, purpose.kind.starts, nodes)
+    per = purpose.processors * purpose.chunks
     return _each(nodes, nodes * per, per)
+
+
+def needs(purpose: Purpose, nodes: Ints) -> tuple[Ints, Ints]:
+    """Return what these processors need in the end: pairs of processor and chunk."""
+    if not purpose.kind.pairs:
+        return _at(purpose, purpose.kind.needs, nodes)
+    per, hosts = purpose.chunks, purpose.processors
+    owners, chunks = _each(nodes, 0, hosts * per)
+    return owners, (chunks // per * hosts + owners) * per + chunks % per
+
+
+def _at(purpose: Purpose, place: Place | None, nodes: Ints) -> tuple[Ints, Ints]:
+    """Pair each processor of a place with its chunks."""
+    if place == "own":
+        return _each(nodes, nodes * purpose.chunks, purpose.chunks)
+    if place != "all":
+        nodes = nodes[nodes == purpose.root] if place == "root" else nodes[:0]
+    return _each(nodes, 0, purpose.total)
 
 
 def _each(nodes: Ints, first: Ints | int, count: int) -> tuple[Ints, Ints]:
@@ -66,20 +52,20 @@ def _each(nodes: Ints, first: Ints | int, count: int) -> tuple[Ints, Ints]:
     return np.repeat(nodes, count), (begin[:, None] + np.arange(count)).ravel()
 
 
-def contents(table: Timetable, seed: int, nodes: Ints, chunks: Ints) -> np.ndarray:
+def contents(purpose: Purpose, seed: int, nodes: Ints, chunks: Ints) -> np.ndarray:
     """Return what these processors contribute to these chunks: 64-bit numbers of the seed."""
-    givers = nodes if table.collective in SUMS else chunks
+    givers = nodes if purpose.kind.adds else chunks
     return items(seed, givers, chunks).view(np.uint64) * SPREAD
 
 
-def results(table: Timetable, seed: int, chunks: Ints, combine: np.ufunc = np.add) -> np.ndarray:
+def results(purpose: Purpose, seed: int, chunks: Ints, combine: np.ufunc = np.add) -> np.ndarray:
     """Return what these chunks have to come to: of sums that of every processor once."""
-    if table.collective not in SUMS:
-        return contents(table, seed, chunks, chunks)
+    if not purpose.kind.adds:
+        return contents(purpose, seed, chunks, chunks)
     different, place = np.unique(chunks, return_inverse=True)
-    everybody = np.arange(table.processors)
+    everybody = np.arange(purpose.processors)
     sums = [
-        combine.reduce(contents(table, seed, everybody, np.full_like(everybody, chunk)))
+        combine.reduce(contents(purpose, seed, everybody, np.full_like(everybody, chunk)))
         for chunk in different.tolist()
     ]
     return np.array(sums, np.uint64)[place]

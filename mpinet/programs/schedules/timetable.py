@@ -1,7 +1,7 @@
 """Timetables: schedules as data. A row says who sends which chunk to whom, and in which step.
 
 A timetable comes from a search that saw the whole network, or from a file; it is run by
-`mpinet.programs.perform`, or, where it is a broadcast's, by `mpinet.programs.broadcast`.
+`mpinet.programs.playing`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from mpinet.compiled import kernel
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
 from mpinet.networks.topology import Topology
-from mpinet.programs.kinds import KINDS
+from mpinet.programs.kinds import KINDS, Purpose
 
 ANY_STEP = -1
 """In place of a step, where rows that stand together are one transmission."""
@@ -77,6 +77,11 @@ class Timetable:
     def __len__(self) -> int:
         return len(self.step)
 
+    @property
+    def purpose(self) -> Purpose:
+        """The collective that the rows carry out."""
+        return Purpose(self.collective, self.processors, self.chunks, self.root)
+
     @cached_property
     def last(self) -> int:
         """The last step in which anybody sends."""
@@ -96,7 +101,7 @@ class Timetable:
         # One number a row is sorted in a fraction of the time that four columns take.
         return np.argsort(np.ravel_multi_index(columns, spans), kind="stable")
 
-    def rows(self, index: Ints | Flags) -> Timetable:
+    def rows(self, index: Ints | Flags | slice) -> Timetable:
         """Some of the rows."""
         names = ("step", "sender", "receiver", "chunk", *EXTRA, "add")
         kept: dict[str, Any] = {}
@@ -176,7 +181,6 @@ class Part:
         self.slots: Ints = slots[self.index]
         """Slots of the senders. Shape (m,)."""
         self.ports: Ints = ports_of(machine.topology, rows)
-        """Ports of the senders. Shape (m,)."""
         """Ports of the senders. Shape (m,)."""
         self._require_ports(machine, rows)
         self._begin = np.searchsorted(rows.step, np.arange(1, timetable.last + 2))

@@ -19,7 +19,9 @@ from mpinet.networks.graph import from_networkx
 from mpinet.networks.routing import path
 from mpinet.programs import fewest
 from mpinet.programs.collective import items
-from mpinet.programs.gossip import ItemSets, gossip
+from mpinet.programs.gossip import gossip
+from mpinet.programs.holdings import Came, Marked
+from mpinet.programs.kinds import Purpose
 from mpinet.programs.pipelines.collectives import move_items
 
 CYCLES = """complete:1 complete:2 ring:7 hypercube:4 torus:3x5 torus:2x3x5 ccc:3 ccc:4 gmn:3,12
@@ -279,20 +281,21 @@ def test_an_allreduce_whose_trees_take_too_long_goes_by_paths():
 def test_a_missing_or_a_wrong_item_is_noticed():
     def outcome(change):
         machine = machine_of("ring:3", "one")
-        held = ItemSets(machine, 0)
+        held = Marked(machine, Purpose("gossip", 3), 0)
         origins = np.arange(3)
         rows = np.stack([origins, items(0, origins, origins)], axis=1)
         for slot, node in enumerate(machine.nodes.tolist()):
             told = change(rows.copy()) if node == 1 else rows
-            held.take(np.full(len(told), slot), told)
-        return held.complete()
+            slots = np.full(len(told), slot)
+            held.take(Came(slots, machine.nodes[slots], slots, told, 0))
+        return held.short() == 0
 
     def spoilt(rows):
         rows[2, 1] += 1
         return rows
 
     assert outcome(lambda rows: rows)
-    assert not outcome(lambda rows: rows[:2])
+    assert not outcome(lambda rows: rows[:1])
     assert not outcome(spoilt)
 
 

@@ -8,7 +8,7 @@ import mpinet
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
 from mpinet.machine.transport import Local
-from mpinet.programs.perform import perform
+from mpinet.programs.playing import perform
 from mpinet.programs.schedules.timetable import Timetable
 
 

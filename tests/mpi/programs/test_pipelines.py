@@ -9,10 +9,10 @@ from mpi.machine.ranks import MAPPINGS, machine_of, mapping_of
 
 import mpinet
 from mpinet.programs.collective import items
-from mpinet.programs.perform import play
 from mpinet.programs.pipelines.arcs import Arcs
 from mpinet.programs.pipelines.collectives import move_items
 from mpinet.programs.pipelines.spreading import spread
+from mpinet.programs.playing import play_rows as play
 from mpinet.programs.schedules.timetable import Timetable
 
 COLLECTIVES = {

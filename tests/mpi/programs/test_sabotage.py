@@ -20,9 +20,6 @@ from mpinet.networks.routing import ARRIVED, STUCK
 from mpinet.networks.topology import Topology
 from mpinet.programs import ascend, emulate
 from mpinet.programs import embed as embeds
-from mpinet.programs import exchange as exchanges
-from mpinet.programs import gather as gathers
-from mpinet.programs import scatter as scatters
 from mpinet.programs.bounds import broadcast_bound
 from mpinet.programs.broadcast import broadcast
 from mpinet.programs.circulate import circulate
@@ -31,9 +28,12 @@ from mpinet.programs.embed import Embedding
 from mpinet.programs.emulate import Emulation, emulate_ascend, emulate_step
 from mpinet.programs.flood import flood
 from mpinet.programs.gather import gather
-from mpinet.programs.gossip import ItemSets, gossip
+from mpinet.programs.gossip import gossip
+from mpinet.programs.holdings import Came, Marked, all_came, first_rows
+from mpinet.programs.kinds import Purpose
 from mpinet.programs.reduce import reduce
 from mpinet.programs.rehearsal import rehearse_route
+from mpinet.programs.routed import message_ends
 from mpinet.programs.scatter import scatter
 from mpinet.programs.schedules.routed import Routed
 from mpinet.programs.traffic import traffic
@@ -122,44 +122,55 @@ FAULTS = {
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_scatter_is_not_correct_where_an_item_is_lost_or_comes_twice_or_is_another_s(fault):
-    machine = machine_of("ring:9")
+    machine, purpose = machine_of("ring:9"), Purpose("scatter", 9, 1, 2)
     nodes = others(machine, 2)
-    contents = items(4, np.full_like(nodes, 2), nodes)
-    assert scatters._complete(machine, 2, 4, nodes, contents)
-    nodes, contents = on_rank_of(machine, 6, FAULTS[fault])(nodes, contents)
-    assert not scatters._complete(machine, 2, 4, nodes, contents)
+    rows = first_rows(purpose, 4, np.full_like(nodes, 2), nodes)
+    assert all_came(machine, purpose, 4, nodes, rows)
+    nodes, contents = on_rank_of(machine, 6, FAULTS[fault])(nodes, rows[:, 1])
+    rows = np.stack([nodes, contents], axis=1)
+    assert not all_came(machine, purpose, 4, nodes, rows)
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_gather_is_not_correct_where_an_item_is_lost_or_comes_twice_or_is_another_s(fault):
-    machine = machine_of("ring:9")
+    machine, purpose = machine_of("ring:9"), Purpose("gather", 9, 1, 2)
     origins = np.setdiff1d(np.arange(9), [2]) if (machine.nodes == 2).any() else np.empty(0, int)
-    contents = items(4, origins, origins)
-    assert gathers._complete(machine, 2, 4, np.stack([origins, contents], axis=1))
-    origins, contents = on_rank_of(machine, 2, FAULTS[fault])(origins, contents)
-    assert not gathers._complete(machine, 2, 4, np.stack([origins, contents], axis=1))
+    rows = first_rows(purpose, 4, origins, origins)
+    assert all_came(machine, purpose, 4, np.full_like(origins, 2), rows)
+    origins, contents = on_rank_of(machine, 2, FAULTS[fault])(origins, rows[:, 1])
+    rows = np.stack([origins, contents], axis=1)
+    assert not all_came(machine, purpose, 4, np.full_like(origins, 2), rows)
 
 
 def test_a_total_exchange_is_not_correct_where_somebody_hears_twice_from_one():
-    machine = machine_of("ring:9")
-    sources, targets, _ = exchanges.all_pairs(machine)
-    heard_from, hearers = targets, sources  # everybody from everybody, so the same turned round
-    assert machine.sum(int(not exchanges.from_all_others(machine, hearers, heard_from)))[0] == 0
+    machine, purpose = machine_of("ring:9"), Purpose("exchange", 9)
+    # All send to all, so that the same pairs turned round say who has heard from whom.
+    hearers, heard_from, _, _ = message_ends(machine, purpose)
+
+    def right(origins):
+        rows = first_rows(purpose, 4, hearers, origins * 9 + hearers)
+        return all_came(machine, purpose, 4, hearers, rows)
+
+    assert right(heard_from)
     wrong = heard_from.copy()
     wrong[(hearers == 6) & (heard_from == 3)] = 4
-    assert machine.sum(int(not exchanges.from_all_others(machine, hearers, wrong)))[0] == 1
+    assert not right(wrong)
 
 
 @pytest.mark.parametrize("wrong", [False, True])
 def test_a_gossip_is_not_correct_where_a_wrong_item_comes_beside_all_the_right_ones(wrong):
     machine = machine_of("ring:9")
-    held = ItemSets(machine, 4)
-    slots = np.repeat(np.arange(len(machine.nodes)), 9)
+    held = Marked(machine, Purpose("gossip", 9), 4)
+
+    def take(slots, rows):
+        held.take(Came(slots, machine.nodes[slots], slots, rows, 0))
+
     origins = np.tile(np.arange(9), len(machine.nodes))
-    held.take(slots, np.stack([origins, items(4, origins, origins)], axis=1))
+    rows = np.stack([origins, items(4, origins, origins)], axis=1)
+    take(np.repeat(np.arange(len(machine.nodes)), 9), rows)
     if wrong and (machine.nodes == 6).any():
-        held.take(np.flatnonzero(machine.nodes == 6), np.array([[3, 99]]))
-    assert held.complete() is not wrong
+        take(np.flatnonzero(machine.nodes == 6), np.array([[3, 99]]))
+    assert (held.short() == 0) is not wrong
 
 
 class Tail(Topology):

@@ -17,10 +17,11 @@ from mpinet.machine.model import PortModel
 from mpinet.networks.graph import from_networkx
 from mpinet.networks.members import Members
 from mpinet.programs import ascend
-from mpinet.programs.perform import perform, play
 from mpinet.programs.pipelines.arcs import Arcs
 from mpinet.programs.pipelines.collectives import move_items, plan
 from mpinet.programs.pipelines.dimensions import exchanged
+from mpinet.programs.playing import perform
+from mpinet.programs.playing import play_rows as play
 
 OPTIMA = {
     **{f"hypercube:{d}": (d, d) for d in (2, 3, 5)},

@@ -10,8 +10,8 @@ from mpinet import Machine, measure
 from mpinet.certify.certificate import certify
 from mpinet.cli.session import Session
 from mpinet.errors import CertificateError
-from mpinet.programs.perform import perform
 from mpinet.programs.pipelines.collectives import move_items, plan
+from mpinet.programs.playing import perform
 
 
 @pytest.mark.parametrize("ports", ["one", "all"])

@@ -21,11 +21,11 @@ from mpinet.machine import PortModel
 from mpinet.networks.graph import from_networkx
 from mpinet.networks.members import Members
 from mpinet.programs.kinds import KINDS
-from mpinet.programs.perform import perform
 from mpinet.programs.pipelines.collectives import plan
 from mpinet.programs.pipelines.crossings import Demand, joint_cut
 from mpinet.programs.pipelines.interleaving import interleaved
 from mpinet.programs.pipelines.together import party, run
+from mpinet.programs.playing import perform
 
 
 def ranked(graph, group):

@@ -10,8 +10,8 @@ import mpinet
 from mpinet import Machine
 from mpinet.cli.session import Session
 from mpinet.networks.graph import from_networkx
-from mpinet.programs.perform import perform
 from mpinet.programs.pipelines.collectives import move_items, plan
+from mpinet.programs.playing import perform
 
 SMALL = [networkx.path_graph(2), networkx.path_graph(3)]
 

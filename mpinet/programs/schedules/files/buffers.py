@@ -211,7 +211,7 @@ def _judged(table: Timetable, piece_at: Callable[[Place], Piece | None]) -> str:
     """Compare final outputs with the collective's definition: `RIGHT`, or the first wrong place."""
     everybody = (1 << table.processors) - 1
     gpu, offset = -1, 0
-    owners, chunks = needs(table, np.arange(table.processors))
+    owners, chunks = needs(table.purpose, np.arange(table.processors))
     for owner, chunk in zip(owners.tolist(), chunks.tolist(), strict=True):
         gpu, offset = owner, offset + 1 if owner == gpu else 0
         piece = piece_at(Place(gpu, "o", offset))

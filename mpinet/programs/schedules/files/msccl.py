@@ -12,7 +12,6 @@ from mpinet.base.markup import Element, parse_xml
 from mpinet.base.numerals import quoted
 from mpinet.errors import UsageError
 from mpinet.programs.kinds import OWNED
-from mpinet.programs.schedules.chunks import count_chunks
 from mpinet.programs.schedules.files.buffers import (
     BUFFERS,
     MOST_COUNT,
@@ -298,7 +297,7 @@ def _document(table: Timetable, blocks: Mapping[Block, tuple[int, list[Step]]]) 
     """The whole document: of each block its number in its GPU, and its steps."""
     hosts = table.processors
     coll = name_of(table.collective)
-    total = count_chunks(table.collective, hosts, table.chunks)
+    total = table.purpose.total
     loop = table.chunks * (hosts if table.collective in OWNED or coll == "alltoall" else 1)
     root = "" if table.root is None else f' root="{table.root}"'
     in_place = int(table.collective != "exchange")

@@ -10,7 +10,6 @@ from typing import Any
 
 from mpinet.base.numerals import quoted
 from mpinet.errors import UsageError
-from mpinet.programs.schedules.chunks import count_chunks
 from mpinet.programs.schedules.files.buffers import (
     BUFFERS,
     MOST_COUNT,
@@ -356,7 +355,7 @@ def as_plan(table: Timetable) -> bytes:
     steps: dict[int, list[tuple[int, int, int, bool]]] = defaultdict(list)
     for step, sender, receiver, chunk, adds in rows_of(table):
         steps[step].append((sender, receiver, chunk, adds))
-    total = count_chunks(table.collective, table.processors, table.chunks)
+    total = table.purpose.total
     inputs = table.chunks if table.collective == "gossip" else total
     outputs = table.chunks if table.collective == "reducescatter" else total
     document = {

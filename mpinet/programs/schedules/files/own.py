@@ -16,7 +16,6 @@ from mpinet.base.files import MOST_BYTES
 from mpinet.base.numerals import quoted
 from mpinet.errors import UsageError
 from mpinet.programs.kinds import SUMS
-from mpinet.programs.schedules.chunks import count_chunks
 from mpinet.programs.schedules.files.schedulefile import (
     MOST_ROWS,
     MOST_STEPS,
@@ -202,7 +201,7 @@ def _text(header: Mapping[str, Any], key: str) -> str | None:
 
 def _require_rows(table: Timetable, reading: ReadingOptions, where: Any) -> None:
     """Raise `UsageError` unless numbers are in range, and a link is used once in a step."""
-    total = count_chunks(table.collective, table.processors, table.chunks)
+    total = table.purpose.total
     if total * MOST_NODES >= 2**62:
         raise UsageError("header: there are too many chunks.")
     ranges = [

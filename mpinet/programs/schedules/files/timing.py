@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from mpinet.errors import UsageError
-from mpinet.programs.schedules.chunks import UNSTATED
+from mpinet.programs.kinds import UNSTATED
 from mpinet.programs.schedules.files.schedulefile import (
     MOST_ROWS,
     MOST_STEPS,

@@ -1,0 +1,63 @@
+"""Collectives whose chunks all go at once, each by the network's routing to where it is needed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mpinet.base.arrays import Ints
+from mpinet.machine import Machine, Spent
+from mpinet.networks.routing import Routing
+from mpinet.programs.holdings import Came, Route, Sends, all_came, first_rows
+from mpinet.programs.kinds import Purpose
+from mpinet.programs.playing import Program, play
+
+ROUTED = "routed"
+"""Name of what the router does by itself."""
+
+
+def route_chunks(
+    machine: Machine, purpose: Purpose, seed: int, routing: Routing | None = None
+) -> tuple[Spent, bool]:
+    """Route every chunk to the processors that need it (collective).
+
+    Returns
+    -------
+    spent : Spent
+        Steps and messages.
+    correct : bool
+        Whether every processor has received each chunk that it needs once.
+    """
+    came: list[Came] = []
+
+    def program() -> Program:
+        sources, targets, numbers, chunks = message_ends(machine, purpose)
+        total = (purpose.processors - 1) * (1 if purpose.kind.rooted else purpose.processors)
+        route = Route(targets, numbers, total, routing)
+        rows, slots = first_rows(purpose, seed, sources, chunks), machine.slots(sources)
+        came.append((yield Sends(slots, slots[:0], chunks, payload=rows, route=route)))
+
+    spent = play(machine, program())
+    return spent, all_came(machine, purpose, seed, came[0].nodes, came[0].payload)
+
+
+def message_ends(machine: Machine, purpose: Purpose) -> tuple[Ints, Ints, Ints, Ints]:
+    """Return what this rank's processors send: sources, targets, message numbers and chunks.
+
+    Without a root messages are numbered round by round, and in a round by source: message
+    (k - 1) N + s goes from s to s + k.
+    """
+    hosts, root = purpose.processors, purpose.root
+    nodes = np.sort(machine.nodes)
+    nodes = nodes[nodes < hosts]
+    if root is None:
+        rounds = np.repeat(np.arange(1, hosts), len(nodes))
+        sources = np.tile(nodes, hosts - 1)
+        targets = (sources + rounds) % hosts
+        chunks = sources * hosts + targets if purpose.kind.pairs else sources
+        return sources, targets, (rounds - 1) * hosts + sources, chunks
+    others = nodes[nodes != root]
+    if purpose.kind.starts == "root":
+        others = np.delete(np.arange(hosts), root)[: hosts * int((nodes == root).any())]
+    at_root = np.full_like(others, root)
+    ends = (at_root, others) if purpose.kind.starts == "root" else (others, at_root)
+    return *ends, others - (others > root), others
