@@ -25,9 +25,9 @@ from mpinet.measure.symmetry import orbits
 from mpinet.networks.catalogue import open_topology
 from mpinet.networks.topology import NetworkLike, Topology
 from mpinet.programs.bounds import broadcast_bound
-from mpinet.programs.broadcast import Message, by_timetable
 from mpinet.programs.collective import require_processor
 from mpinet.programs.passes import broadcast_timetable, sees_whole
+from mpinet.programs.playing import play_rows
 from mpinet.programs.schedules.timetable import Timetable
 
 COLUMNS = ("step", "sender", "receiver", "bus")
@@ -178,8 +178,6 @@ def _require_run(
     ConservationError
         It leaves somebody out.
     """
-    machine = Machine(network, model, transport)
-    message = Message(machine, timetable.root or 0)
-    by_timetable(machine, timetable, message)
-    if message.informed() != network.hosts:
+    _, held = play_rows(Machine(network, model, transport), timetable)
+    if held.short():
         raise ConservationError(f"the schedule on {network.name} does not inform every processor.")

@@ -16,7 +16,6 @@ from mpinet.draws import draw32
 from mpinet.errors import Disconnected
 from mpinet.networks.topology import Topology
 from mpinet.programs.buspasses import Busses
-from mpinet.programs.schedules.timetable import Timetable
 from mpinet.programs.starts import best_rows
 
 STARTS = 2**7
@@ -26,24 +25,6 @@ LOOKS = 2**26
 """Looks at members and items that all starts may take, as far as the bound tells that before."""
 
 
-def bus_gossip_timetable(topology: Topology, one_port: bool, bound: int) -> Timetable:
-    """Find a gossip over busses that takes few steps.
-
-    Parameters
-    ----------
-    topology : Topology
-        A connected network of busses.
-    one_port : bool
-        Whether a node sends and accepts one message a step.
-    bound : int
-        Steps that nothing beats: there the search stops.
-    """
-    best = rows_over_busses(topology, np.arange(topology.hosts), bound, one_port)
-    step, sender, receiver, chunk, bus = np.ascontiguousarray(best.T)
-    ports = "one" if one_port else "all"
-    return Timetable("gossip", topology.hosts, step, sender, receiver, chunk, bus=bus, ports=ports)
-
-
 def rows_over_busses(
     topology: Topology, sources: Ints, bound: int, one_port: bool, single: bool = False
 ) -> Ints:
@@ -51,8 +32,12 @@ def rows_over_busses(
 
     Parameters
     ----------
-    topology, bound, one_port
-        As for `bus_gossip_timetable`.
+    topology : Topology
+        A connected network of busses.
+    bound : int
+        Steps that nothing beats: there the search stops.
+    one_port : bool
+        Whether a node sends and accepts one message a step.
     sources : ndarray of int64, shape (items,)
         The processor that has each item first.
     single : bool

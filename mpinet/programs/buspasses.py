@@ -61,7 +61,7 @@ def bus_wave(topology: Topology, root: int) -> Timetable:
     parent, bus, since = (np.full(size, -1) for _ in range(3))
     informed = tell_busses(*_arrays(lists), root, parent, bus, since)
     _require_all(topology, root, informed)
-    return _timetable(topology, root, since, parent, bus, "all")
+    return Timetable.of_tree(topology, root, parent, since, bus, ports="all")
 
 
 def bus_schedule(topology: Topology, root: int, starts: int) -> Timetable:
@@ -91,7 +91,7 @@ def bus_schedule(topology: Topology, root: int, starts: int) -> Timetable:
         if best <= bound:
             break
     since, parent, bus = kept
-    return _timetable(topology, root, since, parent, bus, "one")
+    return Timetable.of_tree(topology, root, parent, since, bus, ports="one")
 
 
 def _arrays(lists: Busses) -> tuple[Ints, Ints, Ints, Ints]:
@@ -106,16 +106,6 @@ def _require_all(topology: Topology, root: int, informed: int) -> None:
             f"{topology.name} is not connected: from node {root}, {informed} of its "
             f"{topology.size} nodes are reached."
         )
-
-
-def _timetable(
-    topology: Topology, root: int, since: Ints, parent: Ints, bus: Ints, ports: str
-) -> Timetable:
-    """A row for everybody who is told: when, by whom, over which bus."""
-    informed = np.flatnonzero(parent >= 0)
-    order = informed[np.lexsort((informed, parent[informed], since[informed]))]
-    rows = since[order], parent[order], order, np.zeros(len(order), np.int64)
-    return Timetable("broadcast", topology.size, *rows, root=root, bus=bus[order], ports=ports)
 
 
 @kernel

@@ -56,9 +56,7 @@ def farthest_timetable(topology: Topology, one_port: bool, bound: int) -> Timeta
         return len(rows)
 
     best = best_rows(take, rows, min(STARTS, LOOKS // looks), bound) if len(rows) else rows
-    step, sender, receiver, chunk = np.ascontiguousarray(best.T)
-    ports = "one" if one_port else "all"
-    return Timetable("exchange", hosts, step, sender, receiver, chunk, ports=ports)
+    return Timetable.of("exchange", topology, best, ports="one" if one_port else "all")
 
 
 @kernel

@@ -51,8 +51,7 @@ def spread_gossip(
     """
     sources = np.arange(topology.hosts)
     found = spread(topology, Arcs.of(topology), model, sources, bound, algorithm)
-    step, sender, receiver, item = (np.ascontiguousarray(column) for column in found.rows.T)
-    table = Timetable("gossip", topology.hosts, step, sender, receiver, item, port=found.channels)
+    table = Timetable.of("gossip", topology, found.rows, found.channels)
     return Candidate(found.algorithm, found.steps, timetable=table), found.skipped
 
 

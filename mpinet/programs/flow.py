@@ -158,12 +158,8 @@ def _items_on_their_way(
         for item, way in _ways_of_items(places, flow, sources).items()
         for at, move in way
     ]
-    step, sender, receiver, chunk, channel = np.array(rows, np.int64).reshape(-1, 5).T.copy()
-    port, bus = (channel, None) if topology.links else (None, channel)
-    return Timetable(
-        what, topology.hosts, step, sender, receiver, chunk, root=root, bus=bus, port=port,
-        ports=model.name,
-    ).ordered()  # fmt: skip
+    columns = np.array(rows, np.int64).reshape(-1, 5)
+    return Timetable.of(what, topology, columns, root=root, ports=model.name).ordered()
 
 
 def _require_fit(what: str, topology: Topology, steps: int) -> None:

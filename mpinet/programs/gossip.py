@@ -18,7 +18,7 @@ from mpinet.machine.transport import Local
 from mpinet.networks.cycle import Cycle
 from mpinet.networks.topology import Topology
 from mpinet.programs.bounds import Bound, gossip_bound
-from mpinet.programs.busgossip import bus_gossip_timetable
+from mpinet.programs.busgossip import rows_over_busses
 from mpinet.programs.collective import CollectiveResult, choose, require_few
 from mpinet.programs.cuts import best_cut
 from mpinet.programs.fewest import (
@@ -30,11 +30,11 @@ from mpinet.programs.fewest import (
 )
 from mpinet.programs.holdings import Marked, Sends
 from mpinet.programs.kinds import Purpose
-from mpinet.programs.matchedgossip import matched_timetable
+from mpinet.programs.matchedgossip import matched_rows, needed_rows
 from mpinet.programs.pipelines.spreading import PATHS, TREES
 from mpinet.programs.playing import Program, play, rows_of
 from mpinet.programs.preparation import NONE, Preparation
-from mpinet.programs.rarest import rarest_timetable
+from mpinet.programs.rarest import rarest_rows
 from mpinet.programs.routed import ROUTED, route_chunks
 from mpinet.programs.schedules.timetable import Timetable
 from mpinet.programs.translated import Orbit, move_translated
@@ -136,14 +136,17 @@ def gossip(machine: Machine, algorithm: str | None = None, seed: int = 0) -> Col
 
 def _timetable(machine: Machine, name: str, bound: int) -> Timetable:
     """Find the timetable of a search."""
-    network, one_port = machine.topology, name == MATCHING
+    network, sources = machine.topology, np.arange(machine.topology.hosts)
     if not network.links:
-        return bus_gossip_timetable(network, one_port, bound)
-    if name in (PATHS, TREES) or (name == RAREST and network.hosts < network.size):
+        rows = rows_over_busses(network, sources, bound, name == MATCHING)
+    elif name in (PATHS, TREES) or (name == RAREST and network.hosts < network.size):
         found, _ = spread_gossip(network, machine.model, bound, name)
         assert found.timetable is not None
         return found.timetable
-    return (matched_timetable if one_port else rarest_timetable)(network, bound)
+    else:
+        rows = (matched_rows if name == MATCHING else rarest_rows)(network, sources, bound)
+        rows = rows[needed_rows(rows, network, sources)]
+    return Timetable.of("gossip", network, rows)
 
 
 def _fewest(machine: Machine, own: str) -> tuple[Candidate, tuple[str, ...]]:

@@ -14,7 +14,6 @@ from mpinet.draws import draw32
 from mpinet.networks.adjacency import Adjacency
 from mpinet.networks.topology import Topology
 from mpinet.programs.matching import match
-from mpinet.programs.schedules.timetable import Timetable
 from mpinet.programs.starts import FEW, best_rows, first_word
 from mpinet.programs.waves import lowest_bit
 
@@ -29,8 +28,8 @@ SEEN = 32
 """
 
 
-def matched_timetable(topology: Topology, bound: int) -> Timetable:
-    """Find a gossip that takes few steps, one message of a node in each.
+def matched_rows(topology: Topology, sources: Ints, bound: int) -> Ints:
+    """Bring items from where they are to all processors, in few steps of one port.
 
     Parameters
     ----------
@@ -38,21 +37,6 @@ def matched_timetable(topology: Topology, bound: int) -> Timetable:
         A connected network of links.
     bound : int
         Steps that nothing beats: there the search stops.
-    """
-    sources = np.arange(topology.hosts)
-    best = matched_rows(topology, sources, bound)
-    best = best[needed_rows(best, topology, sources)]
-    step, sender, receiver, chunk = np.ascontiguousarray(best.T)
-    return Timetable("gossip", topology.hosts, step, sender, receiver, chunk, ports="one")
-
-
-def matched_rows(topology: Topology, sources: Ints, bound: int) -> Ints:
-    """Bring items from where they are to all processors, in few steps of one port.
-
-    Parameters
-    ----------
-    topology, bound
-        As for `matched_timetable`.
     sources : ndarray of int64, shape (items,)
         The processor that has each item first.
 

@@ -303,7 +303,8 @@ def pipeline(share: Share, items: int, twice: bool, along: PortModel | None) -> 
     along : PortModel, optional
         The machine's, where a search for an exchange along dimensions is made.
     """
-    each = max(143.0, 110 + 75 * share.hosted / share.network.size)
+    hosted = share.hosted / share.network.size
+    each = max(143.0, 110 + 75 * hosted) if twice else 110 + 20 * hosted
     searched = 340 + 100 * share.ports
     spread = round(share.network.size * max(items * each * (1 + twice), searched))
     return spread if along is None else max(spread, _along_dimensions(share, items, along))

@@ -113,18 +113,9 @@ def broadcast_timetable(topology: Topology, root: int, model: PortModel) -> Time
         found = _at_once(adjacency, distance, root)
     else:
         found = Passes(topology, adjacency, distance, root).best()
-    return timetable_of(topology, root, found, model)
-
-
-def timetable_of(topology: Topology, root: int, found: Found, model: PortModel) -> Timetable:
-    """A broadcast tree as rows, by step and sender."""
-    informed = np.flatnonzero(found.parent >= 0)
-    parent, since = found.parent[informed].astype(np.int64), found.since[informed].astype(np.int64)
-    order = np.lexsort((informed, parent, since))
-    chunk = np.zeros(len(informed), np.int64)
+    parent, since = found.parent.astype(np.int64), found.since.astype(np.int64)
     ports = "all" if model.send is None else "one"
-    rows = since[order], parent[order], informed[order], chunk
-    return Timetable("broadcast", topology.hosts, *rows, root=root, ports=ports)
+    return Timetable.of_tree(topology, root, parent, since, ports=ports)
 
 
 def distances(topology: Topology, adjacency: Adjacency, root: int) -> Short:

@@ -94,15 +94,14 @@ def _carried(machine: Machine, sends: Sends, payload: Any) -> Came:
 def rows_of(machine: Machine, table: Timetable, *held: Saved) -> Program:
     """Every row over its channel, in its step."""
     part = Part(machine, table)
-    mine = table.rows(part.index)
-    adds = table.purpose.kind.adds
+    chunks = table.chunk[part.index]
+    mine = table.rows(part.index) if table.purpose.kind.adds else None
     with State(machine, "timetable", *held, step=0) as state:
         while state.step < table.last:
             state.step += 1
             now = part.sends(state.step)
-            yield Sends(
-                part.slots[now], part.ports[now], mine.chunk[now], mine.rows(now) if adds else None
-            )
+            rows = None if mine is None else mine.rows(now)
+            yield Sends(part.slots[now], part.ports[now], chunks[now], rows)
             state.boundary()
 
 

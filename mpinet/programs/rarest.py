@@ -14,7 +14,6 @@ from mpinet.compiled import inlined, kernel
 from mpinet.draws import draw32
 from mpinet.networks.adjacency import Adjacency
 from mpinet.networks.topology import Topology
-from mpinet.programs.schedules.timetable import Timetable
 from mpinet.programs.starts import FEW, best_rows, first_word
 from mpinet.programs.waves import lowest_bit
 
@@ -31,21 +30,6 @@ SEEN = 64
 """Items that a processor looks at in a step, and those behind them in a word, if all are many."""
 
 
-def rarest_timetable(topology: Topology, bound: int) -> Timetable:
-    """Find a gossip that takes few steps.
-
-    Parameters
-    ----------
-    topology : Topology
-        A connected network of links without switches.
-    bound : int
-        Steps that nothing beats: there the search stops.
-    """
-    best = rarest_rows(topology, np.arange(topology.size), bound)
-    step, sender, receiver, chunk = (np.ascontiguousarray(column) for column in best.T)
-    return Timetable("gossip", topology.size, step, sender, receiver, chunk, ports="all")
-
-
 def rarest_rows(
     topology: Topology, sources: Ints, bound: int, rounds: Ints | None = None, starts: int = STARTS
 ) -> Ints:
@@ -53,8 +37,10 @@ def rarest_rows(
 
     Parameters
     ----------
-    topology, bound
-        As for `rarest_timetable`; there may be switches, which take what they can get.
+    topology : Topology
+        A connected network of links; there may be switches, which take what they can get.
+    bound : int
+        Steps that nothing beats: there the search stops.
     sources : ndarray of int64, shape (items,)
         The processor that has each item first.
     rounds : ndarray of int64, shape (s,), optional

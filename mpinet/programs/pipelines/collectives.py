@@ -385,18 +385,5 @@ def _table(
     machine: Machine, collective: str, way: Spread, items: int, root: int | None = None
 ) -> Timetable:
     """A way as a timetable."""
-    step, sender, receiver, item = (np.ascontiguousarray(column) for column in way.rows.T)
-    links = machine.topology.links
-    return Timetable(
-        collective,
-        machine.topology.hosts,
-        step,
-        sender,
-        receiver,
-        item,
-        items,
-        root,
-        bus=None if links else way.channels,
-        port=way.channels if links else None,
-        ports=machine.model.name,
-    )
+    more = {"chunks": items, "root": root, "ports": machine.model.name}
+    return Timetable.of(collective, machine.topology, way.rows, way.channels, **more)

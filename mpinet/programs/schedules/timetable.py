@@ -74,6 +74,59 @@ class Timetable:
     edges_sha256: str | None = field(default=None, kw_only=True)
     """SHA-256 of that network's edges, in hexadecimal."""
 
+    @classmethod
+    def of(
+        cls,
+        collective: str,
+        topology: Topology,
+        rows: Any,
+        channels: Ints | None = None,
+        **more: Any,
+    ) -> Timetable:
+        """Make a timetable of rows of step, sender, receiver and chunk.
+
+        Parameters
+        ----------
+        collective, topology
+            What the rows are for.
+        rows : array-like of int, shape (k, 4) or (k, 5)
+            The rows; a fifth column are their channels.
+        channels : ndarray of int64, shape (k,), optional
+            The senders' ports on links, or the busses.
+        more
+            Further fields.
+        """
+        columns = np.array(np.asarray(rows, np.int64).T)
+        channels = columns[4] if len(columns) > 4 else channels
+        more |= {"port" if topology.links else "bus": channels}
+        return cls(collective, topology.hosts, *columns[:4], **more)
+
+    @classmethod
+    def of_tree(
+        cls, topology: Topology, root: int, parent: Ints, since: Ints,
+        channels: Ints | None = None, **more: Any,
+    ) -> Timetable:  # fmt: skip
+        """Make a broadcast's timetable of a tree: a row for each node with a parent.
+
+        Parameters
+        ----------
+        topology, root
+            The network, and the processor that has the message.
+        parent : ndarray of int64, shape (N,)
+            Node that informs each node; -1 for none.
+        since : ndarray of int64, shape (N,)
+            Step in which each node is informed.
+        channels : ndarray of int64, shape (N,), optional
+            Port or bus by which each node is informed.
+        more
+            Further fields.
+        """
+        nodes = np.flatnonzero(parent >= 0)
+        nodes = nodes[np.lexsort((nodes, parent[nodes], since[nodes]))]
+        rows = np.stack([since[nodes], parent[nodes], nodes, np.zeros_like(nodes)], axis=1)
+        over = None if channels is None else channels[nodes]
+        return cls.of("broadcast", topology, rows, over, root=root, **more)
+
     def __len__(self) -> int:
         return len(self.step)
 
