@@ -53,11 +53,11 @@ class Preorder:
         self._tree = Tree(machine, root)
         self.up, self.survey = self._tree.up, self._tree.survey
         self._hosts = machine.nodes < machine.topology.hosts
-        children = self._tree.children
-        self._parents = np.repeat(np.arange(len(children)), children)
-        index = np.arange(len(self._parents)) - np.repeat(np.cumsum(children) - children, children)
-        self._ports = self._tree.child_port(self._parents, index)
-        sizes = self._sizes()
+        self._parents, _, self._ports = self._tree.branches
+        # Processors below each child; a switch without children has none, and does not send.
+        leaves = np.flatnonzero(self._hosts & (self.up >= 0))
+        own = self._hosts.astype(np.int64)
+        sizes, _ = self._tree.send_upwards(own, leaves, lambda below: below, np.add)
         offsets = self._offsets(sizes)
         branches = self._number(offsets)
         order = np.lexsort((self._firsts, self._parents))
@@ -83,26 +83,6 @@ class Preorder:
 
     def _key(self, slots: Ints, labels: Ints) -> Ints:
         return slots * self.survey.topology.size + labels
-
-    def _sizes(self) -> Ints:
-        """Processors below each child, sent upwards from the leaves; shape (children,)."""
-        machine, tree = self.survey, self._tree
-        waiting = tree.children.copy()
-        own = self._hosts.astype(np.int64)
-        sizes = np.zeros(len(self._parents), np.int64)
-        keys = self._parents * machine.topology.ports + self._ports
-        by_key = np.argsort(keys)
-        ready = np.flatnonzero((waiting == 0) & self._hosts & (tree.up >= 0))
-        while machine.sum(len(ready))[0]:
-            inbox = machine.step(machine.nodes[ready], tree.up[ready], own[ready])
-            slots = machine.slots(inbox.nodes)
-            came = slots * machine.topology.ports + inbox.ports
-            sizes[by_key[np.searchsorted(keys, came, sorter=by_key)]] = inbox.payload
-            np.add.at(own, slots, inbox.payload)
-            np.subtract.at(waiting, slots, 1)
-            ready = np.unique(slots)
-            ready = ready[(waiting[ready] == 0) & (tree.up[ready] >= 0)]
-        return sizes
 
     def _offsets(self, sizes: Ints) -> Ints:
         """Each child's number relative to its parent's: behind those that are served later."""

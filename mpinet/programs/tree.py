@@ -7,6 +7,8 @@ leaves behind.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from mpinet.base.arguments import DecideRule, StartRule
@@ -75,39 +77,66 @@ class Tree:
         inbox = self._survey.step(nodes[has_parent], up[has_parent])
         self._slots = self._survey.slots(inbox.nodes)
         self._ports = inbox.ports
-        depths, informed = self._depths(has_parent)
+        hosts = nodes < self._survey.topology.hosts
+        depths, informed = self.send_upwards(
+            np.where(hosts, 0, BARREN),
+            has_parent,
+            lambda own: np.where(own == BARREN, BARREN, own + 1),
+            np.maximum,
+        )
         order = np.lexsort((self._ports, -depths, self._slots))
         order = order[depths[order] != BARREN]
-        self._ports = self._ports[order]
-        self.children = np.bincount(self._slots[order], minlength=len(nodes))
+        self._ports, self._slots = self._ports[order], self._slots[order]
+        self.children = np.bincount(self._slots, minlength=len(nodes))
         self._begin = np.cumsum(self.children) - self.children
         return bool(self._survey.sum(informed)[0] == self._survey.topology.size - 1)
 
-    def _depths(self, has_parent: Ints) -> tuple[Ints, int]:
-        """Depths of the children's subtrees, sent upwards from the leaves; how many have sent."""
-        machine = self._survey
-        nodes = machine.nodes
-        own = np.where(nodes < machine.topology.hosts, 0, BARREN)
-        waiting = np.bincount(self._slots, minlength=len(nodes))
-        depths = np.empty(len(self._slots), np.int64)
-        keys = self._slots * machine.topology.ports + self._ports
+    @property
+    def branches(self) -> tuple[Ints, Ints, Ints]:
+        """Slot of the parent, index among its children, and port to it, of each child."""
+        return self._slots, np.arange(len(self._slots)) - self._begin[self._slots], self._ports
+
+    def send_upwards(
+        self, own: Ints, starts: Ints, message: Callable[[Ints], Ints], combine: np.ufunc
+    ) -> tuple[Ints, int]:
+        """Send numbers from the leaves to the root, a node after all of its children (collective).
+
+        Parameters
+        ----------
+        own : ndarray of int64, shape (hosted,)
+            First number of each node; changed in place.
+        starts : ndarray of int64, shape (k,)
+            Slots that send if they have no children.
+        message : callable
+            Returns the messages of nodes with these numbers.
+        combine : ufunc
+            Combines a node's number with what comes from a child.
+
+        Returns
+        -------
+        came : ndarray of int64, shape (children,)
+            What came from each child.
+        sent : int
+            Nodes of this rank that have sent.
+        """
+        machine, ports = self._survey, self._survey.topology.ports
+        waiting = np.bincount(self._slots, minlength=len(own))
+        keys = self._slots * ports + self._ports
         by_key = np.argsort(keys)
-        informed = 0
-        ready = has_parent[waiting[has_parent] == 0]
+        came, sent = np.zeros(len(keys), np.int64), 0
+        ready = starts[waiting[starts] == 0]
         while machine.sum(len(ready))[0]:
-            informed += len(ready)
-            message = np.where(own[ready] == BARREN, BARREN, own[ready] + 1)
-            inbox = machine.step(nodes[ready], self._up[ready], message)
+            sent += len(ready)
+            inbox = machine.step(machine.nodes[ready], self._up[ready], message(own[ready]))
             slots = machine.slots(inbox.nodes)
-            place = by_key[
-                np.searchsorted(keys, slots * machine.topology.ports + inbox.ports, sorter=by_key)
-            ]
-            depths[place] = inbox.payload
-            np.maximum.at(own, slots, inbox.payload)
+            came[by_key[np.searchsorted(keys, slots * ports + inbox.ports, sorter=by_key)]] = (
+                inbox.payload
+            )
+            combine.at(own, slots, inbox.payload)
             np.subtract.at(waiting, slots, 1)
             ready = np.unique(slots)
             ready = ready[(waiting[ready] == 0) & (self._up[ready] >= 0)]
-        return depths, informed
+        return came, sent
 
 
 def routed(machine: Machine, root: int) -> Ints | None:

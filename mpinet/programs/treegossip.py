@@ -65,10 +65,7 @@ class Arcs:
 
 def arcs_of(machine: Machine, tree: Tree) -> Arcs:
     """All links of the tree; with one port by colours, half duplex down and up in turn."""
-    children = tree.children
-    parents = np.repeat(np.arange(len(children)), children)
-    index = np.arange(len(parents)) - np.repeat(np.cumsum(children) - children, children)
-    ports = tree.child_port(parents, index)
+    parents, index, ports = tree.branches
     upward, colors = _colors(tree, parents, ports, index)
     model = machine.model
     one_port = model.send is not None or model.receive is not None
