@@ -14,7 +14,7 @@ from fractions import Fraction
 import numpy as np
 
 from mpinet.base.arrays import Flags, Ints
-from mpinet.compiled import kernel
+from mpinet.compiled import inlined, kernel
 from mpinet.programs.pipelines.arcs import Arcs, Ends, by_ends
 
 MOST_LOOKS = 2**31
@@ -175,55 +175,70 @@ def looks_of_gossip(arcs: Arcs) -> int:
     return arcs.hosts * arcs.hosts * len(arcs)
 
 
-@kernel
-def count_ways(
-    root: int,
-    target: int,
-    most: int,
-    ends: Ends,
-    free: Flags,
-) -> int:
-    """Count the arc-disjoint ways of free arcs from root to target, at most so many."""
-    size = ends.out_begin.size - 1
-    used = np.zeros(ends.tail.size, np.bool_)
-    came_by = np.empty(size, np.int64)
-    seen = np.full(size, -1, np.int64)
-    queue = np.empty(size, np.int64)
+@inlined
+def bring(target, width, ends, free, left, flow, reached):
+    """Bring what is left at nodes to one, over free arcs of a width; mark who could bring more.
+
+    Writes what stays at each node, and the flow over each arc: a largest one.
+    """
     # Each round finds a way more, by breadth first from the target. It may go back over an arc that
     # a way uses: then the two ways change their ends there. An arc taken back is noted as ~arc.
-    for found in range(most):
-        seen[target] = found
+    size = ends.out_begin.size - 1
+    came_by = np.empty(size, np.int64)
+    queue = np.empty(size, np.int64)
+    while True:
+        reached[:] = False
+        reached[target] = True
         queue[0] = target
-        first, last = 0, 1
-        while first < last and seen[root] != found:
+        first, last, start = 0, 1, -1
+        while first < last and start < 0:
             node = queue[first]
             first += 1
+            if left[node] > 0:
+                start = node
+                break
             for at in range(ends.in_begin[node], ends.in_begin[node + 1]):
                 arc = ends.into[at]
                 other = ends.tail[arc]
-                if free[arc] and not used[arc] and seen[other] != found:
-                    seen[other], came_by[other] = found, arc
+                if free[arc] and flow[arc] < width and not reached[other]:
+                    reached[other], came_by[other] = True, arc
                     queue[last] = other
                     last += 1
             for at in range(ends.out_begin[node], ends.out_begin[node + 1]):
                 arc = ends.out[at]
                 other = ends.head[arc]
-                if used[arc] and seen[other] != found:
-                    seen[other], came_by[other] = found, ~arc
+                if flow[arc] > 0 and not reached[other]:
+                    reached[other], came_by[other] = True, ~arc
                     queue[last] = other
                     last += 1
-        if seen[root] != found:
-            return found
-        node = root
+        if start < 0:
+            return
+        # As much as is there and as the narrowest arc of the way lets through.
+        amount, node = left[start], start
+        while node != target:
+            arc = came_by[node]
+            amount = min(amount, width - flow[arc] if arc >= 0 else flow[~arc])
+            node = ends.head[arc] if arc >= 0 else ends.tail[~arc]
+        left[start] -= amount
+        node = start
         while node != target:
             arc = came_by[node]
             if arc >= 0:
-                used[arc] = True
+                flow[arc] += amount
                 node = ends.head[arc]
             else:
-                used[~arc] = False
+                flow[~arc] -= amount
                 node = ends.tail[~arc]
-    return most
+
+
+@kernel
+def count_ways(root: int, target: int, most: int, ends: Ends, free: Flags) -> int:
+    """Count the arc-disjoint ways of free arcs from root to target, at most so many."""
+    size = ends.out_begin.size - 1
+    left, flow = np.zeros(size, np.int64), np.zeros(ends.tail.size, np.int64)
+    left[root] = most
+    bring(target, 1, ends, free, left, flow, np.empty(size, np.bool_))
+    return most - left[root]
 
 
 @kernel
@@ -309,53 +324,8 @@ def supply_one(
 
     Processors that have something left are not marked where the flow is a largest one.
     """
-    size = ends.out_begin.size - 1
     left[:] = 0
     left[:hosts] = supply
     left[target] = 0
     flow[:] = 0
-    came_by = np.empty(size, np.int64)
-    queue = np.empty(size, np.int64)
-    while True:
-        reached[:] = False
-        reached[target] = True
-        queue[0] = target
-        first, last, start = 0, 1, -1
-        while first < last and start < 0:
-            node = queue[first]
-            first += 1
-            if left[node] > 0:
-                start = node
-                break
-            for at in range(ends.in_begin[node], ends.in_begin[node + 1]):
-                arc = ends.into[at]
-                other = ends.tail[arc]
-                if flow[arc] < width and not reached[other]:
-                    reached[other], came_by[other] = True, arc
-                    queue[last] = other
-                    last += 1
-            for at in range(ends.out_begin[node], ends.out_begin[node + 1]):
-                arc = ends.out[at]
-                other = ends.head[arc]
-                if flow[arc] > 0 and not reached[other]:
-                    reached[other], came_by[other] = True, ~arc
-                    queue[last] = other
-                    last += 1
-        if start < 0:
-            return
-        # As much as is there and as the narrowest arc of the way lets through.
-        amount, node = left[start], start
-        while node != target:
-            arc = came_by[node]
-            amount = min(amount, width - flow[arc] if arc >= 0 else flow[~arc])
-            node = ends.head[arc] if arc >= 0 else ends.tail[~arc]
-        left[start] -= amount
-        node = start
-        while node != target:
-            arc = came_by[node]
-            if arc >= 0:
-                flow[arc] += amount
-                node = ends.head[arc]
-            else:
-                flow[~arc] -= amount
-                node = ends.tail[~arc]
+    bring(target, width, ends, np.ones(ends.tail.size, np.bool_), left, flow, reached)
