@@ -18,10 +18,10 @@ from mpinet.networks.schedule import SPAN, SPAN_BITS, Schedule
 from mpinet.networks.topology import Topology
 from mpinet.programs.bounds import broadcast_bound
 from mpinet.programs.collective import CollectiveResult, require_processor
-from mpinet.programs.holdings import NOTHING, Sends, Single
+from mpinet.programs.holdings import NOTHING, ChunkSends, SingleNumbers
 from mpinet.programs.offers import Offers
 from mpinet.programs.passes import broadcast_timetable, sees_whole
-from mpinet.programs.playing import Program, play, rows_of
+from mpinet.programs.playing import StepProgram, play, rows_of
 from mpinet.programs.preparation import NONE, Preparation
 from mpinet.programs.tree import Tree
 
@@ -45,7 +45,7 @@ def broadcast(
     machine: Machine,
     root: int,
     algorithm: str | None = None,
-    message: Single | None = None,
+    message: SingleNumbers | None = None,
 ) -> CollectiveResult:
     """Bring the root's message to all processors (collective).
 
@@ -60,7 +60,7 @@ def broadcast(
         ``"best"``, the shortest of all that fit the machine's port model, on trial. Default: the
         family's first that fits, else passes; on a network too large for these the tree, or
         flooding where all ports of busses may be used.
-    message : Single, optional
+    message : SingleNumbers, optional
         Keeps the message. Default: a new one.
 
     Raises
@@ -114,9 +114,9 @@ CONTENT = 0x6D70696E
 """Content of processor 0's message; those of other roots follow it."""
 
 
-def message_of(machine: Machine, root: int) -> Single:
+def message_of(machine: Machine, root: int) -> SingleNumbers:
     """Return the broadcast's message as a number that only the root knows."""
-    return Single(machine, np.where(machine.nodes == root, CONTENT + root, NOTHING))
+    return SingleNumbers(machine, np.where(machine.nodes == root, CONTENT + root, NOTHING))
 
 
 def inform_all(
@@ -124,7 +124,7 @@ def inform_all(
     root: int,
     name: str,
     schedule: Schedule | None,
-    message: Single | None = None,
+    message: SingleNumbers | None = None,
 ) -> tuple[Spent, Preparation]:
     """Make the steps of a broadcast, and nothing else (collective).
 
@@ -134,7 +134,7 @@ def inform_all(
         As for `broadcast`.
     name, schedule
         As of `require_algorithm`.
-    message : Single, optional
+    message : SingleNumbers, optional
         Keeps the message. Default: a new one.
     """
     message, preparation = message or message_of(machine, root), NONE
@@ -239,7 +239,7 @@ def _allows(limit: int | None, needed: int | None) -> bool:
     return limit is None or (needed is not None and needed <= limit)
 
 
-def _by_schedule(machine: Machine, schedule: Schedule, message: Single) -> Program:
+def _by_schedule(machine: Machine, schedule: Schedule, message: SingleNumbers) -> StepProgram:
     """Every informed processor asks the schedule's rules."""
     informed = Informed(machine, schedule.root)
     sends = ScheduledPorts(machine, schedule.rule)
@@ -254,7 +254,7 @@ def _by_schedule(machine: Machine, schedule: Schedule, message: Single) -> Progr
             if listening is not None:
                 listeners, accepting = listening.ports(schedule, informed, state.step, UNINFORMED)
                 listen = machine.nodes[listeners], accepting
-            came = yield Sends(slots, ports, listen=listen)
+            came = yield ChunkSends(slots, ports, listen=listen)
             informed.note(came.slots, state.step)
             state.boundary()
 
@@ -398,7 +398,7 @@ def ask_schedule(
     return count
 
 
-def _along_tree(machine: Machine, tree: Tree, root: int, message: Single) -> Program:
+def _along_tree(machine: Machine, tree: Tree, root: int, message: SingleNumbers) -> StepProgram:
     """Every informed node serves its children, one a step, the deepest subtree first."""
     served = Numbered(np.zeros(machine.placement.count, np.int64), machine.nodes)
     first = Located(machine.nodes[machine.nodes == root])
@@ -410,12 +410,12 @@ def _along_tree(machine: Machine, tree: Tree, root: int, message: Single) -> Pro
             state.served[active] += 1
             if machine.sum(len(active))[0] == 0:
                 return
-            came = yield Sends(active, ports)
+            came = yield ChunkSends(active, ports)
             state.informed = np.concatenate([machine.nodes[active], came.nodes])
             state.boundary()
 
 
-def _by_flooding(machine: Machine, root: int, message: Single) -> Program:
+def _by_flooding(machine: Machine, root: int, message: SingleNumbers) -> StepProgram:
     """Every informed processor offers the first bus that has not carried the message (ALL)."""
     informed = Numbered(machine.nodes == root, machine.nodes)
     offers = Offers(machine)
@@ -424,7 +424,7 @@ def _by_flooding(machine: Machine, root: int, message: Single) -> Program:
     with state:
         while state.missing:
             slots, ports = offers.sends(np.flatnonzero(state.informed))
-            came = yield Sends(slots, ports)
+            came = yield ChunkSends(slots, ports)
             offers.mark_used(slots, ports)
             offers.mark_used(came.slots, came.ports)
             fresh = np.unique(came.slots[~state.informed[came.slots]])

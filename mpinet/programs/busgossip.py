@@ -117,7 +117,10 @@ def take_over_busses(
                 if gain == 0 or sender < 0:
                     continue
                 noise = draw32(int(seed), int(bus * items + item), int(step), 23) & 0xFF
+                # If one member alone takes the item, the number of members that lack it says
+                # nothing.
                 value = need if single else gain
+                # Gain first; among equal gains a rare item, since it has the fewest senders later.
                 key = (value << 32) - (holders[item] << 8) + noise
                 if key > best:
                     best, chosen, giver = key, item, sender

@@ -47,7 +47,10 @@ def farthest_timetable(topology: Topology, one_port: bool, bound: int) -> Timeta
     hops = hops_from_hosts(topology, lists)
     if (hops < 0).any():
         raise Disconnected(f"{topology.name} is not connected: nothing can be exchanged.")
+    # Kernels look up one node's distances to all targets, which then lie side by side in memory.
     distance = np.ascontiguousarray(hops.T)
+    # Work is limited by counted looks and never by seconds, so that every rank and host finds the
+    # same schedule.
     looks = max(1, topology.size * hosts * max(bound, 1))
     rows = np.empty((int(distance[:hosts].sum()), 4), np.int64)
 
@@ -98,6 +101,7 @@ def take_farthest(
             for target in range(hosts):
                 if first[node, target] >= 0:
                     noise = draw32(int(seed), int(node * hosts + target), int(step), 12) & 0xFFFF
+                    # Few hops left can be caught up later; many cannot. So far targets go first.
                     keys[there] = -(distance[node, target] << 16 | noise)
                     targets[there] = target
                     there += 1
@@ -147,6 +151,8 @@ def take_farthest(
             rank_offers(begin, distance, goes, work if even else waiting, (seed, step), offers)
             for place in range(arcs.size):
                 ranked[place], useful[place] = others[arcs[place]], value[place] >= 0
+            # A largest matching uses as many ports as one step allows. Greedy choice would leave
+            # neighbours of busy nodes without a partner.
             match(begin, ranked, useful, np.argsort(busy), mine, theirs, seen, queue, came)
             for node in range(size):
                 for place in range(begin[node], begin[node + 1]):

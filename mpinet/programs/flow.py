@@ -110,6 +110,8 @@ def minimum_cut(topology: Topology, root: int, model: PortModel, steps: int) -> 
         return None
     size, within = topology.size, seen.reshape(steps + 1, search.places.number) == sent
     inside, out, into = (within[:, part * size : (part + 1) * size] for part in range(3))
+    # A node once inside stays inside: waiting costs nothing, so that the arc to its next step is
+    # never full.
     since = np.where(inside.any(axis=0), inside.argmax(axis=0), -1)
     senders = inside[:-1] & ~out[:-1] & (model.send is not None)
     receivers = into[:-1] & ~inside[1:] & (model.receive is not None)
@@ -126,6 +128,8 @@ class _Search:
         distance = np.full(places.number, NEVER, np.int64)
         measure(root, places.tail, places.head, places.delay, distance)
         sources = np.setdiff1d(np.arange(topology.hosts), [root])
+        # Near sources first: their ways are short, and later augmentations rarely have to move
+        # them.
         self.sources = sources[np.argsort(distance[sources], kind="stable")]
         self._begin, self._arcs = places.ways(distance)
 
@@ -148,6 +152,8 @@ def _items_on_their_way(
     flow, sent = np.zeros((0, len(places.tail)), np.int32), 0
     while sent < len(sources):
         _require_fit(what, topology, steps)
+        # A flow in T steps is also one in T + 1 steps, so that only the missing items are searched
+        # anew.
         longer = np.zeros((steps, len(places.tail)), np.int32)
         longer[: len(flow)] = flow
         flow = longer
@@ -210,8 +216,12 @@ class Places:
     def of(cls, topology: Topology, model: PortModel) -> Places:
         """The places of a network under a port model, with gates where it sets a limit."""
         size, every = topology.size, np.arange(topology.size)
+        # A limit on ports is a gate: an arc of this capacity before all links of a node. Without a
+        # limit the gate is left out, since each place costs memory in every step.
         out = every if model.send is None else every + size
         into = every if model.receive is None else every + 2 * size
+        # A message takes one step. It passes on the last arc that it takes: through the gate of the
+        # receiver if there is one, else over the link itself.
         without_gate = int(model.receive is None)
         number = NODES_AND_GATES * size
         if topology.busses is None:
@@ -223,7 +233,10 @@ class Places:
             links, beyond, number = (member, on), topology.busses, number + 2 * topology.busses
             arcs = [(out[member], busses[on], 0, 1)]
             arcs.append((busses[on] + beyond, into[member], without_gate, 1))
+            # One transmission per step and bus: both sides of a bus are joined by one arc of
+            # capacity one.
             arcs.append((busses, busses + beyond, 0, 1))
+        # Items may wait at a node without limit.
         arcs.append((every, every, 1, NEVER))
         if model.send is not None:
             arcs.append((every, every + size, 0, model.send))
@@ -246,6 +259,7 @@ class Places:
         for side, begin in enumerate((0, len(member))):
             used = np.flatnonzero(flow[begin : begin + len(member)])
             moved[side, bus[used]] = member[used]
+        # A flow may leave and enter the same node over one bus. That is waiting, and no message.
         apart = np.flatnonzero(moved[0] != moved[1])
         return list(map(Move, *moved[:, apart].tolist(), apart.tolist()))
 
@@ -258,6 +272,7 @@ class Places:
         beyond = np.concatenate([distance[self.head], distance[self.tail]])
         numbers = np.arange(len(self.tail))
         back = np.repeat([0, 1], len(self.tail))
+        # Arcs towards the root are tried first, which finds most ways without a detour.
         order = np.lexsort((beyond, back, ends))
         begin = np.searchsorted(ends[order], np.arange(self.number + 1))
         return begin, np.concatenate([numbers, ~numbers])[order]
@@ -277,9 +292,12 @@ def _ways_of_items(
         ways[source] = []
     for at in range(len(flow)):
         moves = places.moves(flow[at])
+        # All leave before any arrives, since an item moves one link per step.
         moved = [(move, waiting[move.sender].popleft()) for move in moves]
         for move, item in moved:
             waiting[move.receiver].append(item)
+            # A flow may go round in a circle. The item then stays at the node instead, which saves
+            # messages and changes no other item.
             before = [earlier.sender for _, earlier in ways[item]]
             if move.receiver in before:
                 del ways[item][before.index(move.receiver) :]
@@ -292,6 +310,7 @@ def _links(topology: Topology) -> tuple[Ints, Ints, Ints]:
     """Senders, ports and receivers of both directions of all links but loops."""
     sender, port = wired(topology, np.arange(topology.size))
     receiver = topology.neighbor(sender, port)
+    # A loop brings an item no nearer to the root.
     proper = sender != receiver
     return sender[proper], port[proper], receiver[proper]
 
@@ -299,6 +318,7 @@ def _links(topology: Topology) -> tuple[Ints, Ints, Ints]:
 @kernel
 def measure(root: int, tail: Ints, head: Ints, delay: Ints, distance: Ints) -> None:
     """Write every place's steps to the root."""
+    # Bellman and Ford: arcs have 0 or 1 steps, and few rounds suffice, so that no queue is needed.
     distance[root] = 0
     changed = True
     while changed:
@@ -326,6 +346,8 @@ def augment(
 ) -> int:
     """Send the items of ``sources[sent:]``, too, until one has no way; how many are sent then."""
     steps, number = flow.shape[0], begin.size - 1
+    # Dinic without levels: a search in depth that remembers for each place which arcs failed. A
+    # place is looked at once per item, so that a failed item proves a cut.
     following = np.empty((steps + 1) * number, np.int64)
     came_by = np.empty((steps + 1) * number, np.int64)
     while sent < sources.size:
@@ -347,10 +369,12 @@ def augment(
             following[here] += 1
             if arc >= 0:
                 new, then = head[arc], at + delay[arc]
+                # After the last step nothing moves any more.
                 if at == steps or flow[at, arc] >= capacity[arc]:
                     continue
             else:
                 new, then = tail[~arc], at - delay[~arc]
+                # Taking a unit back is only possible where there is one.
                 if then < 0 or then >= steps or flow[then, ~arc] == 0:
                     continue
             there = then * number + new

@@ -14,9 +14,9 @@ from mpinet.networks.topology import Topology
 from mpinet.programs.bounds import Bound, gather_bound, scatter_bound
 from mpinet.programs.collective import CollectiveResult, choose, require_processor
 from mpinet.programs.flow import gather_timetable, scatter_timetable
-from mpinet.programs.holdings import Sends, all_came, first_rows
+from mpinet.programs.holdings import ChunkSends, all_came, first_rows
 from mpinet.programs.kinds import Purpose
-from mpinet.programs.playing import Program, play, play_rows
+from mpinet.programs.playing import StepProgram, play, play_rows
 from mpinet.programs.preorder import Preorder
 from mpinet.programs.preparation import NONE
 from mpinet.programs.routed import ROUTED, route_chunks
@@ -159,7 +159,7 @@ def collect(machine: Machine, order: Preorder, rows: Ints) -> tuple[Spent, Ints,
     return spent, at_root.rows[:, 1:], at_root.rows[:, 0]
 
 
-def _to_root(machine: Machine, order: Preorder, rows: Ints, at_root: Collected) -> Program:
+def _to_root(machine: Machine, order: Preorder, rows: Ints, at_root: Collected) -> StepProgram:
     """Every processor sends its row at its turn, and passes others on at once."""
     starts = np.where(order.turns > 0, order.turns - order.depths + 1, 0)
     by_start = np.argsort(starts, kind="stable")
@@ -171,7 +171,7 @@ def _to_root(machine: Machine, order: Preorder, rows: Ints, at_root: Collected) 
             own = by_start[slice(*starts.searchsorted([state.step, state.step + 1]))]
             slots = np.concatenate([machine.slots(state.passing[:, 0]), own])
             payload = np.concatenate([state.passing[:, 1:], rows[own]])
-            came = yield Sends(slots, order.up[slots], payload[:, 0], payload=payload)
+            came = yield ChunkSends(slots, order.up[slots], payload[:, 0], payload=payload)
             here = came.nodes == order.root
             turns = np.full(int(here.sum()), state.step)
             at_root.add(np.column_stack([turns, came.payload[here]]))

@@ -28,11 +28,11 @@ from mpinet.programs.fewest import (
     searched,
     spread_gossip,
 )
-from mpinet.programs.holdings import Marked, Sends
+from mpinet.programs.holdings import ChunkSends, MarkedChunks
 from mpinet.programs.kinds import Purpose
 from mpinet.programs.matchedgossip import matched_rows, needed_rows
 from mpinet.programs.pipelines.spreading import PATHS, TREES
-from mpinet.programs.playing import Program, play, rows_of
+from mpinet.programs.playing import StepProgram, play, rows_of
 from mpinet.programs.preparation import NONE, Preparation
 from mpinet.programs.rarest import rarest_rows
 from mpinet.programs.routed import ROUTED, route_chunks
@@ -115,7 +115,7 @@ def gossip(machine: Machine, algorithm: str | None = None, seed: int = 0) -> Col
     if name == ROUTED or purpose.processors == 1:
         spent, correct = route_chunks(machine, purpose, seed)
         return CollectiveResult.of(name, spent, bound, correct, **more)
-    held = Marked(machine, purpose, seed)
+    held = MarkedChunks(machine, purpose, seed)
     if orbit is not None:
         program = move_translated(machine, orbit, held)
     elif name == CYCLE:
@@ -237,7 +237,7 @@ def _bound(machine: Machine, name: str, orbit: Orbit | None = None) -> Bound:
     return simple if cut is None else max(simple, Bound(cut.steps, "cut"))
 
 
-def _rotate(machine: Machine, held: Marked) -> Program:
+def _rotate(machine: Machine, held: MarkedChunks) -> StepProgram:
     """Once round the cycle, or with all ports half round it both ways."""
     nodes, model = machine.nodes, machine.model
     ahead = _cycle_of(machine).successor(nodes)
@@ -251,13 +251,13 @@ def _rotate(machine: Machine, held: Marked) -> Program:
             back[slots] = plan.ports
             yield from _rotate_both_ways(machine, ahead, back, state)
         while state.left:
-            came = yield Sends(everybody, ahead, state.forward, plan=plan)
+            came = yield ChunkSends(everybody, ahead, state.forward, plan=plan)
             state.forward[slots] = came.payload[:, 0]
             state.left -= 1
             state.boundary()
 
 
-def _rotate_both_ways(machine: Machine, ahead: Ints, back: Ints, state: State) -> Program:
+def _rotate_both_ways(machine: Machine, ahead: Ints, back: Ints, state: State) -> StepProgram:
     """Half round the cycle in both directions, of all that is left two at a time."""
     if state.left < 2:
         return
@@ -269,7 +269,7 @@ def _rotate_both_ways(machine: Machine, ahead: Ints, back: Ints, state: State) -
     with State(machine, "both ways", backward=backward) as other:
         while state.left > 1:
             chunks = np.concatenate([state.forward, other.backward])
-            came = (yield Sends(senders, ports, chunks, plan=plan)).payload[:, 0]
+            came = (yield ChunkSends(senders, ports, chunks, plan=plan)).payload[:, 0]
             state.forward[slots[from_behind]] = came[from_behind]
             other.backward[slots[~from_behind]] = came[~from_behind]
             state.left -= 2

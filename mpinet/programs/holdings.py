@@ -1,7 +1,7 @@
 """Chunks that processors hold, in three forms behind one face, and the messages of a step.
 
-`Single` keeps one number per processor, `Marked` a bit per processor and chunk, and `Keyed` a value
-for each pair that occurs.
+`SingleNumbers` keeps one number per processor, `MarkedChunks` a bit per processor and chunk, and
+`KeyedChunks` a value for each pair that occurs.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ NEUTRAL = {"sum": 0, "min": 2**64 - 1, "max": 0}
 """Value of a sum without contributions, as a number without a sign."""
 
 
-class Route(NamedTuple):
+class RoutedEnds(NamedTuple):
     """Messages that the network's routing carries within one move."""
 
     targets: Ints
@@ -49,7 +49,7 @@ class Route(NamedTuple):
     """The routing; None: the network's first."""
 
 
-class Sends(NamedTuple):
+class ChunkSends(NamedTuple):
     """The messages that this rank's processors send in a step."""
 
     slots: Ints
@@ -65,16 +65,16 @@ class Sends(NamedTuple):
     listen: tuple[Ints, Ints] | None = None
     """Nodes and ports that accept; None: all."""
     word: int = 0
-    """Number of which `Came.total` is the sum over all ranks."""
+    """Number of which `ChunksCame.total` is the sum over all ranks."""
     plan: Plan | None = None
     """Plan of these sends, if they repeat."""
-    route: Route | None = None
+    route: RoutedEnds | None = None
     """Ends of the messages, if the routing carries them; ports do not count then."""
     step: int = 0
     """Step of a timetable that is routed; 0: the machine's step counts."""
 
 
-class Came(NamedTuple):
+class ChunksCame(NamedTuple):
     """The messages that this rank's processors receive in a step."""
 
     slots: Ints
@@ -92,10 +92,10 @@ class Came(NamedTuple):
 class Holdings(Protocol):
     """The chunks that this rank's processors hold."""
 
-    def messages(self, sends: Sends) -> Ints:
+    def messages(self, sends: ChunkSends) -> Ints:
         """Return the contents of messages: what the senders really hold. Shape (k, ..)."""
 
-    def take(self, came: Came, step: int) -> None:
+    def take(self, came: ChunksCame, step: int) -> None:
         """Keep what has come in a step."""
 
 
@@ -103,7 +103,7 @@ NOTHING = 0
 """Content of uninformed processors; never the message's number."""
 
 
-class Single:
+class SingleNumbers:
     """One number per processor: the message of a broadcast, or the sum of a reduction.
 
     Parameters
@@ -130,11 +130,11 @@ class Single:
         """Go on from what `state` gave on any ranks."""
         self.values, self._last = found["held"], found["last"]
 
-    def messages(self, sends: Sends) -> Ints:
+    def messages(self, sends: ChunkSends) -> Ints:
         """Return the senders' numbers."""
         return self.values[sends.slots]
 
-    def take(self, came: Came, step: int) -> None:
+    def take(self, came: ChunksCame, step: int) -> None:
         """Keep or combine what has come."""
         machine = self._machine
         if self._combine is not None:
@@ -171,7 +171,7 @@ def store_numbers(slots: Ints, payload: Ints, nodes: Ints, hosts: int, held: Int
     return learned
 
 
-class Marked:
+class MarkedChunks:
     """Chunks that are copied, as a bit per processor and chunk.
 
     A message carries its chunk's content. Only chunks that come with the right content are marked,
@@ -209,14 +209,14 @@ class Marked:
         """Go on from what `state` gave on any ranks."""
         self._bits, self._wrong = found["bits"], found["wrong"]
 
-    def messages(self, sends: Sends) -> Ints:
+    def messages(self, sends: ChunkSends) -> Ints:
         """Return chunks and contents, shape (k, 2); a sender without the chunk sends nothing."""
         payload = np.empty((len(sends.slots), 2), np.int64)
         payload[:, 0] = sends.chunks
         write_contents(self._seed, sends.slots, self._bits, payload)
         return payload
 
-    def take(self, came: Came, step: int = 0) -> None:
+    def take(self, came: ChunksCame, step: int = 0) -> None:
         """Mark the chunks that have come with the right content."""
         payload = np.ascontiguousarray(came.payload)
         mark_right(self._seed, came.slots, payload, self._bits, self._wrong)
@@ -268,7 +268,7 @@ def mark_right(seed: int, slots: Ints, payload: Table, bits: WordRows, wrong: Fl
             bits[slots[i], chunk >> 6] |= np.uint64(1) << np.uint64(chunk & 63)
 
 
-class Group(NamedTuple):
+class ChunkGroup(NamedTuple):
     """Processors that share a collective, and the place of their chunks among all chunks."""
 
     purpose: Purpose
@@ -279,7 +279,7 @@ class Group(NamedTuple):
     """Number of its chunk 0 among those of all groups."""
 
 
-class Keyed:
+class KeyedChunks:
     """Chunks with their values, one for each pair of processor and chunk that occurs.
 
     Sums carry the set of their contributors, so that none is counted twice.
@@ -288,7 +288,7 @@ class Keyed:
     ----------
     machine : Machine
         Has the processors.
-    groups : sequence of Group
+    groups : sequence of ChunkGroup
         They state which chunks there are, and which processors have and need them.
     table : Timetable
         All messages, the same on all ranks.
@@ -301,7 +301,7 @@ class Keyed:
     def __init__(
         self,
         machine: Machine,
-        groups: Sequence[Group],
+        groups: Sequence[ChunkGroup],
         table: Timetable,
         seed: int,
         operator: str = "sum",
@@ -333,18 +333,18 @@ class Keyed:
             if self._arrivals is not None:
                 self._arrivals.note(place, 0, nodes, self._numbers(place), place[:0])
 
-    def _hosted(self, group: Group) -> Ints:
+    def _hosted(self, group: ChunkGroup) -> Ints:
         """Return a group's processors on this rank, in its own numbers."""
         everybody = np.arange(group.purpose.processors)
         slots = self._machine.slots(everybody if group.place is None else group.place[everybody])
         return np.flatnonzero((slots >= 0) & (slots < self._machine.placement.count))
 
-    def _seats(self, group: Group, nodes: Ints, chunks: Ints) -> tuple[Ints, Ints]:
+    def _seats(self, group: ChunkGroup, nodes: Ints, chunks: Ints) -> tuple[Ints, Ints]:
         """Return slots and chunks in the numbers of the machine."""
         nodes = nodes if group.place is None else group.place[nodes]
         return self._machine.slots(nodes), chunks + group.first
 
-    def _index(self, table: Timetable, first: list[tuple[Group, Ints, Ints]]) -> None:
+    def _index(self, table: Timetable, first: list[tuple[ChunkGroup, Ints, Ints]]) -> None:
         """Find the pairs that occur: all, if they are more than half of the grid."""
         count = self._machine.placement.count
         pairs = [self._seats(*each) for each in first]
@@ -372,7 +372,7 @@ class Keyed:
         """Values and contributors, as words."""
         return np.column_stack([self._values[places], self._givers[places]]).view(np.int64)
 
-    def messages(self, sends: Sends) -> Ints:
+    def messages(self, sends: ChunkSends) -> Ints:
         """Return chunks and values, shape (k, 2).
 
         Sums are preceded by whether they are added, and their senders, and followed by sets.
@@ -389,7 +389,7 @@ class Keyed:
         adds = np.zeros(len(place), bool) if rows.add is None else rows.add
         return np.column_stack([sends.chunks, adds, rows.sender, numbers])
 
-    def take(self, came: Came, step: int) -> None:
+    def take(self, came: ChunksCame, step: int) -> None:
         """Keep what came, copies first; an error is raised on all ranks.
 
         Raises
@@ -497,11 +497,11 @@ def all_came(machine: Machine, purpose: Purpose, seed: int, nodes: Ints, rows: I
 
 def holdings_of(
     machine: Machine, table: Timetable, seed: int, operator: str = "sum"
-) -> Marked | Keyed:
+) -> MarkedChunks | KeyedChunks:
     """Choose the form for a timetable: marks where they take less room than values by key."""
     purpose = table.purpose
     # Ranks must agree, and so must a run that resumes on another number of ranks.
     words, size = -(-purpose.total // BITS), machine.topology.size
     if not purpose.kind.adds and words * size <= 4 * len(table) + 2 * size:
-        return Marked(machine, purpose, seed)
-    return Keyed(machine, [Group(purpose)], table, seed, operator)
+        return MarkedChunks(machine, purpose, seed)
+    return KeyedChunks(machine, [ChunkGroup(purpose)], table, seed, operator)

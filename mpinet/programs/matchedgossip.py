@@ -61,7 +61,10 @@ def needed_rows(rows: Ints, topology: Topology, sources: Ints) -> Flags:
         return np.ones(len(rows), bool)
     needed = np.zeros(len(rows), bool)
     onward = np.zeros((topology.size, len(sources)), bool)
+    # Processors need every item. A switch needs one only if it sends the item on later, which is
+    # known once later rows have been looked at.
     onward[: topology.hosts] = True
+    # From the last row to the first: what is needed later decides about earlier rows.
     look_back(np.ascontiguousarray(rows), onward, needed)
     return needed
 
@@ -98,6 +101,8 @@ def take_matched(
         for node in range(size):
             for at in range(begin[node], begin[node + 1]):
                 useful[at] = False
+                # A link is useful if its sender has any item that the receiver lacks; which one is
+                # chosen only after the matching.
                 for word in range(words if lacking[node] > 0 else 0):
                     if held[others[at], word] & ~held[node, word]:
                         useful[at] = True
@@ -130,6 +135,7 @@ def take_matched(
                     if rarest < 0 or key < fewest:
                         rarest, fewest = item, key
             came_by[node] = rarest
+            # Copies in switches do not count: only processors have to get the item.
             holders[rarest] += node < hosts
         for node in range(size):
             item = came_by[node]

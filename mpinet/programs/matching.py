@@ -34,6 +34,8 @@ def match(begin, others, useful, order, mine, theirs, seen, queue, came):
                 other = others[at]
                 if not useful[at] or seen[other] == start:
                     continue
+                # `seen` bears the start's number, so that it need not be cleared before each
+                # search.
                 seen[other] = start
                 came[other] = at << 32 | node
                 if theirs[other] < 0:
@@ -41,6 +43,8 @@ def match(begin, others, useful, order, mine, theirs, seen, queue, came):
                     break
                 queue[tail] = theirs[other]
                 tail += 1
+        # Swap partners back along the way: each node on it gives its partner to the one before, so
+        # that the matching grows by one.
         while last >= 0:
             node, at = came[last] & 0xFFFFFFFF, came[last] >> 32
             before = mine[node]
@@ -78,6 +82,8 @@ def cover(lists: Adjacency, useful: Flags) -> tuple[Ints, Ints]:
     receivers = np.repeat(np.arange(size), lists.degrees)
     concerned = np.zeros(size, bool)
     concerned[receivers[useful]] = True
+    # König's theorem: nodes that alternating ways reach from unmatched receivers make a smallest
+    # cover.
     wave = np.flatnonzero(concerned & (mine < 0))
     reached, asked = np.zeros(size, bool), np.zeros(size, bool)
     asked[wave] = True

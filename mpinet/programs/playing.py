@@ -22,13 +22,21 @@ from mpinet.machine.trace import Trace
 from mpinet.networks.topology import Topology
 from mpinet.programs import bounds
 from mpinet.programs.bounds import Bound
-from mpinet.programs.holdings import Came, Holdings, Keyed, Marked, Route, Sends, holdings_of
+from mpinet.programs.holdings import (
+    ChunksCame,
+    ChunkSends,
+    Holdings,
+    KeyedChunks,
+    MarkedChunks,
+    RoutedEnds,
+    holdings_of,
+)
 from mpinet.programs.kinds import UNSTATED
 from mpinet.programs.pipelines.bounds import steps_and_rate
 from mpinet.programs.schedules.chunks import holds_first, needs
 from mpinet.programs.schedules.timetable import Part, Timetable, no_channel, ports_of
 
-Program: TypeAlias = Generator[Sends, Came, Any]
+StepProgram: TypeAlias = Generator[ChunkSends, ChunksCame, Any]
 """Yields the sends of every step, and gets what this rank's processors have received. It keeps its
 own state, and marks the boundaries between its steps."""
 
@@ -42,7 +50,7 @@ class ChunkTrace(Trace):
     """A recording whose messages bear the numbers of their chunks."""
 
 
-def play(machine: Machine, program: Program, held: Holdings | None = None) -> Spent:
+def play(machine: Machine, program: StepProgram, held: Holdings | None = None) -> Spent:
     """Make the steps of a program (collective).
 
     Parameters
@@ -50,7 +58,7 @@ def play(machine: Machine, program: Program, held: Holdings | None = None) -> Sp
     machine : Machine
         Moves, polices and counts.
     program : generator
-        See `Program`.
+        See `StepProgram`.
     held : Holdings, optional
         Fills the messages, and keeps what has come. Default: the program does so itself.
     """
@@ -71,7 +79,7 @@ def play(machine: Machine, program: Program, held: Holdings | None = None) -> Sp
     return spent
 
 
-def _carried(machine: Machine, sends: Sends, payload: Any) -> Came:
+def _carried(machine: Machine, sends: ChunkSends, payload: Any) -> ChunksCame:
     """Move messages in a step, or until the routing has delivered all of them."""
     if sends.route is not None:
         targets, numbers, total, routing = sends.route
@@ -80,18 +88,22 @@ def _carried(machine: Machine, sends: Sends, payload: Any) -> Came:
         router.inject(machine.nodes[sends.slots], targets, numbers, total, payload)
         router.run()
         found = router.take()
-        return Came(machine.slots(found.nodes), found.nodes, found.nodes[:0], found.payload, 0)
+        return ChunksCame(
+            machine.slots(found.nodes), found.nodes, found.nodes[:0], found.payload, 0
+        )
     named = isinstance(machine.trace, ChunkTrace)
     if sends.plan is not None and not named:
         plan = sends.plan
-        return Came(machine.slots(plan.nodes), plan.nodes, plan.ports, plan(payload), 0)
-    numbers = {"numbers": sends.chunks} if named else {}
+        return ChunksCame(machine.slots(plan.nodes), plan.nodes, plan.ports, plan(payload), 0)
+    more = {"numbers": sends.chunks} if named else {}
     nodes = machine.nodes[sends.slots]
-    inbox = machine.step(nodes, sends.ports, payload, sends.listen, sends.word, **numbers)
-    return Came(machine.slots(inbox.nodes), inbox.nodes, inbox.ports, inbox.payload, inbox.total)
+    inbox = machine.step(nodes, sends.ports, payload, sends.listen, sends.word, **more)
+    return ChunksCame(
+        machine.slots(inbox.nodes), inbox.nodes, inbox.ports, inbox.payload, inbox.total
+    )
 
 
-def rows_of(machine: Machine, table: Timetable, *held: Saved) -> Program:
+def rows_of(machine: Machine, table: Timetable, *held: Saved) -> StepProgram:
     """Every row over its channel, in its step."""
     part = Part(machine, table)
     chunks = table.chunk[part.index]
@@ -101,11 +113,11 @@ def rows_of(machine: Machine, table: Timetable, *held: Saved) -> Program:
             state.step += 1
             now = part.sends(state.step)
             rows = None if mine is None else mine.rows(now)
-            yield Sends(part.slots[now], part.ports[now], chunks[now], rows)
+            yield ChunkSends(part.slots[now], part.ports[now], chunks[now], rows)
             state.boundary()
 
 
-def _routed_rows(machine: Machine, table: Timetable) -> Program:
+def _routed_rows(machine: Machine, table: Timetable) -> StepProgram:
     """The rows of a step by the routing, until all have come; then those of the next."""
     table = table.ordered()
     begin = np.searchsorted(table.step, np.arange(1, table.last + 2))
@@ -115,8 +127,8 @@ def _routed_rows(machine: Machine, table: Timetable) -> Program:
         first, last = int(begin[step - 1]), int(begin[step])
         index = first + np.flatnonzero(here[first:last])
         rows = table.rows(index)
-        route = Route(rows.receiver, index - first, last - first)
-        yield Sends(slots[index], slots[:0], rows.chunk, rows, route=route, step=step)
+        route = RoutedEnds(rows.receiver, index - first, last - first)
+        yield ChunkSends(slots[index], slots[:0], rows.chunk, rows, route=route, step=step)
 
 
 @dataclass(frozen=True)
@@ -187,7 +199,7 @@ def play_rows(
     where: Where = lambda row: "",
     operator: str = "sum",
     checked: bool = True,
-) -> tuple[Spent, Marked | Keyed]:
+) -> tuple[Spent, MarkedChunks | KeyedChunks]:
     """Run a timetable, and leave it to others to judge what it took (collective).
 
     Parameters and errors are those of `perform`; `operator` says how contributions are combined:

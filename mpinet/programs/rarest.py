@@ -58,7 +58,10 @@ def rarest_rows(
     rounds = np.ones(1, np.int64) if rounds is None else rounds
     most = int(rounds.max())
     begin, others = lists.begin * most, np.repeat(lists.others, most)
+    # A link that may be used k times per step stands k times in the list, so that the kernel needs
+    # no counters.
     copies = np.tile(np.arange(most), len(lists.others))
+    # Small networks get many starts and large ones few, within one budget of counted work.
     looks = max(1, len(others) * items * max(bound, 1))
     rows = np.empty((items * (size - 1), 4), np.int64)
 
@@ -93,6 +96,8 @@ def take_rarest(
     holders = np.ones(items, np.int64)
     for item in range(items):
         held[sources[item], item >> 6] |= np.uint64(1) << np.uint64(item & 63)
+    # With very many items a look at all of them for each node would dominate; a drawn window of
+    # them serves as well.
     most = items if items <= FEW else SEEN
     keys = np.empty(most + 64, np.int64)
     lacking = np.empty(most + 64, np.int64)

@@ -23,8 +23,8 @@ from mpinet.networks.topology import Topology
 from mpinet.programs import broadcast as forwards
 from mpinet.programs.bounds import Bound
 from mpinet.programs.collective import CollectiveResult, items
-from mpinet.programs.holdings import OPERATORS, Came, Sends, Single
-from mpinet.programs.playing import Program, play
+from mpinet.programs.holdings import OPERATORS, ChunksCame, ChunkSends, SingleNumbers
+from mpinet.programs.playing import StepProgram, play
 from mpinet.programs.preparation import Preparation
 
 NEUTRAL = {"min": 2**63 - 1, "max": -(2**63), "sum": 0}
@@ -92,7 +92,7 @@ def reduce(
     items_of = np.full(len(machine.nodes), NEUTRAL[operator])
     hosts = np.flatnonzero(machine.nodes < machine.topology.hosts)
     items_of[hosts] = inputs(machine.nodes[hosts])
-    held = Single(machine, items_of, OPERATORS[operator])
+    held = SingleNumbers(machine, items_of, OPERATORS[operator])
     with State(beside, "reduce", reached) as reducing:
         name, bound, shown_by, steps, messages = reducing.once(
             "broadcast", lambda: _broadcast(beside, root, algorithm, reached)
@@ -118,13 +118,13 @@ def _broadcast(
     return found.algorithm, bound, bound.by, preparation.steps, preparation.messages
 
 
-def _back(machine: Machine, reached: _Reached, held: Single) -> Program:
+def _back(machine: Machine, reached: _Reached, held: SingleNumbers) -> StepProgram:
     """The broadcast's steps from the last to the first."""
     with State(machine, "back", held, left=reached.latest) as state:
         while state.left:
             slots = np.flatnonzero(reached.since == state.left)
             for senders in _turns(machine, slots, reached.ports[slots]):
-                yield Sends(senders, reached.ports[senders])
+                yield ChunkSends(senders, reached.ports[senders])
             state.left -= 1
             state.boundary()
 
@@ -149,7 +149,7 @@ def require_all_reached(topology: Topology, found: CollectiveResult) -> None:
         )
 
 
-class _Reached(Single):
+class _Reached(SingleNumbers):
     """A broadcast's message that notes when and by which port processors are reached first."""
 
     def __init__(self, machine: Machine, root: int):
@@ -166,20 +166,21 @@ class _Reached(Single):
     def state(self) -> Fields:
         """Return what a checkpoint holds of it."""
         nodes = self._machine.nodes
-        noted = {"since": Numbered(self.since, nodes), "ports": Numbered(self.ports, nodes)}
+        # A schedule's own part of the same frame has a field `since`.
+        noted = {"reached_in": Numbered(self.since, nodes), "by_port": Numbered(self.ports, nodes)}
         return {**super().state(), **noted}
 
     def restore(self, found: Mapping[str, Any]) -> None:
         """Go on from what `state` gave on any ranks."""
         super().restore(found)
-        self.since, self.ports = found["since"], found["ports"]
+        self.since, self.ports = found["reached_in"], found["by_port"]
 
     @property
     def latest(self) -> int:
         """The step in which the last processor is reached (collective)."""
         return self._machine.max(int(self.since.max(initial=0)))[0]
 
-    def take(self, came: Came, step: int) -> None:
+    def take(self, came: ChunksCame, step: int) -> None:
         """Keep what has come; of several messages that of the lowest port counts."""
         super().take(came, step)
         fresh = (self.since[came.slots] == 0) & (came.nodes != self._root)

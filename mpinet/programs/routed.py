@@ -7,9 +7,9 @@ import numpy as np
 from mpinet.base.arrays import Ints
 from mpinet.machine import Machine, Spent
 from mpinet.networks.routing import Routing
-from mpinet.programs.holdings import Came, Route, Sends, all_came, first_rows
+from mpinet.programs.holdings import ChunksCame, ChunkSends, RoutedEnds, all_came, first_rows
 from mpinet.programs.kinds import Purpose
-from mpinet.programs.playing import Program, play
+from mpinet.programs.playing import StepProgram, play
 
 ROUTED = "routed"
 """Name of what the router does by itself."""
@@ -18,7 +18,7 @@ ROUTED = "routed"
 def route_chunks(
     machine: Machine, purpose: Purpose, seed: int, routing: Routing | None = None
 ) -> tuple[Spent, bool]:
-    """Route every chunk to the processors that need it (collective).
+    """RoutedEnds every chunk to the processors that need it (collective).
 
     Returns
     -------
@@ -27,14 +27,14 @@ def route_chunks(
     correct : bool
         Whether every processor has received each chunk that it needs once.
     """
-    came: list[Came] = []
+    came: list[ChunksCame] = []
 
-    def program() -> Program:
+    def program() -> StepProgram:
         sources, targets, numbers, chunks = message_ends(machine, purpose)
         total = (purpose.processors - 1) * (1 if purpose.kind.rooted else purpose.processors)
-        route = Route(targets, numbers, total, routing)
+        route = RoutedEnds(targets, numbers, total, routing)
         rows, slots = first_rows(purpose, seed, sources, chunks), machine.slots(sources)
-        came.append((yield Sends(slots, slots[:0], chunks, payload=rows, route=route)))
+        came.append((yield ChunkSends(slots, slots[:0], chunks, payload=rows, route=route)))
 
     spent = play(machine, program())
     return spent, all_came(machine, purpose, seed, came[0].nodes, came[0].payload)

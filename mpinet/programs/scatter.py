@@ -9,9 +9,9 @@ from mpinet.machine import Machine, Spent
 from mpinet.machine.state import Collected, Located, State
 from mpinet.programs.collective import CollectiveResult
 from mpinet.programs.gather import collect, move_between
-from mpinet.programs.holdings import Sends, first_rows
+from mpinet.programs.holdings import ChunkSends, first_rows
 from mpinet.programs.kinds import Purpose
-from mpinet.programs.playing import Program, play
+from mpinet.programs.playing import StepProgram, play
 from mpinet.programs.preorder import Preorder
 
 
@@ -58,7 +58,7 @@ def scatter(
     return move_between(machine, "scatter", root, algorithm, seed, along_tree)
 
 
-def _from_root(machine: Machine, order: Preorder, seed: int, kept: Collected) -> Program:
+def _from_root(machine: Machine, order: Preorder, seed: int, kept: Collected) -> StepProgram:
     """The root sends in every step, and other nodes pass on at once.
 
     A message carries its receiver's number in the walk, by which nodes choose the port, and the
@@ -75,7 +75,7 @@ def _from_root(machine: Machine, order: Preorder, seed: int, kept: Collected) ->
             slots = np.concatenate([passing, np.repeat(source, len(own))])
             payload = np.concatenate([state.passing[:, 1:], own])
             ports = order.child_port(slots, payload[:, 0])
-            came = yield Sends(slots, ports, payload[:, 1], payload=payload)
+            came = yield ChunkSends(slots, ports, payload[:, 1], payload=payload)
             here = came.payload[:, 0] == order.labels[came.slots]
             rows = np.column_stack([came.nodes, came.payload])
             kept.add(np.delete(rows[here], 1, axis=1))

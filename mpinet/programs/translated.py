@@ -21,8 +21,8 @@ from mpinet.machine import Machine
 from mpinet.machine.state import Numbered, State
 from mpinet.networks.topology import Topology
 from mpinet.networks.translations import Translations
-from mpinet.programs.holdings import Marked, Sends
-from mpinet.programs.playing import Program
+from mpinet.programs.holdings import ChunkSends, MarkedChunks
+from mpinet.programs.playing import StepProgram
 from mpinet.programs.starts import best_rows
 
 STARTS = 64
@@ -109,7 +109,7 @@ class Orbit:
         return len(np.unique(used)) == len(used) and bool((came[self.held] < step).all())
 
 
-def move_translated(machine: Machine, orbit: Orbit, held: Marked) -> Program:
+def move_translated(machine: Machine, orbit: Orbit, held: MarkedChunks) -> StepProgram:
     """Send all messages of an orbit, which is the same on all ranks."""
     translations, topology, nodes = orbit.translations, machine.topology, machine.nodes
     behind = np.argsort(translations.neighbors, axis=1)[:, nodes]
@@ -131,7 +131,7 @@ def move_translated(machine: Machine, orbit: Orbit, held: Marked) -> Program:
             state.step += 1
             link, item = orbit.rows[rows, 1], orbit.rows[rows, 2]
             senders = np.repeat(np.arange(len(nodes)), len(link))
-            came = yield Sends(senders, ports[:, link].ravel(), chunks[:, sent[rows]].ravel())
+            came = yield ChunkSends(senders, ports[:, link].ravel(), chunks[:, sent[rows]].ravel())
             brings[link] = item
             chunks[came.slots, brings[link_of[came.slots, came.ports]]] = came.payload[:, 0]
             state.boundary()

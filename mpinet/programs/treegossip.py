@@ -17,8 +17,8 @@ from mpinet.base.arrays import Flags, Ints, ShortRows
 from mpinet.compiled import kernel
 from mpinet.machine import Machine
 from mpinet.machine.state import Fields, Numbered, State
-from mpinet.programs.holdings import Marked, Sends
-from mpinet.programs.playing import Program
+from mpinet.programs.holdings import ChunkSends, MarkedChunks
+from mpinet.programs.playing import StepProgram
 from mpinet.programs.tree import Tree
 
 NO_CHUNK = -1
@@ -28,7 +28,9 @@ OWN = -1
 """Port that a node's own item came by."""
 
 
-def gossip_along_tree(machine: Machine, tree: Tree, arcs: Arcs, held: Marked) -> Program:
+def gossip_along_tree(
+    machine: Machine, tree: Tree, arcs: TreeArcs, held: MarkedChunks
+) -> StepProgram:
     """Send every processor's item to all processors, over links alone."""
     hosts = machine.nodes < machine.topology.hosts
     queues = _Queues(machine, hosts)
@@ -42,7 +44,7 @@ def gossip_along_tree(machine: Machine, tree: Tree, arcs: Arcs, held: Marked) ->
         while state.left:
             turn = turns[state.step % arcs.period]
             slots, ports, chunks = queues.next_over(arcs, turn, state.sent)
-            came = yield Sends(slots, ports, chunks, word=len(slots))
+            came = yield ChunkSends(slots, ports, chunks, word=len(slots))
             queues.keep(came.slots, came.ports, came.payload[:, 0])
             state.left -= came.total
             state.step += 1
@@ -50,7 +52,7 @@ def gossip_along_tree(machine: Machine, tree: Tree, arcs: Arcs, held: Marked) ->
 
 
 @dataclass(frozen=True, eq=False)
-class Arcs:
+class TreeArcs:
     """The tree's links as seen by this rank's nodes, and when they are used."""
 
     slots: Ints
@@ -63,7 +65,7 @@ class Arcs:
     """Steps after which the turns come again."""
 
 
-def arcs_of(machine: Machine, tree: Tree) -> Arcs:
+def arcs_of(machine: Machine, tree: Tree) -> TreeArcs:
     """All links of the tree; with one port by colours, half duplex down and up in turn."""
     parents, index, ports = tree.branches
     upward, colors = _colors(tree, parents, ports, index)
@@ -78,7 +80,7 @@ def arcs_of(machine: Machine, tree: Tree) -> Arcs:
         turns = 2 * turns + np.repeat([0, 1], [len(colors), len(below)])
         period *= 2
     slots = np.concatenate([parents, below])
-    return Arcs(slots, np.concatenate([ports, tree.up[below]]), turns, period)
+    return TreeArcs(slots, np.concatenate([ports, tree.up[below]]), turns, period)
 
 
 def _colors(tree: Tree, parents: Ints, ports: Ints, index: Ints) -> tuple[Ints, Ints]:
@@ -128,7 +130,7 @@ class _Queues:
         """Go on from what `state` gave on any ranks."""
         self._chunks, self._came_by, self._count = found["items"], found["came_by"], found["count"]
 
-    def next_over(self, arcs: Arcs, turn: Ints, sent: Ints) -> tuple[Ints, Ints, Ints]:
+    def next_over(self, arcs: TreeArcs, turn: Ints, sent: Ints) -> tuple[Ints, Ints, Ints]:
         """Return what goes over these of the arcs now: senders' slots, ports, chunks."""
         chunks = np.full(len(turn), NO_CHUNK)
         find_next(

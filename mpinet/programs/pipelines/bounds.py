@@ -124,10 +124,14 @@ def broadcast_bound(machine: Machine, arcs: Arcs, root: int, items: int) -> Boun
     """
     single = bounds.broadcast_bound(machine, root)
     if machine.model.send == 1:
+        # One port lets one item out of the root per step, so the last item starts after items - 1
+        # steps and still needs a whole broadcast.
         last = Bound(items - 1 + single, single.by)
         return max(last, Bound(Pieces.of(machine.topology, root).steps(items), "cut"))
+    # All ports let one item out per arc of the root, so the last item leaves in step `leaves`.
     leaves = -(-items // int(arcs.out_degrees[root]))
     least = Bound(leaves - 1 + single, single.by)
+    # A max-flow for each node costs too much on a large network; the weaker bound stays valid.
     if looks_of_ways(arcs, root) > MOST_LOOKS:
         return least
     return max(least, Bound(fewest_steps(arcs, root, items), "flow"))
@@ -136,9 +140,12 @@ def broadcast_bound(machine: Machine, arcs: Arcs, root: int, items: int) -> Boun
 def broadcast_rate(machine: Machine, arcs: Arcs, root: int) -> Fraction | None:
     """Items a step beyond which no long broadcast comes; None on too large a network."""
     if machine.model.send == 1:
+        # A node that cuts off k pieces sends every item k times, one message per step.
         return Fraction(1, Pieces.of(machine.topology, root).most)
     if looks_of_ways(arcs, root) > MOST_LOOKS:
         return None
+    # Edmonds (1973): trees from the root fill the smallest cut, so the max-flow to the worst
+    # processor is the rate. The entry of the root itself is no flow.
     return Fraction(int(np.delete(ways_to_all(arcs, root)[: arcs.hosts], root).min()))
 
 
@@ -156,7 +163,10 @@ def gossip_bound(
     """
     found = [bounds.gossip_bound(machine)]
     if machine.model.receive == 1:
+        # Each processor lacks the items of all others, and accepts one message per step.
         found.append(Bound(items * (machine.topology.hosts - 1), "ends"))
+    # The rate counts items per step in the long run. A finite run cannot exceed it, because a cut
+    # carries the same amount in every step.
     if rate is not None:
         found.append(Bound(-(-items * rate.denominator // rate.numerator), "cut"))
     if cut is not None:
@@ -174,6 +184,7 @@ def gossip_rate_of(machine: Machine, arcs: Arcs) -> Fraction | None:
     """Items of everybody a step beyond which no gossip on all ports comes; None if too large."""
     if machine.model.receive == 1 or looks_of_gossip(arcs) > MOST_LOOKS:
         return None
+    # `gossip_rate` gives steps per item.
     return 1 / gossip_rate(arcs)[0]
 
 
@@ -190,11 +201,15 @@ def allreduce_rate(machine: Machine, arcs: Arcs) -> Fraction | None:
     ports it crosses every cut, both ways. With one port, a node that leaves m pieces sends it into
     each of them.
     """
+    # Total work per item, divided by the most messages of one step, bounds any schedule.
     carried = Fraction(most_messages(machine.model.send == 1, arcs), messages_of_item(arcs))
     if machine.model.send == 1:
         return min(carried, Fraction(1, Pieces.of(machine.topology, None).most))
     if looks_of_ways(arcs, 0) > MOST_LOOKS:
+        # The degree is the trivial cut around one processor, and costs no search.
         return min(carried, Fraction(int(arcs.out_degrees[: arcs.hosts].min())))
+    # Every cut between two processors separates one of them from processor 0, so that the flows
+    # from processor 0 alone find the smallest cut.
     return min(carried, Fraction(int(ways_to_all(arcs, 0)[1 : arcs.hosts].min())))
 
 
@@ -207,6 +222,7 @@ def messages_of_item(arcs: Arcs) -> int:
     """
     hosts = arcs.hosts
     if hosts < arcs.size:
+        # A combining switch may merge messages, so that only messages of processors can be counted.
         return hosts  # of processors' messages
     widest = 2
     if not arcs.links:
@@ -241,6 +257,8 @@ def allreduce_bound(machine: Machine, arcs: Arcs, rate: Fraction | None, items: 
     else:
         ports = int(arcs.out_degrees[: arcs.hosts].max())
         found.append(Bound(-(-items // ports) - 1 + single, single.by))
+        # Each processor's contribution has to reach all others, as in a broadcast from there. Roots
+        # of low degree give the largest bounds, and every root costs a flow to each processor.
         for root in senders_of_most(arcs):
             if looks_of_ways(arcs, root) <= MOST_LOOKS // (8 * MOST_ROOTS):
                 found.append(Bound(fewest_steps(arcs, root, items), "flow"))
@@ -280,6 +298,8 @@ class Pieces:
         number, away = np.zeros(size, np.int64), np.full(size, -1)
         is_host = np.arange(size) < hosts
         count_cut_off(root or 0, is_host, lists.begin, lists.others, number, away)
+        # The search in depth counts pieces below a node only. Without a root the piece above
+        # counts, too, and the first node is a cut vertex only if two pieces hang on it.
         if root is None:  # and the piece with the processor where the search began
             number[1:] += number[1:] > 0
             number[0] *= number[0] > 1
@@ -303,6 +323,8 @@ class Pieces:
         nodes = np.flatnonzero(self.number)
         looks = len(self.lists.others) + len(self.number)
         order = np.argsort(-self.number[nodes], kind="stable")
+        # Every single node gives a valid bound. Nodes with many pieces are tried first, because
+        # each trial costs a search of the whole network.
         nodes = nodes[order][: max(1, MOST_LOOKS // (64 * looks))]
         return [(self._by_node(node, items), node) for node in nodes.tolist()]
 
@@ -316,11 +338,15 @@ class Pieces:
         if self.root is None:
             if len(depth) < 2:
                 return 0
+            # What enters a piece of an allreduce comes from the deepest other piece, and one
+            # message per step from each of the other pieces has to come to the node before.
             others = [max(d for k, d in enumerate(depth) if k != i) for i in range(len(depth))]
             came = [max(each, len(depth) - 1) for each in others]
         else:
             came = [int(self.away[node])] * len(depth)
         steps = 0
+        # Messages into deep pieces must leave early. For each depth the last message that leaves
+        # the node, among those with at least so far to go, decides.
         for least in sorted(set(depth)):
             behind = [c for c, d in zip(came, depth, strict=True) if d >= least]
             steps = max(steps, min(behind) + len(behind) * items + least - 1)
@@ -330,6 +356,7 @@ class Pieces:
         """Hops from a node to the farthest processor of each piece that it cuts off."""
         size = len(self.number)
         distance, piece = np.full(size, -1), np.full(size, -1)
+        # The piece with the root already has the items, so that nothing needs to enter it.
         first = -1 if self.root is None or self.root == node else self.root
         found = np.empty(size, np.int64)
         count = int(

@@ -21,7 +21,7 @@ from mpinet.programs.bounds import Bound, combining_gossip_bound
 from mpinet.programs.collective import CollectiveResult, require_processor
 from mpinet.programs.exchange import FARTHEST, require_algorithm
 from mpinet.programs.farthest import farthest_timetable
-from mpinet.programs.holdings import Keyed
+from mpinet.programs.holdings import KeyedChunks
 from mpinet.programs.kinds import OF_EACH, SUMS
 from mpinet.programs.pipelines import bounds
 from mpinet.programs.pipelines.arcs import Arcs
@@ -109,7 +109,7 @@ def move_items(
         rate=planned.rate,
         skipped=planned.skipped,
         informed=machine.topology.hosts - short,
-        value=held.value(root or 0, 0) if sums and isinstance(held, Keyed) else None,
+        value=held.value(root or 0, 0) if sums and isinstance(held, KeyedChunks) else None,
     )
 
 

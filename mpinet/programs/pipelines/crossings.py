@@ -38,16 +38,20 @@ class Demand:
             Whether the root is one of them.
         """
         outside = len(self.members) - inside
+        # A group that is wholly on one side needs nothing from the other one.
         split = (inside > 0) & (outside > 0)
         one = np.ones_like(inside)
         needed = {
+            # Each outside item must enter once: inside, copies are free for the bound.
             "gossip": outside,
             "reducescatter": inside,
+            # Combining lets one message carry all outside contributions of an item.
             "allreduce": one,
             "broadcast": one * ~root_inside,
             "reduce": one * root_inside,
             "scatter": np.where(root_inside, 0, inside),
             "gather": np.where(root_inside, outside, 0),
+            # Items of pairs are all different, so that neither copies nor sums help.
             "exchange": inside * outside,
         }[self.collective]
         found: Ints = np.where(split, needed, 0) * self.items
@@ -94,6 +98,8 @@ def joint_cut(
     hops = np.full((size, size), -1, np.int64)
     measure_all(lists.begin, lists.others, hops)
     tails, heads = np.repeat(np.arange(size), lists.degrees), lists.others.astype(np.int64)
+    # Balls around a node are cuts with few entries. All of one centre are judged at once by prefix
+    # sums, since a search over all sets would be exponential.
     for source in range(size):
         place = np.empty(size, np.int64)
         place[np.argsort(hops[source], kind="stable")] = np.arange(size)
@@ -101,9 +107,12 @@ def joint_cut(
         near, far = np.zeros(size + 1, np.int64), np.zeros(size + 1, np.int64)
         for one in demands:
             inside = np.cumsum(np.bincount(place[one.members] + 1, minlength=size + 1))
+            # A ball of c nodes holds the places below c.
             root_inside = np.arange(size + 1) > place[one.members[0]]
             near += one.entering(inside, root_inside)
             far += one.entering(len(one.members) - inside, ~root_inside)
+        # Each ball is judged as the inside, and its complement as well: the links are as many both
+        # ways.
         needed = np.maximum(near, far)[1:size]
         steps = -(-needed // np.maximum(room[1:size], 1))
         if steps.max(initial=0) > best:
@@ -116,6 +125,7 @@ def joint_cut(
 def _room(place: Ints, tails: Ints, heads: Ints, one_port: bool) -> Ints:
     """Return how many messages can enter the first nodes by place, by how many these are."""
     size = len(place)
+    # A link enters exactly the balls that have its head and not yet its tail: a range of sizes.
     inwards = place[heads] < place[tails]
     inner, outer = place[heads[inwards]], place[tails[inwards]]
     begins = [(inner, outer)]
@@ -128,6 +138,7 @@ def _room(place: Ints, tails: Ints, heads: Ints, one_port: bool) -> Ints:
         begins += [(first[first < every], every[first < every])]
     found = []
     for since, until in begins:
+        # Ranges are summed by their ends, so that all balls together cost one pass.
         change = np.bincount(since + 1, minlength=size + 2) - np.bincount(
             until + 1, minlength=size + 2
         )

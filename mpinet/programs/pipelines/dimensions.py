@@ -59,6 +59,8 @@ class Exchanged:
 def applies(topology: Topology) -> bool:
     """Tell if links join each processor to others, and there are not too many of them."""
     hosts = topology.hosts
+    # Each processor sends at least once per port or per doubling, so that this is a lower bound of
+    # the messages, and costs nothing.
     messages = topology.size * max(topology.ports, topology.size.bit_length())
     if not topology.links or messages > MOST_SENT:
         return False
@@ -160,6 +162,8 @@ def _through(arcs: Arcs, number: Ints, one_port: bool) -> Exchanged | None:
     every = np.unique(number)
     lines = [list(_lines(arcs, np.flatnonzero(number == each))) for each in every]
     for dimension in lines:
+        # All lines of a dimension step together, so that one line without a pattern ends the
+        # search.
         patterns = [_pattern(*line, one_port) for line in dimension]
         if None in patterns or not sums.combine(dimension, patterns):
             return None
@@ -199,6 +203,7 @@ def _pattern(line: list[int], out: dict[int, list[Arc]], one_port: bool) -> Patt
     if not one_port:
         every = [arc for node in line for arc in out[node]]
         return lambda k: every
+    # Degrees alone decide the shape, because a line is connected: complete, or a path or ring.
     degrees = sorted(len(out[node]) for node in line)
     if degrees[0] == len(line) - 1:
         return _doubling(sorted(line), out)
@@ -212,6 +217,8 @@ def _doubling(line: list[int], out: dict[int, list[Arc]]) -> Pattern:
     size, place = len(line), {node: at for at, node in enumerate(line)}
     ahead = {(node, place[arc[1]]): arc for node in line for arc in out[node]}
     reaches, held = [], 0
+    # The binary digits of size - 1 say how far each step reaches. Sums then grow to all processors
+    # in as many steps as there are digits, whatever the size.
     for bit in bin(size - 1)[2:]:
         reaches.append(held + int(bit))
         held += reaches[-1]
@@ -234,6 +241,7 @@ def _alternating(line: list[int], out: dict[int, list[Arc]]) -> Pattern:
         order.append(ahead[0])
     size = len(order)
     over = {(u, arc[1]): arc for u in line for arc in out[u]}
+    # An odd ring has no two perfect matchings, so that links cannot alternate.
     if size % 2 and not ends:
         onward = [over[u, v] for u, v in zip(order, order[1:] + order[:1], strict=True)]
         return lambda k: onward
@@ -257,6 +265,8 @@ class Sums:
 
     def __init__(self, size: int):
         self._size, self._everybody = size, (1 << size) - 1
+        # Sets are Python's whole numbers: union and intersection of thousands of processors are one
+        # operation each.
         self._held = [1 << node for node in range(size)]
         self._came: list[list[tuple[int, int, int]]] = [[(0, u, 1 << u)] for u in range(size)]
         self._bits = 0
@@ -283,6 +293,7 @@ class Sums:
             arcs: list[Arc] = []
             for (line, _), goal, pattern in zip(lines, goals, patterns, strict=True):
                 assert pattern is not None
+                # A finished line stays silent, while longer lines of the dimension go on.
                 if any(self._held[node] != goal for node in line):
                     arcs += pattern(self.step - first)
             if not arcs:
@@ -300,6 +311,8 @@ class Sums:
         sent: list[tuple[Arc, int, int]] = []
         for arc in arcs:
             node, other, _ = arc
+            # A receiver may get several messages in a step. Contributions that another one brings
+            # must not come twice, since sums cannot be subtracted.
             taken = self._held[other] | added[other]
             since, told = self._told(node, other, taken)
             if told:
@@ -307,6 +320,8 @@ class Sums:
                 sent.append((arc, since, told))
         self.step += 1
         self._bits += self._size * len(sent)
+        # Nothing new although some line lacks something: the pattern is stuck, and would loop for
+        # ever.
         if not sent or len(self.rows) + len(sent) > MOST_SENT or self._bits > MOST_BITS:
             return False
         for (node, other, port), since, told in sent:
@@ -317,9 +332,13 @@ class Sums:
 
     def _told(self, node: int, other: int, taken: int) -> tuple[int, int]:
         """Since when what has come to a node is all new to another one, and who is in that."""
+        # The whole sum is new to the receiver, which is the simplest message: no part has to be cut
+        # out.
         if not self._held[node] & taken:
             return WHOLE, self._held[node]
         since, told, found = -1, 0, (0, 0)
+        # Only the latest arrivals can be sent as a part: a row names the first step of the part.
+        # The walk goes back until something comes that the receiver already has.
         for step, giver, who in reversed(self._came[node]):
             if step != since and told:
                 found = since, told

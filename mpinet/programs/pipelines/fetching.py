@@ -78,7 +78,10 @@ def fetch(
     own group and then elsewhere, from one of those that have it and could have sent it just in
     time: from the one with most free links.
     """
+    # A path of `longest` hops began that many steps ago. A ring of so many steps is all of the past
+    # that a search may still use.
     items, words, span = sources.size, (sources.size + 63) >> 6, longest + 1
+    # The number of groups is not given, because starts with odd seeds put all processors into one.
     groups = 1
     for node in range(group.size):
         groups = max(groups, group[node] + 1)
@@ -110,6 +113,7 @@ def fetch(
     count, left, step, idle = 0, items * (hosts - 1), 0, 0
     while left > 0:
         step += 1
+        # The slot of this step still holds the oldest step, which no path can reach any more.
         now, before = step % span, left
         past.busy[now, :], past.sent[now, :], past.accepted[now, :] = False, 0, False
         past.passing[now, :, :] = False
@@ -120,6 +124,7 @@ def fetch(
             entry = ends.in_begin[target] + link
             if entry >= ends.in_begin[target + 1] or have.lacking[target] == 0:
                 continue
+            # One port accepts one message per step, whatever link it comes over.
             if one_port and past.accepted[now, target]:
                 continue
             found = look_back(target, entry, step, hosts, one_port, ends, past, paths)
@@ -133,6 +138,8 @@ def fetch(
             receive(target, item, have, group)
             left -= 1
         keep_held(have.held, past.held, now)
+        # Nothing new for longer than any path takes: what is there now was tried already, so that
+        # paths would have to be longer.
         idle = idle + 1 if left == before else 0
         if idle > span:
             return 0
@@ -170,6 +177,7 @@ def look_back(target, entry, step, hosts, one_port, ends, past, paths):
     node, begin, end = target, entry, entry + 1
     first, last = 0, 0
     while True:
+        # Counted backwards: a hop at depth d from the end of the path was made d steps ago.
         then = step - paths.depth[node]
         for way in range(begin, end if then > 0 else begin):
             arc = ends.into[way]
@@ -180,6 +188,8 @@ def look_back(target, entry, step, hosts, one_port, ends, past, paths):
                 continue
             if other < hosts:
                 for word in range(paths.offered.size):
+                    # What a processor sends in a step must have come to it in the step before at
+                    # the latest.
                     paths.offered[word] |= past.held[(then - 1) % span, other, word]
             elif step - then + 2 == span or (
                 one_port and then > 1 and past.accepted[(then - 1) % span, other]
@@ -202,10 +212,13 @@ def rarest(target, have, paths, group, seed):
     """Return the item that fewest have of those that a processor lacks and could get; or -1."""
     items, best, least = have.holders.size, -1, 0
     for word in range(paths.offered.size):
+        # Whole words are compared first, because most items are either held or not offered.
         lacked = paths.offered[word] & ~have.held[target, word]
         for item in range(word << 6, min(items, (word + 1) << 6) if lacked else 0):
             if (lacked >> np.uint64(item & 63)) & np.uint64(1):
                 noise = draw32(int(seed), int(item), int(target), 11) & 0xFFFF
+                # Rare in the own group counts more than rare at all: a copy in the group spares its
+                # links to other groups. Noise decides among equals, another in each start.
                 key = (have.near[group[target], item] << 24 | have.holders[item]) << 16 | noise
                 if best < 0 or key < least:
                     best, least = item, key
@@ -225,9 +238,12 @@ def sender(item, target, step, found, hosts, alone, ends, past, paths):
             1
         ):
             continue
+        # Sources with many free links are least likely to be missed by others in the same step.
         free = ends.out_begin[node + 1] - ends.out_begin[node] - past.sent[then % span, node]
         if source >= 0 and free <= most:
             continue
+        # Turned round, an item twice at a switch in one step would be two different sums, which the
+        # switch could not tell apart.
         other, goes = ends.head[paths.by[node]], True
         while other != target and alone:
             goes = goes and not past.passing[then % span, other - hosts, item]

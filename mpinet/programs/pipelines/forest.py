@@ -84,10 +84,13 @@ def forest_rows(
         The senders' ports.
     """
     order = np.lexsort((arcs.ends.head, arcs.ends.tail))
+    # Parallel links between two nodes are alike, so that the kernel counts their use and need not
+    # choose one. The choice is made when the rows are written.
     pairs = arcs.ends.tail[order] * arcs.size + arcs.ends.head[order]
     wires, first = np.unique(pairs, return_index=True)
     wide = np.diff(np.append(first, len(pairs)))
     sends = sends_of(forest, sources, {pair: at for at, pair in enumerate(wires.tolist())}, arcs)
+    # Turned round, an item that comes twice to a switch in one step would be two sums there.
     into = wires % arcs.size - arcs.hosts if alone else np.full(len(wires), -1)
     rows = np.empty((int(np.diff(sends.begin)[sends.way].sum()), 4), np.int64)
 
@@ -108,6 +111,7 @@ def sends_of(forest: Forest, sources: Ints, numbers: dict[int, int], arcs: Arcs)
     parent = np.full((len(sources), hosts), -1)
     way = np.zeros((len(sources), hosts), np.int64)
     turn = np.zeros(len(sources), np.int64)
+    # Ways are stored once, and items refer to them: many items take the same way.
     listed, begin = list[int](), [0, 0]  # way 0 is that of the root, to itself
     places: dict[tuple[int, ...], int] = {}
     left = {ends: [*parts] for ends, parts in forest.ways.items()}
@@ -115,6 +119,8 @@ def sends_of(forest: Forest, sources: Ints, numbers: dict[int, int], arcs: Arcs)
     for root, number, above in zip(forest.roots, forest.numbers, forest.parents, strict=True):
         items, by_root[root] = np.split(by_root[root], [number])
         parent[items] = above
+        # Items of one tree start evenly over all steps. In 64ths of a step, because whole steps
+        # would make trees of different loads start together.
         turn[items] = np.arange(number) * (64 * forest.steps) // number
         for head in np.flatnonzero(above >= 0).tolist():
             parts, done = left[int(above[head]), head], 0
@@ -159,23 +165,29 @@ def take_turns(
             while parent[item, node] >= 0:
                 at = way[item, node]
                 steps += begin[at + 1] - begin[at]
+                # Hops below a node: what has the longest way before it decides when the whole
+                # forest ends.
                 height[item, node] = max(height[item, node], steps)
                 node = parent[item, node]
     for item in range(items):
         for head in range(hosts):
             noise = draw32(int(seed), int(item), int(head), 12) & 0xFFF
+            # Starts differ in how much the height counts, because no weight is best on all
+            # networks.
             soon = turn[item] - (seed % 4) * 32 * height[item, head]
             last = int(parent[item, head] < 0) << 60  # roots wait for nothing
             keys[item * hosts + head] = last + soon * 64 + noise
             left += parent[item, head] >= 0
             at = way[item, head]
             span = max(span, begin[at + 1] - begin[at])
+    # Roots have the largest keys, so that the cut at `left` drops exactly them.
     waiting = np.argsort(keys)[:left]
     come = np.full((items, hosts), -1)
     for item in range(items):
         for head in range(hosts):
             if parent[item, head] < 0:
                 come[item, head] = 0
+    # A ring of steps: a message through switches reserves links at most `span` steps ahead.
     used = np.zeros((span, wide.size), np.int64)
     passing = np.zeros((span, switches, items), np.bool_)
     count, step = 0, 0
@@ -208,6 +220,7 @@ def take_turns(
                 used[now, wire] += 1
                 if into[wire] >= 0:
                     passing[now, into[wire], item] = True
+            # Switches do not buffer, so that all hops of a way are reserved at once.
             come[item, head] = step + last - first - 1
         left = still
         used[step % span, :] = 0

@@ -54,13 +54,17 @@ def pack(wide: Table, weights: Ints) -> Forest:
     >>> found.steps, int(found.numbers.sum())
     (5, 12)
     """
+    # All links are scaled by the steps, so that trees carry whole items and no fractions appear.
     steps = fewest_loads(wide, weights)
     free = wide * steps
     ways = remove_switches(free, weights)
     hosts = len(weights)
+    # A link that stands for a way through switches takes as many steps as the way has hops.
     longer = np.ones((hosts, hosts), np.int64)
     for (tail, head), parts in ways.items():
         longer[tail, head] = min(len(way) - 1 for _, way in parts)
+    # Few trees suffice as a rule; the rare case of more restarts with twice the room, because the
+    # kernel cannot grow its arrays.
     room = 4 * hosts
     while True:
         roots, numbers = np.empty(room, np.int64), np.empty(room, np.int64)
@@ -75,6 +79,8 @@ def pack(wide: Table, weights: Ints) -> Forest:
 def fewest_loads(wide: Table, weights: Ints) -> int:
     """Steps after which links have carried all items to all processors, if no item has to wait."""
     few, enough = 0, int(weights.sum())
+    # More steps never make a feasible load infeasible, so bisection finds the least one. `enough`
+    # starts feasible: one item per step crosses any cut of a connected network.
     while enough - few > 1:
         steps = (few + enough) // 2
         if shortfall(wide * steps, weights, 1):
@@ -93,16 +99,21 @@ def remove_switches(free: Table, weights: Ints) -> Ways:
     ways: Ways = {}
     for tail, head in zip(*(ends.tolist() for ends in np.nonzero(free)), strict=True):
         ways[tail, head] = [(int(free[tail, head]), (tail, head))]
+    # Mader's splitting-off, as in ForestColl: a pair of links at a switch becomes one link beside
+    # it as long as every cut still lets enough through.
     for switch in range(len(free) - 1, len(weights) - 1, -1):
         into, out, every = free[:, switch].copy(), free[switch].copy(), int(free[switch].sum())
         for evenly in (True, False):
             for tail in np.flatnonzero(into).tolist():
                 heads = np.flatnonzero(out)
+                # Each link begins with the neighbour after itself, so that all links do not choose
+                # the same head.
                 behind = int(np.searchsorted(heads, tail, side="right"))
                 for head in np.roll(heads, -behind).tolist():
                     most = min(int(free[tail, switch]), int(free[switch, head]))
                     if evenly:
                         most = min(most, -(-int(into[tail] * out[head]) // every))
+                    # A message back to the node from which it came would be a wasted loop.
                     if most == 0 or tail == head:
                         continue
                     number = int(split_off(free, weights, tail, switch, head, most))
@@ -136,6 +147,7 @@ def split_off(free: Table, weights: Ints, tail: int, switch: int, head: int, mos
     free[switch, head] -= most
     free[tail, head] += most
     short = shortfall(free, weights, most)
+    # `shortfall` counts the items that a too large split would lose; exactly these are given back.
     free[tail, switch] += short
     free[switch, head] += short
     free[tail, head] -= short
@@ -164,7 +176,11 @@ def shortfall(free: Table, weights: Ints, most: int) -> int:
         copy_square(free, size, left)
         for node in range(hosts):
             left[size, node] = weights[node]
+        # One source stands before all roots, with as much as their items. By Edmonds trees exist if
+        # and only if it can reach every processor in full.
         short = max(short, needed - largest_flow(left, size + 1, size, target, needed))
+        # The caller cannot take back more than `most`, so that a larger shortfall need not be
+        # known.
         if short >= most:
             return most
     return short
@@ -173,6 +189,7 @@ def shortfall(free: Table, weights: Ints, most: int) -> int:
 @inlined
 def largest_flow(left: Table, size: int, source: int, target: int, most: int) -> int:
     """Messages from source to target, at most so many; `left` becomes what is free beside them."""
+    # Ways of one and two links are most of the flow in dense tables, and need no search.
     flow = min(most, left[source, target])
     left[source, target] -= flow
     # Ways of two links at once, then one way after the other by breadth first.
@@ -225,6 +242,8 @@ def grow(
     hosts, room = len(free), len(numbers)
     depths = np.empty((room, hosts), np.int64)
     tried = np.empty((hosts, hosts), np.bool_)
+    # Lovász' proof of Edmonds' theorem: a tree takes a link only if all trees to come can still be
+    # completed. Then greedy growth never gets stuck.
     done, open_ = 0, 0  # trees that are whole; the next ones, as far as open_, have begun
     for root in range(hosts):
         if waiting[root] == 0:
@@ -252,6 +271,8 @@ def grow(
                         if tried[node, other]:
                             continue
                         depth = depths[done, node] + longer[node, other]
+                        # Shallow trees end early; among equal depths a link with more room leaves
+                        # more choice.
                         key = (depth << 32) - free[node, other]
                         if tail < 0 or key < best:
                             tail, head, best = node, other, key
@@ -260,6 +281,8 @@ def grow(
                 if number == 0:
                     tried[tail, head] = True
                     continue
+                # Only some of the items fit through this link. The rest splits off into a tree of
+                # its own, which shares the part that has grown.
                 if number < numbers[done]:
                     if open_ == room:
                         return -1
@@ -305,6 +328,9 @@ def spare(
         every += numbers[begun]
         for node in range(hosts):
             if parents[begun, node] != -2:
+                # A tree that has begun may continue from each of its nodes, without a limit at its
+                # own place.
                 left[place, node] = 1 << 40
+    # The flow to `head` must bring all other trees there. What it has beyond them can be used now.
     needed = every - most
     return max(0, largest_flow(left, size, tail, head, every) - needed)

@@ -82,6 +82,8 @@ def path_rows(
     rooted, best = bool((sources == sources[0]).all()), np.empty((0, 3), np.int64)
     deliveries, longest = items * (hosts - 1), NEAR
     looks = deliveries * (2 * hosts + (items >> 6) * hosts + items)
+    # Short limits make the search cheap. They double only where no schedule was found, up to the
+    # longest way through all switches.
     while not len(best) and looks <= MOST_LOOKS and longest < 2 * (arcs.size - hosts + NEAR):
         cells = (longest + 1) * (len(arcs) + items * (arcs.size - hosts))
         if max(cells, deliveries * longest) > MOST_CELLS:
@@ -91,6 +93,8 @@ def path_rows(
         starts = min(STARTS, MOST_AGAIN // looks)
         best = best_rows(partial(_fetched, given, groups(arcs), room), room, starts, bound)
         longest *= 2
+    # From one source a second search is tried, in which holders begin the paths. Neither search is
+    # better on all networks.
     if rooted and (not len(best) or best[-1, 0] > bound):
         sent = _sent(arcs, sources, bound, one_port)
         if sent is not None and (not len(best) or sent[-1, 0] < best[-1, 0]):
@@ -113,6 +117,8 @@ def groups(arcs: Arcs) -> Ints:
     """
     ends = np.stack([arcs.ends.tail, arcs.ends.head], axis=1)[arcs.ends.tail < arcs.hosts]
     pairs, wide = np.unique(ends, axis=0, return_counts=True)
+    # The widest neighbour comes first for each processor, the lowest number among equally wide
+    # ones.
     order = np.lexsort((pairs[:, 1], -wide, pairs[:, 0]))
     _, first = np.unique(pairs[order, 0], return_index=True)
     _, group = np.unique(pairs[order][first, 1], return_inverse=True)
@@ -129,6 +135,8 @@ def _fetched(given: tuple[Any, ...], group: Ints, rows: Table, seed: int) -> int
 def _sent(arcs: Arcs, sources: Ints, bound: int, one_port: bool) -> Table | None:
     """Rows of the best search in which those send that have, by step; None if it is too long."""
     items, hosts = len(sources), arcs.hosts
+    # A guess: greedy schedules rarely take four times the bound. The kernel reports where it is too
+    # small, and a doubled one is tried.
     horizon = 4 * (max(bound, 1) + items) + 32
     width = len(arcs) + 2 * arcs.size + items * (arcs.size - hosts)
     if hosts * items * len(arcs) * max(bound, 1) > MOST_TRIES:
@@ -139,6 +147,7 @@ def _sent(arcs: Arcs, sources: Ints, bound: int, one_port: bool) -> Table | None
         if horizon * width > MOST_CELLS:
             break
         count = send(arcs.ends, hosts, arcs.size, sources, one_port, start, horizon, rows)
+        # The same start is made again with more room, since its draws depend on the seed alone.
         if count < 0:
             horizon *= 2
             continue
@@ -181,12 +190,14 @@ def send(
             return count
         for node in range(hosts):
             keys[node] = draw32(int(seed), int(node), int(step), 11) & 0xFFFF
+        # Rare items first, since a common one finds a sender in later steps, too.
         order, rare = np.argsort(keys), np.argsort(holders)
         for place in range(hosts):
             root = order[place]
             for at in range(items):
                 item = rare[at]
                 while since[item, root] >= 0 and since[item, root] < step:
+                    # Stop early: the search in breadth below is the dear part.
                     if holders[item] == hosts or (one_port and sends[step, root]):
                         break
                     # The paths that are free from here on, by their length: first come is nearest.
@@ -209,6 +220,8 @@ def send(
                             if other < hosts:
                                 if since[item, other] < 0:
                                     target, depth[other], came_by[other] = other, now, arc
+                                    # Even starts take the nearest target, odd ones the last that is
+                                    # found. Which is better depends on the network.
                                     if seed % 2 == 0:
                                         break
                             elif not passing[now, other - hosts, item]:
@@ -235,4 +248,5 @@ def send(
                         now -= 1
                     holders[item] += 1
                     left -= 1
+    # Not all was delivered within the horizon, so that the caller has to enlarge it.
     return -1 if left > 0 else count

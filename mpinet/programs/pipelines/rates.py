@@ -35,6 +35,8 @@ def ways_to_all(arcs: Arcs, root: int) -> Ints:
     """
     found = np.empty(arcs.size, np.int64)
     free = np.ones(len(arcs), np.bool_)
+    # No cut is smaller than needed beyond the arcs that leave the root, so that a search for more
+    # ways would only cost time.
     own = int(arcs.out_degrees[root])
     for node in range(arcs.size):
         found[node] = own
@@ -61,6 +63,8 @@ def fewest_steps(arcs: Arcs, root: int, items: int) -> int:
     """
     away = np.empty(len(arcs.ends.out_begin) - 1, np.int64)
     steps = 0
+    # Each processor alone is a relaxation of the broadcast: its items may use all links. The worst
+    # one is a bound for all of them together.
     for node in range(arcs.hosts):
         if node != root:
             steps = max(steps, int(steps_to_one(root, node, items, arcs.ends, NEVER, away)))
@@ -113,6 +117,8 @@ def fewest_to_one(arcs: Arcs, items: int) -> tuple[int, list[int]]:
     """
     # All others stand behind one source, with more arcs to each of them than can be of use.
     beyond = len(arcs.ends.out_begin) - 1
+    # Parallel arcs of no steps keep all arcs of capacity one: a processor never sends more per step
+    # than it has arcs.
     own = np.repeat(np.arange(arcs.hosts), arcs.out_degrees[: arcs.hosts] + 1)
     tail = np.append(arcs.ends.tail, np.full(len(own), beyond))
     takes = np.append(arcs.ends.takes, np.zeros_like(own))
@@ -123,7 +129,10 @@ def fewest_to_one(arcs: Arcs, items: int) -> tuple[int, list[int]]:
         ends.takes[len(arcs) :] = np.where(own == target, NEVER, 0)
         return int(steps_to_one(beyond, target, most, ends, longest, away))
 
+    # The negative number makes the lowest of equal processors win, so that every rank chooses
+    # alike.
     steps, target = max((brought_to(node, NEVER // 2), -node) for node in range(arcs.hosts))
+    # Run again with one step less: that flow fails, and its distances are the cut that shows it.
     brought_to(-target, steps - 1)
     return steps, np.where(away < steps, away, -1)[: arcs.size].tolist()
 
@@ -256,6 +265,8 @@ def steps_to_one(
     used, and `longest` + 1 steps lead from root to target beside them.
     """
     size = ends.out_begin.size - 1
+    # Ford and Fulkerson (1958): a static flow of least cost, repeated in every step, brings the
+    # most over time. Each round adds the next shortest way.
     used = np.zeros(ends.tail.size, np.bool_)
     came_by = np.empty(size, np.int64)
     waiting = np.empty(size, np.bool_)
@@ -292,6 +303,7 @@ def steps_to_one(
                             place = first + length
                             queue[place if place < size else place - size] = other
                             length += 1
+        # A way that takes more steps than the current optimum cannot bring an item in time.
         if away[target] > min(longest, best):
             return best
         total += away[target]

@@ -19,7 +19,7 @@ from mpinet.machine import Machine, PortModel, Spent
 from mpinet.machine.transport import Local
 from mpinet.networks.members import Members
 from mpinet.networks.topology import Topology
-from mpinet.programs.holdings import Group, Keyed
+from mpinet.programs.holdings import ChunkGroup, KeyedChunks
 from mpinet.programs.kinds import ROOTED, TWO_HALVES
 from mpinet.programs.pipelines.bounds import steps_and_rate
 from mpinet.programs.pipelines.collectives import plan
@@ -111,10 +111,10 @@ def party(
     return Party(part, numbers[part.origin], name, table, bound)
 
 
-class Share(NamedTuple):
+class GroupChunks(NamedTuple):
     """A group's chunks."""
 
-    held: Keyed
+    held: KeyedChunks
     """Chunks of all groups."""
     which: int
     """Number of the group."""
@@ -134,7 +134,7 @@ def run(
     tables: Sequence[Timetable],
     seed: int,
     operator: str,
-) -> tuple[Spent, list[Share]]:
+) -> tuple[Spent, list[GroupChunks]]:
     """Run the timetables of all groups in common steps (collective).
 
     Parameters
@@ -152,13 +152,13 @@ def run(
     -------
     spent : Spent
         Steps and messages.
-    shares : list of Share
+    shares : list of GroupChunks
         What each group's processors have then.
     """
     totals = [table.purpose.total for table in tables]
     firsts = [sum(totals[:which]) for which in range(len(tables))]
     pairs = list(zip(parties, tables, firsts, strict=True))
-    groups = [Group(table.purpose, one.place, first) for one, table, first in pairs]
+    groups = [ChunkGroup(table.purpose, one.place, first) for one, table, first in pairs]
     whole = replace(
         tables[0],
         step=np.concatenate([table.step for table in tables]),
@@ -169,6 +169,6 @@ def run(
         add=np.concatenate([np.zeros(len(t), bool) if t.add is None else t.add for t in tables]),
         bus=None,
     )
-    held = Keyed(machine, groups, whole, seed, operator)
+    held = KeyedChunks(machine, groups, whole, seed, operator)
     spent = play(machine, rows_of(machine, whole, held), held)
-    return spent, [Share(held, which) for which in range(len(groups))]
+    return spent, [GroupChunks(held, which) for which in range(len(groups))]

@@ -66,6 +66,7 @@ def tree_rows(arcs: Arcs, root: int, trees: Ints, items: int) -> tuple[Ints, Int
         The senders' ports.
     """
     away = np.stack([depths(arcs, root, tree) for tree in trees])
+    # Switches do not count for the depth: the last item only has to come to processors.
     loads = _shared_out(away[:, : arcs.hosts].max(axis=1), items)
     first = np.cumsum(loads) - loads
     step, arc, item = [], [], []
@@ -87,6 +88,8 @@ def depths(arcs: Arcs, root: int, tree: Ints) -> Ints:
     """Hops from the root to each node of a tree, shape (N,)."""
     away = np.full(arcs.size, -1)
     away[root] = 0
+    # The arcs of a tree are in no order, so that depths settle from the root outwards, a level a
+    # turn.
     while (away < 0).any():
         open_ = np.flatnonzero(away < 0)
         above = away[arcs.ends.tail[tree[open_]]]
@@ -97,11 +100,14 @@ def depths(arcs: Arcs, root: int, tree: Ints) -> Ints:
 def _shared_out(depth: Ints, items: int) -> Ints:
     """Items of each tree such that the last one ends as early as can be."""
     order = np.argsort(depth, kind="stable")
+    # A tree of depth d that ends in step t takes t - d + 1 items. Using the k shallowest trees, the
+    # least t follows from the sum of their depths.
     sums = np.cumsum(depth[order])
     counts = np.arange(1, len(depth) + 1)
     last = int((-(-(items + sums) // counts)).min()) - 1
     loads = np.maximum(last + 1 - depth, 0)
     spare = int(loads.sum()) - items
+    # Rounding up leaves room for too many items. Deep trees give theirs up first, to save messages.
     for tree in order[::-1].tolist():
         less = min(spare, int(loads[tree]))
         loads[tree] -= less
@@ -120,6 +126,8 @@ def grow_trees(
     free = np.ones(ends.tail.size, np.bool_)
     queue = np.empty(size, np.int64)
     for tree in range(number):
+        # Lovász: every node must keep as many disjoint ways from the root as trees are still to
+        # come.
         more = number - 1 - tree
         reached_by[tree, :] = -1
         queue[0] = root
@@ -130,6 +138,8 @@ def grow_trees(
             for at in range(ends.out_begin[node], ends.out_begin[node + 1]):
                 arc = ends.out[at]
                 other = ends.head[arc]
+                # The check by max-flow costs most, so that arcs that cannot be used are sorted out
+                # before it.
                 if not free[arc] or other == root or reached_by[tree, other] >= 0:
                     continue
                 free[arc] = False

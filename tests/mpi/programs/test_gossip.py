@@ -20,7 +20,7 @@ from mpinet.networks.routing import path
 from mpinet.programs import fewest
 from mpinet.programs.collective import items
 from mpinet.programs.gossip import gossip
-from mpinet.programs.holdings import Came, Marked
+from mpinet.programs.holdings import ChunksCame, MarkedChunks
 from mpinet.programs.kinds import Purpose
 from mpinet.programs.pipelines.collectives import move_items
 
@@ -281,13 +281,13 @@ def test_an_allreduce_whose_trees_take_too_long_goes_by_paths():
 def test_a_missing_or_a_wrong_item_is_noticed():
     def outcome(change):
         machine = machine_of("ring:3", "one")
-        held = Marked(machine, Purpose("gossip", 3), 0)
+        held = MarkedChunks(machine, Purpose("gossip", 3), 0)
         origins = np.arange(3)
         rows = np.stack([origins, items(0, origins, origins)], axis=1)
         for slot, node in enumerate(machine.nodes.tolist()):
             told = change(rows.copy()) if node == 1 else rows
             slots = np.full(len(told), slot)
-            held.take(Came(slots, machine.nodes[slots], slots, told, 0))
+            held.take(ChunksCame(slots, machine.nodes[slots], slots, told, 0))
         return held.short() == 0
 
     def spoilt(rows):

@@ -29,7 +29,7 @@ from mpinet.programs.emulate import Emulation, emulate_ascend, emulate_step
 from mpinet.programs.flood import flood
 from mpinet.programs.gather import gather
 from mpinet.programs.gossip import gossip
-from mpinet.programs.holdings import Came, Marked, all_came, first_rows
+from mpinet.programs.holdings import ChunksCame, MarkedChunks, all_came, first_rows
 from mpinet.programs.kinds import Purpose
 from mpinet.programs.reduce import reduce
 from mpinet.programs.rehearsal import rehearse_route
@@ -160,10 +160,10 @@ def test_a_total_exchange_is_not_correct_where_somebody_hears_twice_from_one():
 @pytest.mark.parametrize("wrong", [False, True])
 def test_a_gossip_is_not_correct_where_a_wrong_item_comes_beside_all_the_right_ones(wrong):
     machine = machine_of("ring:9")
-    held = Marked(machine, Purpose("gossip", 9), 4)
+    held = MarkedChunks(machine, Purpose("gossip", 9), 4)
 
     def take(slots, rows):
-        held.take(Came(slots, machine.nodes[slots], slots, rows, 0))
+        held.take(ChunksCame(slots, machine.nodes[slots], slots, rows, 0))
 
     origins = np.tile(np.arange(9), len(machine.nodes))
     rows = np.stack([origins, items(4, origins, origins)], axis=1)
