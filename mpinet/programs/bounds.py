@@ -61,6 +61,7 @@ def broadcast_bound(machine: Machine, root: int, made_in: int | None = None) -> 
         farther away, so that the distances are only measured where growth alone needs fewer.
     """
     growth = Bound(growth_bound(machine.topology.hosts, fanout(machine)), "growth")
+    # The run itself shows that distances are not larger, and a flood of a large network is spared.
     if made_in is not None and made_in <= growth:
         return growth
     return max(growth, Bound(farthest(machine, root), "distance"))
@@ -100,9 +101,11 @@ def gossip_bound(machine: Machine, diameter: int | None = None) -> Bound:
     """
     hosts = machine.topology.hosts
     received = Bound(received_bound(machine, machine.model.receive), "ends")
+    # One accepted item per step needs N - 1 steps, which is never below the diameter of N nodes.
     if machine.model.receive == 1 and hosts == machine.topology.size:
         return received
     hops = max(hops_per_step(machine), 1)
+    # On a bus one transmission delivers to many, so that deliveries are not counted by channels.
     carried = -(-hosts * (hosts - 1) // hops) if machine.topology.links else 0
     if diameter is None:
         diameter = host_distances(machine).diameter
@@ -213,6 +216,7 @@ def hops_per_step(machine: Machine) -> int:
     """Most hops of different items in a step: channels, and what all nodes together may do."""
     topology, model = machine.topology, machine.model
     ends = machine.sum(machine.wired_ports)[0]
+    # Each link has a wired port at both ends. Full duplex carries a message from each of them.
     capacity = ends // 2 if model.half_duplex else ends
     if topology.busses is not None:
         capacity = topology.busses

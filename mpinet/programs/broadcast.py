@@ -248,6 +248,7 @@ def _by_schedule(machine: Machine, schedule: Schedule, message: SingleNumbers) -
         while not schedule.phases or state.step < schedule.steps:
             state.step += 1
             slots, ports = sends.ports(schedule, informed, state.step, 0)
+            # A schedule of unknown length ends with the first step in which no processor sends.
             if not schedule.phases and machine.sum(len(slots))[0] == 0:
                 return
             listen = None
@@ -408,6 +409,7 @@ def _along_tree(machine: Machine, tree: Tree, root: int, message: SingleNumbers)
             active = active[state.served[active] < tree.children[active]]
             ports = tree.child_port(active, state.served[active])
             state.served[active] += 1
+            # The ranks must end together, and only all of them know that no node has children left.
             if machine.sum(len(active))[0] == 0:
                 return
             came = yield ChunkSends(active, ports)

@@ -76,9 +76,12 @@ def bus_schedule(topology: Topology, root: int, starts: int) -> Timetable:
     parent, bus = np.empty(size, np.int64), np.empty(size, np.int64)
     since, rest = np.empty(size, np.int64), np.empty(size, np.int64)
     best, kept = -1, (since, parent, bus)
+    # A transmission on a bus informs at most all other members.
     fanout = max(1, int(np.diff(lists.bus_begin).max(initial=1)) - 1)
     bound = growth_bound(size, fanout)
     for start in range(starts):
+        # The first round knows no tree yet. Later rounds serve first the subtrees that took
+        # longest.
         rest[:] = 0
         for turn in range(ROUNDS):
             informed = inform_over_busses(
@@ -132,6 +135,8 @@ def tell_busses(
         first += 1
         for place in range(node_begin[node], node_begin[node + 1]):
             b = busses[place]
+            # The first informed member has told all others, so that a second transmission brings
+            # nothing.
             if carried[b]:
                 continue
             carried[b] = True
@@ -179,6 +184,7 @@ def inform_over_busses(
                     longest = max(longest, rest[member])
                     new += 1
             noise = draw32(int(seed), int(b), int(step), 6) & 0xFF
+            # The longest rest decides, then the number of new members, then a draw.
             urgency[b] = ((longest << 24 | new) << 8) | noise if known and new > 0 else -1
         order = np.argsort(-urgency)
         for i in range(count):
@@ -206,6 +212,7 @@ def inform_over_busses(
 def time_left(parent: Ints, bus: Ints, since: Ints, root: int, rest: Ints) -> int:
     """Write the steps of each node's subtree once it is informed; return those of the root's."""
     rest[:] = 0
+    # Late nodes first: children are always later than their parents, so one pass is enough.
     order = np.argsort(-since)
     for i in range(order.size):
         node = order[i]

@@ -88,11 +88,13 @@ def best_cut(topology: Topology, model: PortModel, collective: str) -> Cut | Non
     9
     """
     known = (model.send, model.receive) in ((1, 1), (None, None)) and not model.half_duplex
+    # The count of what enters in a step holds for these two port models only.
     if not known or not 1 < topology.size <= MOST_SINGLE:
         return None
     kind = _Search if topology.links else _OverBusses
     search = kind(topology, model.send == 1, collective == "exchange")
     cuts = [search.cut(parts) for parts in search.candidates()]
+    # Of cuts that show the same bound, the one with fewer parts makes the smaller certificate.
     return max(cuts, key=lambda cut: (cut.steps, -int(cut.parts.max())))
 
 
@@ -108,6 +110,7 @@ class _Search:
         if not one_port:
             senders, ports = wired(topology, np.arange(self.size))
             ends = topology.neighbor(senders, ports)
+            # A loop carries nothing into another part.
             apart = ends != senders
             _, self.widths = np.unique((senders * self.size + ends)[apart], return_counts=True)
 
@@ -115,9 +118,11 @@ class _Search:
         """Parts that may be good: single processors, pieces, what is near a node."""
         nodes = np.arange(self.size)
         yield np.where(nodes < self.hosts, nodes, OUTSIDE)
+        # Items of pairs pass the switches, so that a part around each node counts every hop.
         if self.exchange and self.hosts < self.size:
             yield nodes
         yield from self._joined()
+        # The searches below are at least quadratic.
         if self.size > MOST_NODES:
             return
         if self.one_port:
@@ -142,14 +147,19 @@ class _Search:
         """The other numbers of a cut."""
         if not self.one_port:
             return NOBODY, NOBODY, needed, int(self.widths[entering].sum())
+        # König: with one port the most messages of a step are a largest matching, as many as a
+        # smallest cover has nodes. The cover is what a certificate can show.
         senders, receivers = cover(self.lists, entering)
         return senders, receivers, needed, len(senders) + len(receivers)
 
     def _joined(self) -> Iterator[Ints]:
         """Yield what parallel links join, of any number and more than are between others."""
+        # Fat links join nodes that belong together, as in a hierarchy; thin ones between them are
+        # cuts.
         for least in np.unique(self.widths)[:-1]:
             parts, before = np.arange(self.size), np.empty(0, np.int64)
             wide = self.widths > least
+            # Labels fall until all joined nodes bear the lowest number among them.
             while not np.array_equal(parts, before):
                 before = parts.copy()
                 np.minimum.at(parts, self.receivers[wide], parts[self.lists.others[wide]])
@@ -168,6 +178,8 @@ class _Search:
                 if removed[node]:
                     continue
                 removed[node] = True
+                # With one port each removed node lets in one message per step, so that needed
+                # entries per removed node are the bound.
                 ratio = self._needed(removed, trial, work) / (gone + 1)
                 if ratio > found:
                     found, which = ratio, node
@@ -186,10 +198,13 @@ class _Search:
 
     def _sweep(self) -> Iterator[Ints]:
         """The nodes nearest to one, as many as make the best cut; and all the others."""
+        # Removing the rim of a ball leaves the ball as a piece, so that `_pieces` covers these cuts
+        # for a gossip.
         if self.one_port and not self.exchange:
             return
         order = np.empty(self.size, np.int64)
         lists = self.lists.begin, self.lists.others, self.widths
+        # A ball and its complement have the same links, but need different items.
         for others in (False, True):
             near = int(sweep(*lists, self.hosts, self.one_port, self.exchange, others, order))
             parts = np.full(self.size, 0 if others else OUTSIDE)
@@ -214,6 +229,8 @@ class _OverBusses(_Search):
         """
         heads = np.unique(self.receivers[entering])
         tails = np.unique(self.lists.others[entering].astype(np.int64))
+        # Any set of senders and receivers gives a valid count, so that the least of several counts
+        # holds.
         choices = [(NOBODY, NOBODY)]
         if self.one_port:
             choices += [(NOBODY, heads), (tails, NOBODY), cover(self.lists, entering)]
@@ -303,6 +320,8 @@ def count_entries(begin: Ints, others: Shorts, entering: Flags, hosts: int) -> i
                         queue[tail] = other
                         tail += 1
                     else:
+                        # 0-1 search: a step of no cost goes to the front of the queue, which begins
+                        # in the middle.
                         head -= 1
                         queue[head] = other
         for source in range(hosts):
@@ -354,11 +373,15 @@ def sweep(
                     known[other] = True
                     queue[tail] = other
                     tail += 1
+            # With one port, nodes at the edge send or accept one message each; both sides limit
+            # what enters.
             entering = min(edge, rim) if one_port else crossing
             away = hosts - inside
             needed = inside * away if exchange else (inside if outside else away)
             if inside == 0 or away == 0 or entering == 0:
                 continue
+            # Ratios are compared by products of whole numbers, since rounding could differ between
+            # hosts.
             if needed * best_entering > best_needed * entering:
                 best, best_needed, best_entering = head, needed, entering
                 for place in range(tail):

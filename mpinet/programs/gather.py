@@ -162,6 +162,7 @@ def collect(machine: Machine, order: Preorder, rows: Ints) -> tuple[Spent, Ints,
 def _to_root(machine: Machine, order: Preorder, rows: Ints, at_root: Collected) -> StepProgram:
     """Every processor sends its row at its turn, and passes others on at once."""
     starts = np.where(order.turns > 0, order.turns - order.depths + 1, 0)
+    # In the order of leaving, so that the senders of a step are one slice.
     by_start = np.argsort(starts, kind="stable")
     starts = starts[by_start]
     nobody = np.empty((0, 1 + rows.shape[1]), np.int64)

@@ -112,6 +112,7 @@ def gossip(machine: Machine, algorithm: str | None = None, seed: int = 0) -> Col
     bound = _bound(machine, name, orbit)
     purpose, preparation = Purpose("gossip", machine.topology.hosts), NONE
     more = {"skipped": skipped, "by_orbit": None if orbit is None else False}
+    # The router keeps rows itself; bits of all pairs would be needless memory.
     if name == ROUTED or purpose.processors == 1:
         spent, correct = route_chunks(machine, purpose, seed)
         return CollectiveResult.of(name, spent, bound, correct, **more)
@@ -241,6 +242,7 @@ def _rotate(machine: Machine, held: MarkedChunks) -> StepProgram:
     """Once round the cycle, or with all ports half round it both ways."""
     nodes, model = machine.nodes, machine.model
     ahead = _cycle_of(machine).successor(nodes)
+    # All steps have the same sends, so that they are checked and laid out once.
     plan = machine.plan(nodes, ahead)
     slots, everybody = machine.slots(plan.nodes), np.arange(len(nodes))
     forward = Numbered(nodes.copy(), nodes)

@@ -138,6 +138,8 @@ class SingleNumbers:
         """Keep or combine what has come."""
         machine = self._machine
         if self._combine is not None:
+            # `at` counts a processor that receives several messages in one step once for each of
+            # them.
             self._combine.at(self.values, came.slots, came.payload)
             return
         hosts = machine.topology.hosts
@@ -213,6 +215,7 @@ class MarkedChunks:
         """Return chunks and contents, shape (k, 2); a sender without the chunk sends nothing."""
         payload = np.empty((len(sends.slots), 2), np.int64)
         payload[:, 0] = sends.chunks
+        # The content travels although receivers could compute it: a fault of the machine must show.
         write_contents(self._seed, sends.slots, self._bits, payload)
         return payload
 
@@ -233,6 +236,7 @@ class MarkedChunks:
             missing = words & np.uint64(1) == 0
             lacking[np.searchsorted(slots, at[missing])] = True
         else:
+            # All chunks are needed, so that counting bits replaces a list of all pairs.
             counts = np.zeros(len(slots), np.int64)
             count_bits(self._bits[slots], counts)
             needing = (self._purpose.kind.needs == "all") | (hosts == self._purpose.root)
@@ -263,6 +267,7 @@ def mark_right(seed: int, slots: Ints, payload: Table, bits: WordRows, wrong: Fl
     for i in range(slots.size):
         chunk = int(payload[i, 0])
         if payload[i, 1] != draw(seed, chunk, chunk):
+            # A wrong content marks no chunk, but stays noted, even if the right one comes later.
             wrong[slots[i]] = True
         else:
             bits[slots[i], chunk >> 6] |= np.uint64(1) << np.uint64(chunk & 63)
@@ -358,6 +363,8 @@ class KeyedChunks:
             pairs.append((slots[here], table.chunk[here]))
         self._keys: Ints | None = None
         self._size = count * self._total
+        # A full grid needs no keys and no search: places follow from the numbers. It may waste
+        # half.
         if 2 * sum(len(slots) for slots, _ in pairs) < self._size:
             keys = [slots * self._total + chunks for slots, chunks in pairs]
             self._keys = np.unique(np.concatenate(keys))
@@ -383,6 +390,8 @@ class KeyedChunks:
             return np.column_stack([sends.chunks, numbers])
         assert rows is not None
         if self._arrivals is not None and rows.since is not None:
+            # A part of a sum is made of what came since a step, without the receiver's own
+            # contributions.
             parts = np.flatnonzero(rows.since != WHOLE)
             asked = place[parts], rows.since[parts], rows.receiver[parts]
             numbers[parts] = self._arrivals.since(*asked)
@@ -407,14 +416,19 @@ class KeyedChunks:
     def _add(self, nodes: Ints, place: Ints, payload: Ints, step: int) -> None:
         values = np.ascontiguousarray(payload[:, 3]).view(np.uint64)
         givers = np.ascontiguousarray(payload[:, 4:]).view(np.uint64)
+        # Copies replace a sum, and what is added in the same step must not be lost: copies go
+        # first.
         copies, left = np.flatnonzero(payload[:, 1] == 0), np.flatnonzero(payload[:, 1])
         self._values[place[copies]] = values[copies]
         self._givers[place[copies]] = givers[copies]
         if self._arrivals is not None:
             self._arrivals.note(place, step, payload[:, 2], payload[:, 3:], place[copies])
         while len(left):
+            # One message for each sum at a time, because fancy assignment keeps only one of
+            # several.
             at, index = np.unique(place[left], return_index=True)
             rows = left[index]
+            # Sums modulo 2^64 would hide a contribution that is counted twice; sets show it.
             both = self._givers[at] & givers[rows]
             if both.any():
                 which, word = np.argwhere(both)[0].tolist()
@@ -488,6 +502,7 @@ def all_came(machine: Machine, purpose: Purpose, seed: int, nodes: Ints, rows: I
     hosts = np.sort(machine.nodes)
     owners, wanted = needs(purpose, hosts[hosts < purpose.processors])
     lacking = ~holds_first(purpose, owners, wanted)
+    # Sorted keys as lists: a chunk that comes twice differs from one that comes once.
     keys = np.sort(owners[lacking] * purpose.total + wanted[lacking])
     chunks = rows[:, 0]
     right = np.array_equal(np.sort(nodes * purpose.total + chunks), keys)

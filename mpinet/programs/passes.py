@@ -163,6 +163,7 @@ class Passes:
         self._lists = adjacency.begin, adjacency.others
         self._distance = distance
         farthest = int(distance[: topology.hosts].max(initial=0))
+        # One port at most doubles the informed in a step, and a message moves one hop per step.
         self.bound = max(farthest, growth_bound(topology.hosts, 1))
         size = len(distance)
         self._parent, self._turn = np.empty(size, np.int32), np.empty(size, np.int32)
@@ -177,6 +178,7 @@ class Passes:
         The routing's tree is tried, too, and where nothing has reached the bound, the orders of
         ports.
         """
+        # The routing's tree needs no search, and is optimal on many families, such as cubes.
         best = self._routed()
         for seed in range(self._affordable()):
             if best is not None and best.steps <= self.bound:
@@ -197,6 +199,7 @@ class Passes:
     def _routed(self) -> Found | None:
         """The tree of the default routing's first hops, where they make one."""
         topology, size = self._topology, self._topology.size
+        # A routing without rules of its own makes a table of all pairs.
         if size > ROUTED:
             return None
         try:
@@ -208,10 +211,12 @@ class Passes:
         first_hops(start, decide, routing.params, routing.words, np.arange(size), self._root, up)
         others = np.flatnonzero(up >= 0)
         self._parent[:] = -1
+        # First hops towards the root, turned round, are who informs whom.
         self._parent[others] = topology.neighbor(others, up[others])
         depth = depths_of(self._parent, self._root)
         if depth is None or len(others) < size - 1:
             return None
+        # Children are deeper than their parents, so that falling depth puts children first.
         return self._better(self._labelled(-depth), None)
 
     def _port_looks(self) -> int:
@@ -241,6 +246,8 @@ class Passes:
             self._reverse(self._levels())
             best = self._better(self._labelled(self._turn), best)
             fewest = min(fewest, self._last)
+            # Progress is judged against this start's own best, since another start may have done
+            # better.
             stale = 0 if fewest < own else stale + 1
             own = min(own, fewest)
         return best
@@ -254,6 +261,8 @@ class Passes:
 
     def _levels(self) -> Short:
         """When everybody was informed; who was not, behind them all and behind those nearer."""
+        # Levels must fall towards the root at uninformed nodes, too, or a pass could not take them
+        # away.
         late = self._since.max() + self._distance
         return np.where(self._since < 0, late, self._since).astype(np.int32)
 
@@ -266,10 +275,12 @@ class Passes:
     def _falling(self, keys: Ints) -> Short:
         """All nodes but the root, those with the largest keys first."""
         order = rising(-keys)
+        # The root is served by no node, so that it never stands in an order.
         return order[order != self._root]
 
     def _reverse(self, level: Short) -> None:
         """A pass from the end: `level` falls towards the root."""
+        # Levels decide, and random numbers below `RANDOM` order equal levels.
         wide = level.astype(np.int64) * RANDOM
         order = self._falling(wide + self._random())
         pick = self._random() - wide * self._picky(2, level is not self._distance)
@@ -288,6 +299,7 @@ class Passes:
         order = self._falling(urgency * RANDOM + self._random())
         pick = self._random() - self._rest.astype(np.int64) * RANDOM * self._picky(1, False)
         forward_pass(*self._lists, self._hosts, self._root, order, pick, self._parent, self._since)
+        # The next pass from the end reads turns counted from the end.
         self._turn = self._since.max() + 1 - self._since
 
     def _labelled(self, rank: Short | Ints) -> Found:
@@ -295,6 +307,7 @@ class Passes:
         informed = np.flatnonzero(self._parent >= 0)
         upwards = informed[rising(rank[informed].astype(np.int64))].astype(np.int32)
         steps = label_tree(self._parent, upwards, self._hosts, self._root, self._rest, self._since)
+        # Switches without a processor below need no message.
         self._parent[self._since < 0] = -1
         return Found(steps, self._parent, self._since)
 

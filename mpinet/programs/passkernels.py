@@ -175,6 +175,7 @@ def reverse_pass(
         holds[above] += lower[node] == 1
     parent[:] = -1
     turn[:] = 0
+    # The rest of the order moves to the front in each step, so that a step costs only what is left.
     todo, count, step = order.copy(), order.size, 0
     while count > 0:
         step += 1
@@ -183,12 +184,15 @@ def reverse_pass(
             node = todo[i]
             todo[kept] = node
             kept += 1
+            # A node that serves in this step must still be there, so that it cannot go in the same
+            # step.
             if holds[node] > 0 or busy[node] == step:
                 continue
             since[node] = GONE  # nor does it serve, in place of another, who serves it
             if node < hosts or busy[node] > 0:
                 server = take_server(begin, others, node, step, since, pick, busy, serves, parent)
                 if server < 0:
+                    # No server was found, so that the node stays for a later step.
                     since[node] = 0
                     continue
                 turn[node] = step
@@ -328,6 +332,8 @@ def label_tree(
         own = children[begin[node] : end[node]]
         own.sort()
         for turn in range(1, own.size + 1):
+            # Serving the child with the longest rest first is optimal (exchange argument), so that
+            # no search over the orders of children is needed.
             rest[node] = max(rest[node], (own[own.size - turn] >> 32) + turn)
         if node != root and rest[node] >= 0:
             above = parent[node]
@@ -335,6 +341,7 @@ def label_tree(
             end[above] += 1
     since[:] = -1
     since[root] = 0
+    # Downwards now: a parent's step is known before those of its children.
     for i in range(upwards.size, -1, -1):
         node = int(upwards[i]) if i < upwards.size else int(root)
         if since[node] < 0:

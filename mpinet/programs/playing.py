@@ -71,6 +71,8 @@ def play(machine: Machine, program: StepProgram, held: Holdings | None = None) -
             except StopIteration:
                 break
             payload = sends.payload
+            # Holdings fill messages with what senders really hold, so that no program can invent a
+            # chunk.
             if payload is None and held is not None:
                 payload = held.messages(sends)
             came = _carried(machine, sends, payload)
@@ -91,6 +93,7 @@ def _carried(machine: Machine, sends: ChunkSends, payload: Any) -> ChunksCame:
         return ChunksCame(
             machine.slots(found.nodes), found.nodes, found.nodes[:0], found.payload, 0
         )
+    # A plan passes on no numbers, so that steps are made one by one where chunks are recorded.
     named = isinstance(machine.trace, ChunkTrace)
     if sends.plan is not None and not named:
         plan = sends.plan
@@ -212,6 +215,7 @@ def play_rows(
     held : Holdings
         The chunks of this rank's processors in the end.
     """
+    # Files may hold anything. Rows of a search need no check that costs as much as the run.
     if checked:
         require_valid(machine.topology, table, routed, where)
     held = holdings_of(machine, table, seed, operator)
@@ -251,6 +255,7 @@ def require_valid(topology: Topology, table: Timetable, routed: bool, where: Whe
 def _require_held(table: Timetable, where: Where) -> None:
     """Raise `UsageError` unless every sender holds its chunk at the end of the step before."""
     total = table.purpose.total
+    # One key for each pair of node and chunk, so that sorting finds its earliest arrival.
     got = table.receiver * total + table.chunk
     order = np.lexsort((table.step, got))
     keys, first = np.unique(got[order], return_index=True)
@@ -285,6 +290,7 @@ def lower_bound(machine: Machine, table: Timetable) -> Bound:
     owners, chunks = needs(purpose, nodes)
     lacking = kind.adds | ~holds_first(purpose, owners, chunks)
     wanted = np.bincount(np.searchsorted(nodes, owners[lacking]), minlength=len(nodes))
+    # Each channel brings one chunk per step.
     doors = bounds.channels(machine, nodes)
     if model.receive is not None:
         doors = np.minimum(doors, model.receive)

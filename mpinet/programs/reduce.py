@@ -121,8 +121,10 @@ def _broadcast(
 def _back(machine: Machine, reached: _Reached, held: SingleNumbers) -> StepProgram:
     """The broadcast's steps from the last to the first."""
     with State(machine, "back", held, left=reached.latest) as state:
+        # In reverse: each node has combined what its children sent before it sends itself.
         while state.left:
             slots = np.flatnonzero(reached.since == state.left)
+            # A bus carries one message per step, while a broadcast reaches all members at once.
             for senders in _turns(machine, slots, reached.ports[slots]):
                 yield ChunkSends(senders, reached.ports[senders])
             state.left -= 1
@@ -184,6 +186,8 @@ class _Reached(SingleNumbers):
         """Keep what has come; of several messages that of the lowest port counts."""
         super().take(came, step)
         fresh = (self.since[came.slots] == 0) & (came.nodes != self._root)
+        # Messages are in the order of ports, so that the first of a receiver is that of its lowest
+        # port.
         slots, first = np.unique(came.slots[fresh], return_index=True)
         self.since[slots], self.ports[slots] = step, came.ports[fresh][first]
 

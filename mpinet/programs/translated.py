@@ -76,6 +76,7 @@ class Orbit:
 
         if size == 1:
             return cls(found, room)
+        # Nothing beats the diameter, and each of size - 1 items has to come over one of the links.
         bound = max(found.diameter, -(-(size - 1) // most))
         rows = best_rows(take, room, min(STARTS, LOOKS // (links * links * size)), bound)
         return cls(found, rows)
@@ -112,6 +113,7 @@ class Orbit:
 def move_translated(machine: Machine, orbit: Orbit, held: MarkedChunks) -> StepProgram:
     """Send all messages of an orbit, which is the same on all ranks."""
     translations, topology, nodes = orbit.translations, machine.topology, machine.nodes
+    # A translation is a permutation, so that sorting inverts it: the sender of each link.
     behind = np.argsort(translations.neighbors, axis=1)[:, nodes]
     into = np.take_along_axis(translations.ports, behind, axis=1)
     ports = topology.reverse_port(behind, into).T

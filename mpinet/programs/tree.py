@@ -85,6 +85,7 @@ class Tree:
             np.maximum,
         )
         order = np.lexsort((self._ports, -depths, self._slots))
+        # Subtrees of switches alone need nothing, and would cost steps.
         order = order[depths[order] != BARREN]
         self._ports, self._slots = self._ports[order], self._slots[order]
         self.children = np.bincount(self._slots, minlength=len(nodes))
@@ -135,6 +136,7 @@ class Tree:
             combine.at(own, slots, inbox.payload)
             np.subtract.at(waiting, slots, 1)
             ready = np.unique(slots)
+            # A node sends after its last child has; the root sends nothing.
             ready = ready[(waiting[ready] == 0) & (self._up[ready] >= 0)]
         return came, sent
 

@@ -72,11 +72,13 @@ def arcs_of(machine: Machine, tree: Tree) -> TreeArcs:
     model = machine.model
     one_port = model.send is not None or model.receive is not None
     if not one_port:
+        # All ports at once need no colours. The minimum keeps -1 where there is no link upwards.
         upward, colors = np.minimum(upward, 0), np.zeros_like(colors)
     below = np.flatnonzero(upward >= 0)
     turns = np.concatenate([colors, upward[below]])
     period = machine.max(int(turns.max(initial=0)))[0] + 1
     if model.half_duplex:
+        # A half-duplex link carries one message per step: down in even steps, up in odd ones.
         turns = 2 * turns + np.repeat([0, 1], [len(colors), len(below)])
         period *= 2
     slots = np.concatenate([parents, below])

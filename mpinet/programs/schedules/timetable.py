@@ -149,6 +149,7 @@ class Timetable:
         columns = (self.step, self.sender, self.receiver, self.chunk)
         spans = [int(column.max(initial=0)) + 1 for column in columns]
         least = min(int(column.min(initial=0)) for column in columns)
+        # The product of the spans may not fit into one number.
         if least < 0 or prod(spans) >= 2**63:
             return np.lexsort(columns[::-1])
         # One number a row is sorted in a fraction of the time that four columns take.
