@@ -11,10 +11,11 @@ from typing import NamedTuple
 import numpy as np
 
 from mpinet.base.arrays import Ints, Table
-from mpinet.compiled import inlined, kernel
+from mpinet.compiled import inlined
 from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
 from mpinet.networks.walks import rules, walk
+from mpinet.programs.matching import match_all
 
 MOST_HOSTS = 512
 """Processors of the largest network whose worst permutation is looked for: seconds."""
@@ -75,46 +76,20 @@ def worst_permutation(topology: Topology) -> Ints:
     for at in np.lexsort((channels, -np.array(most, np.int64))).tolist():
         if most[at] <= np.count_nonzero(best >= 0):
             break
-        found = np.full(hosts, -1, np.int64)
-        match(users[at] // hosts, users[at] % hosts, found)
+        found = _matched(hosts, *np.divmod(users[at], hosts))
         if np.count_nonzero(found >= 0) > np.count_nonzero(best >= 0):
             best = found
     best[best < 0] = np.setdiff1d(np.arange(hosts), best)
     return best
 
 
-@kernel
-def match(sources: Ints, targets: Ints, found: Ints) -> None:
-    """Write a largest matching of the pairs, which ascend: the target of each source that has one.
-
-    Sources are matched one by one, each by a path that changes the matching so far.
-    """
-    hosts = found.size
-    first = np.zeros(hosts + 1, np.int64)
-    for source in sources:
-        first[source + 1] += 1
-    for source in range(hosts):
-        first[source + 1] += first[source]
-    of_target, before = np.full(hosts, -1, np.int64), np.empty(hosts, np.int64)
-    seen, queue = np.full(hosts, -1, np.int64), np.empty(hosts, np.int64)
-    for origin in range(hosts):
-        queue[0], head, tail, last = origin, 0, 1, -1
-        while head < tail and last < 0:
-            source = queue[head]
-            head += 1
-            for i in range(first[source], first[source + 1]):
-                target = targets[i]
-                if seen[target] == origin:
-                    continue
-                seen[target], before[target] = origin, source
-                if of_target[target] < 0:
-                    last = target
-                    break
-                queue[tail] = of_target[target]
-                tail += 1
-        while last >= 0:
-            source = before[last]
-            of_target[last], found[source], last = source, last, found[source]
+def _matched(hosts: int, sources: Ints, targets: Ints) -> Ints:
+    """Return the target of each source in a largest matching of pairs, which ascend; or -1."""
+    begin = np.searchsorted(sources, np.arange(hosts + 1))
+    mine, theirs = np.empty((2, hosts), np.int64)
+    useful = np.ones(len(targets), bool)
+    match_all(begin, targets.astype(np.int32), useful, mine, theirs)
+    return np.where(mine >= 0, targets[mine], -1)
 
 
 __all__ = ["worst_permutation"]
