@@ -246,12 +246,12 @@ def pattern_of(topology: Topology, text: str) -> Pattern:
     if text in PLAIN:
         if text == "alltoall" and hosts < 2:
             raise UsageError(f"The pattern alltoall needs two processors; {topology.name} has one.")
-        return _made(text, PLAIN[text], topology)
+        return plain_pattern(topology, text)
     if text in BITWISE:
-        _require_bits(topology, text)
+        found = plain_pattern(topology, text)
         if hosts <= (1 if text == "complement" else 2):
             raise _aimless(topology, text)
-        return _made(text, BITWISE[text], topology)
+        return found
     if text in SHIFTS:
         return _shift(topology, text)
     if name == "hotspot" and argument:
@@ -302,15 +302,22 @@ def _made(name: str, made: Rule, topology: Topology, own: Sequence[int] = ()) ->
     return Pattern(name, made, _params(topology, own))
 
 
-def _require_bits(topology: Topology, name: str) -> None:
-    """Refuse a pattern of bits where the processors' numbers are not all numbers of n bits."""
+def plain_pattern(topology: Topology, name: str) -> Pattern:
+    """Make a pattern of `PLAIN` or `BITWISE`, even if it moves nothing.
+
+    Raises
+    ------
+    UsageError
+        The pattern is one of bits, and the processors' numbers are not all numbers of n bits.
+    """
     hosts = topology.hosts
     width = hosts.bit_length() - 1
-    if hosts != 1 << width or (name == "transpose" and width % 2):
+    if name in BITWISE and (hosts != 1 << width or (name == "transpose" and width % 2)):
         shape = "4^t" if name == "transpose" else "2^n"
         raise UsageError(
             f"The pattern {name} needs {shape} processors, and {topology.name} has {hosts}."
         )
+    return _made(name, {**PLAIN, **BITWISE}[name], topology)
 
 
 def _aimless(topology: Topology, name: str) -> UsageError:

@@ -20,12 +20,12 @@ from mpinet.base.choices import PAIRS
 from mpinet.base.memory import require_memory
 from mpinet.base.numerals import is_whole, quoted
 from mpinet.compiled import kernel
-from mpinet.draws import draw, shuffled, uniform_permutation
+from mpinet.draws import draw, uniform_permutation
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
 from mpinet.machine.router import DRAWN_AT_ONCE
 from mpinet.networks.topology import Topology
-from mpinet.programs.patterns import PATTERN_NAMES, pattern_of, unknown_pattern
+from mpinet.programs.patterns import PATTERN_NAMES, pattern_of, plain_pattern, unknown_pattern
 from mpinet.programs.userlines import processor_named, processors_numbered, read_pairs
 
 MOST_PERMUTED = 2**24
@@ -80,13 +80,11 @@ def traffic(topology: Topology, pattern: str, seed: int = 0) -> Traffic:
     name, _, argument = pattern.partition(":")
     if pattern in ("all", "alltoall"):
         return _all_pairs(topology)
-    if pattern == "permutation":
-        return _one_each(topology, lambda hosts: _permuted(hosts, topology.hosts, seed))
+    if pattern in ("permutation", "transpose", "bitreversal", "complement"):
+        plain = plain_pattern(topology, pattern)
+        return _one_each(topology, lambda hosts: plain.targets(hosts, seed))
     if pattern == "randperm":
         return _uniform(topology, seed)
-    if pattern in BIT_PATTERNS:
-        width = _bits_of(topology, pattern)
-        return _one_each(topology, lambda hosts: BIT_PATTERNS[pattern](hosts, width))
     if name == "hotspot" and argument:
         return _to_one(topology, processor_named(topology, argument, "hotspot"))
     if name == "random" and argument:
@@ -217,64 +215,12 @@ def _hosted(machine: Machine, total: int, ends: Callable[[Ints], tuple[Ints, Int
     return np.concatenate(hosted)
 
 
-def _permuted(hosts: Ints, size: int, seed: int) -> Ints:
-    targets = np.empty_like(hosts)
-    permute(hosts, size, seed, targets)
-    return targets
-
-
-def _bits_of(topology: Topology, pattern: str) -> int:
-    """Number of bits of the hosts' numbers, where the pattern is defined on them."""
-    width = topology.hosts.bit_length() - 1
-    if topology.hosts != 1 << width or (pattern == "transpose" and width % 2):
-        shape = "4^t" if pattern == "transpose" else "2^q"
-        raise UsageError(
-            f"The pattern {pattern} needs {shape} processors, and {topology.name} has "
-            f"{topology.hosts}."
-        )
-    return width
-
-
 def _count(text: str) -> int:
     if not is_whole(text) or int(text) == 0:
         raise UsageError(
             f"random:{quoted(text)}: the number of messages must be a whole number >= 1."
         )
     return int(text)
-
-
-def _transpose(nodes: Ints, width: int) -> Ints:
-    """Swap the halves of the number's bits."""
-    half = width // 2
-    return (nodes >> half) | (nodes & ((1 << half) - 1)) << half
-
-
-def _reverse(nodes: Ints, width: int) -> Ints:
-    """Reverse the number's bits."""
-    reversed_nodes = np.zeros_like(nodes)
-    for bit in range(width):
-        reversed_nodes |= (nodes >> bit & 1) << (width - 1 - bit)
-    return reversed_nodes
-
-
-def _complement(nodes: Ints, width: int) -> Ints:
-    """Complement the number's bits."""
-    return nodes ^ ((1 << width) - 1)
-
-
-BIT_PATTERNS: dict[str, Callable[[Ints, int], Ints]] = {
-    "transpose": _transpose,
-    "bitreversal": _reverse,
-    "complement": _complement,
-}
-"""Patterns that move the bits of the number."""
-
-
-@kernel
-def permute(nodes: Ints, size: int, seed: int, targets: Ints) -> None:
-    """Write where a seeded random permutation takes each node."""
-    for i in range(nodes.size):
-        targets[i] = shuffled(nodes[i], size, seed)
 
 
 @kernel
