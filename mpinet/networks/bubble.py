@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from mpinet.base.arrays import Ints
-from mpinet.networks.classes import ChannelClasses, one_class
+from mpinet.compiled import Rule
+from mpinet.networks.classes import ChannelClasses, Choices, common_classes, one_class
 from mpinet.networks.topology import Topology
 
 BUBBLE = "bubble"
@@ -19,9 +20,21 @@ BUBBLE = "bubble"
 NONE = -1
 
 
-def bubble_classes(params: Ints) -> ChannelClasses:
-    """Return the choice of one class, with a bubble in each ring."""
-    return ChannelClasses(BUBBLE, one_class, params, 1)
+def ring_classes(topology: Topology, dateline: Rule, wrap: Rule) -> Choices:
+    """Offer the class rules of networks made of rings.
+
+    Parameters
+    ----------
+    topology : Topology
+        A ring or a torus.
+    dateline, wrap : Rule
+        Class rules of its own, of two classes each.
+    """
+    return common_classes(topology) | {
+        "dateline": lambda: ChannelClasses("dateline", dateline, topology.params, 2),
+        "wrap": lambda: ChannelClasses("wrap", wrap, topology.params, 2),
+        BUBBLE: lambda: ChannelClasses(BUBBLE, one_class, topology.params, 1),
+    }
 
 
 def onward_ports(topology: Topology, nodes: Ints) -> Ints:

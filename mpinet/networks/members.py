@@ -20,7 +20,7 @@ from mpinet.base.arrays import Ints, Table
 from mpinet.base.numerals import is_whole, quoted
 from mpinet.compiled import Mapped, rule
 from mpinet.errors import TopologyError
-from mpinet.networks.topology import Topology
+from mpinet.networks.topology import EXCHANGE, Topology
 
 MOST_PORTS = 2**22
 """Most ports of a network of which a part is taken: its wiring is stored, as tables."""
@@ -142,7 +142,7 @@ class Members(Topology):
         return self.network.link_costs
 
     @property
-    def ascend_schedules(self) -> dict[str, str]:
+    def ascend_schedules(self) -> Mapping[str, str]:
         """Offer `exchange` where the members are a subcube: all partners are neighbours."""
         dimensions = self.hosts.bit_length() - 1
         if not self.links or self.hosts != 1 << dimensions:
@@ -150,8 +150,7 @@ class Members(Topology):
         members = np.arange(self.hosts)[:, np.newaxis]
         ends = self.neighbor(members, np.arange(self.ports))
         joined = [(ends == members ^ (1 << j)).any(axis=1).all() for j in range(dimensions)]
-        exchange = {"exchange": "mpinet.programs.schedules.exchange:DimensionExchange"}
-        return exchange if dimensions and all(joined) else {}
+        return EXCHANGE if dimensions and all(joined) else {}
 
     def address(self, node: int) -> str:
         """A node's address in the whole network."""

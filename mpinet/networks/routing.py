@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -211,6 +212,45 @@ def stateless(
         header_bits=lambda source, target: bits,
         shortest=shortest,
     )
+
+
+def shortest_routings(**rules: Rule) -> Any:
+    """Make a family's `routings` of stateless rules, given by name, all of whose ways are shortest.
+
+    Examples
+    --------
+    >>> import mpinet
+    >>> @mpinet.rule
+    ... def upwards(node, header, params):
+    ...     return -1 if node == header[0] else (header[0] - node) % params[0] - 1
+    >>> class Full(mpinet.Topology):
+    ...     def __init__(self, N):
+    ...         super().__init__(f"{N}", size=N, ports=N - 1)
+    ...
+    ...     @mpinet.rule
+    ...     def neighbor(node, port, params):
+    ...         return (node + 1 + port) % params[0]
+    ...
+    ...     routings = shortest_routings(direct=upwards)
+    >>> [*Full(4).routings]
+    ['direct']
+    """
+    return _routings(rules, shortest=True)
+
+
+def longer_routings(**rules: Rule) -> Any:
+    """Make a family's `routings` of stateless rules, given by name; ways need not be shortest."""
+    return _routings(rules, shortest=False)
+
+
+def _routings(rules: dict[str, Rule], shortest: bool) -> Any:
+    def routings(topology: Wired) -> dict[str, Callable[[], Routing]]:
+        return {
+            name: partial(stateless, name, decide, topology, shortest=shortest)
+            for name, decide in rules.items()
+        }
+
+    return property(routings)
 
 
 def path(

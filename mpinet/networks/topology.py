@@ -9,9 +9,10 @@ and ports it has, and defines the rule `neighbor`; everything else has a default
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, wraps
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -24,9 +25,9 @@ from mpinet.base.notebook import shown
 from mpinet.base.numerals import counted, looks_whole, quoted, whole
 from mpinet.compiled import Rule, open_part, rule
 from mpinet.errors import NodeError, TopologyError, UsageError
-from mpinet.networks.classes import Choices, common_classes
+from mpinet.networks.classes import LONGEST, Choices, common_classes
 from mpinet.networks.cycle import Cycle
-from mpinet.networks.parameters import Parameter, require_integer
+from mpinet.networks.parameters import Parameter, require_integer, require_ranges
 from mpinet.networks.routing import Routing
 from mpinet.networks.routingtable import PREFIX, routing_by_file
 from mpinet.networks.schedule import Schedule
@@ -91,6 +92,10 @@ class Topology:
         are switches, which only forward. Default: all.
     busses : int, optional
         Number of busses of a bus network. Default: the network has links.
+    stated : mapping, optional
+        Figures that the source states: `Topology.stated`.
+    link_classes : sequence of str, optional
+        Names of the classes of `link_class`. Default: one class.
 
     Raises
     ------
@@ -137,9 +142,21 @@ class Topology:
     """Numbers of values of the parts of an address ``i,j,..``, of which the last one is counted up
     first. Where there are none, the address is the node's number."""
 
+    lowest_first: ClassVar[bool] = False
+    """True if the first part of an address is the one that is counted up first."""
+
+    brackets: ClassVar[tuple[str, str]] = ("", "")
+    """Signs before and behind an address of `radices`."""
+
+    cluster_lengths: Iterable[int] = ()
+    """Lengths of the aligned runs of positions that are clusters, the longest first."""
+
     waypoint: Any = None
     """The node by which a drawn one leads where that is another, an inlined function
     ``waypoint(source, target, drawn, params)``; -1: the message goes straight to its target."""
+
+    longest: int = LONGEST
+    """Hops of the longest way of its routings, where that is known for any size."""
 
     waypoint_classes: int | None = None
     """Number of the classes ``ordered`` that a way to a waypoint needs, if fewer than others."""
@@ -159,6 +176,8 @@ class Topology:
         params: Sequence[int] | Ints = (),
         hosts: int | None = None,
         busses: int | None = None,
+        stated: Mapping[str, int] | None = None,
+        link_classes: Sequence[str] = ("link",),
     ):
         what = f"{self.family}:{arguments} would have"
         if size > MAX_SIZE:
@@ -180,6 +199,7 @@ class Topology:
         self.ports = ports
         self.hosts = size if hosts is None else hosts
         self.busses = busses
+        self._stated, self._link_classes = dict(stated or {}), tuple(link_classes)
         self.params: Ints = np.concatenate([np.array([size, ports]), np.asarray(params, np.int64)])
 
     @classmethod
@@ -201,6 +221,8 @@ class Topology:
         """Complete the rules of a family that defines its wiring."""
         super().__init_subclass__(**kwargs)
         require_parameters(cls)
+        if "parameters" in vars(cls):
+            cls.__init__ = checking_ranges(cls.__init__, cls.parameters)  # type: ignore[method-assign]
         if "neighbor" in vars(cls):
             complete_rules(cls, cls.__qualname__)
 
@@ -339,7 +361,7 @@ class Topology:
         return pairs[pairs[:, 1] == bus, 0].tolist()
 
     def clusters(self, position: int) -> list[range]:
-        """The clusters that a position is in, largest first; none by default.
+        """The clusters that a position is in, largest first: by default by `cluster_lengths`.
 
         A cluster is a run of positions whose nodes are joined more closely to one another than to
         the rest. A node's position is its number; a family whose clusters are no runs of numbers
@@ -351,7 +373,8 @@ class Topology:
         position : int
             0..size-1.
         """
-        return []
+        begins = [(position - position % length, length) for length in self.cluster_lengths]
+        return [range(begin, begin + length) for begin, length in begins]
 
     def seats_of(self, nodes: Ints, busses: Ints) -> Ints:
         """Numbers that ascend as processors do in the member order of their bus.
@@ -369,7 +392,7 @@ class Topology:
     @property
     def stated(self) -> dict[str, int]:
         """Figures that the paper or textbook states (``degree``, ..): never a measurement."""
-        return {}
+        return self._stated
 
     def address(self, node: int) -> str:
         """The paper's own address of a node: by default the digits that its `radices` make."""
@@ -378,7 +401,8 @@ class Topology:
         for radix in reversed(self.radices or [self.size]):
             node, part = divmod(node, radix)
             parts.append(str(part))
-        return ",".join(reversed(parts))
+        text = ",".join(parts if self.lowest_first else reversed(parts))
+        return text.join(self.brackets)
 
     def node(self, address: str) -> int:
         """The number of the node with this address: the inverse of `address`.
@@ -416,9 +440,13 @@ class Topology:
             There are too many addresses to search.
         """
         if type(self).address is Topology.address:
+            parts = address.removeprefix(self.brackets[0]).removesuffix(self.brackets[1]).split(",")
             number = 0
-            radices = self.radices or [self.size]
-            for radix, part in zip(radices, address.split(","), strict=True):
+            for radix, part in zip(
+                self.radices or [self.size],
+                reversed(parts) if self.lowest_first else parts,
+                strict=True,
+            ):
                 number = number * radix + int(part)
             return number
         if self.searches_addresses and self.size > MOST_ADDRESSES:
@@ -610,7 +638,7 @@ class Topology:
     @property
     def link_classes(self) -> tuple[str, ...]:
         """Names of the classes of `link_class`, from 0."""
-        return ("link",)
+        return self._link_classes
 
     @property
     def link_costs(self) -> Mapping[str, tuple[str, ...]]:
@@ -623,7 +651,7 @@ class Topology:
     @property
     def channel_classes(self) -> Choices:
         """The family's class rules by name (see `mpinet.networks.classes`)."""
-        return common_classes(self)
+        return common_classes(self, self.longest)
 
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
         """The family's own one-port broadcast schedules by name; the first is the default."""
@@ -667,6 +695,24 @@ def require_parameters(cls: type[Topology]) -> None:
                 'write parameters = (whole_number("N", 1),) with whole_number or Parameter of '
                 "mpinet.networks.parameters, or leave parameters out."
             )
+
+
+def checking_ranges(
+    init: Callable[..., None], parameters: tuple[Parameter, ...]
+) -> Callable[..., None]:
+    """Return a family's `__init__` that first checks the ranges that `parameters` state."""
+    names = [parameter.name for parameter in parameters]
+
+    @wraps(init)
+    def checked(self: Topology, *args: Any, **kwargs: Any) -> None:
+        require_ranges(
+            self.family or type(self).__qualname__,
+            parameters,
+            dict(zip(names, args, strict=False)) | kwargs,
+        )
+        init(self, *args, **kwargs)
+
+    return checked
 
 
 def complete_rules(owner: Any, name: str) -> None:
@@ -726,6 +772,15 @@ def link_number(node, port, params):
     return min(node * params[1] + port, other * params[1] + way_back(node, port, params))
 
 
+def numbered(word: str, count: int) -> tuple[str, ...]:
+    """Names of link classes that are told apart by their numbers: ``dimension 0``, .."""
+    return tuple(f"{word} {number}" for number in range(count))
+
+
+EXCHANGE = MappingProxyType({"exchange": "mpinet.programs.schedules.exchange:DimensionExchange"})
+"""Value of `Topology.ascend_schedules` where the partners of every dimension are neighbours."""
+
+
 ROUTINGS_ELSEWHERE = {
     **dict.fromkeys(("xy", "xyz", "dor", "dimension-order", "e-cube", "ecube"), "dimensions"),
     "min": "minimal",
@@ -745,5 +800,5 @@ def no_routing(topology: Topology, name: str, names: Sequence[str]) -> UsageErro
 
 __all__ = [
     *("MAX_SIZE", "NetworkLike", "NetworkxGraph", "Topology", "complete_rules"),
-    "is_searched",
+    *("EXCHANGE", "is_searched", "numbered"),
 ]

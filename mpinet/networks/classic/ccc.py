@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from types import MappingProxyType
 
 import numpy as np
 
 from mpinet.compiled import inlined, rule
 from mpinet.networks.arithmetic import count_ones
 from mpinet.networks.classic.ring import way_round
-from mpinet.networks.clusters import runs_around
 from mpinet.networks.cycle import Cycle
 from mpinet.networks.parameters import whole_number
-from mpinet.networks.routing import ARRIVED, Routing, stateless
+from mpinet.networks.routing import ARRIVED, longer_routings
 from mpinet.networks.topology import Topology
+from mpinet.networks.waysback import other_way_round
 
 DIMENSIONS = 2
 """Place in the rules' parameters: n."""
 
 FORWARD, BACKWARD, CROSS = range(3)
+
+
+@rule
+def decide(node, header, params):
+    """While x is wrong: cross if bit y differs, else y+1; then the shorter way to the place."""
+    n = params[DIMENSIONS]
+    x, target_x = node // n, header[0] // n
+    if x == target_x:
+        offset = header[0] - node
+        if offset == 0:
+            return ARRIVED
+        return way_round(offset if offset > 0 else offset + n, n)
+    return CROSS if ((x ^ target_x) >> (node - x * n)) & 1 else FORWARD
 
 
 class CubeConnectedCycles(Topology):
@@ -35,9 +48,11 @@ class CubeConnectedCycles(Topology):
     most_classes = 3
 
     def __init__(self, n: int):
-        self.dimensions = self.checked("n", n)
-        self.radices = (2**n, n)
-        super().__init__(f"{n}", size=n << n, ports=3, params=[n])
+        self.dimensions = n
+        self.radices, self.cluster_lengths = (2**n, n), [n]
+        diameter = 6 if n == 3 else 2 * n + n // 2 - 2
+        stated = {"degree": 3, "diameter": diameter}
+        super().__init__(f"{n}", size=n << n, ports=3, params=[n], stated=stated)
 
     @rule
     def neighbor(node, port, params):
@@ -51,10 +66,7 @@ class CubeConnectedCycles(Topology):
             return node + 1 if y < n - 1 else node + 1 - n
         return node - 1 if y > 0 else node - 1 + n
 
-    @rule
-    def reverse_port(node, port, params):
-        """Return BACKWARD for FORWARD and back; the cube's link is its own way back."""
-        return CROSS if port == CROSS else 1 - port
+    reverse_port = other_way_round
 
     @rule
     def channel_order(node, port, params):
@@ -68,25 +80,9 @@ class CubeConnectedCycles(Topology):
             return 3 * n - y
         return 2 * y if port == CROSS else 2 * y + 1
 
-    @property
-    def stated(self) -> dict[str, int]:
-        """Degree 3; diameter 2n + n//2 - 2, 6 for n = 3 (textbook)."""
-        n = self.dimensions
-        return {"degree": 3, "diameter": 6 if n == 3 else 2 * n + n // 2 - 2}
+    ascend_schedules = MappingProxyType({"cycles": "mpinet.programs.schedules.cycles:Cycles"})
 
-    def clusters(self, position: int) -> list[range]:
-        """Return the cycle of a position as its cluster."""
-        return runs_around(position, [self.dimensions])
-
-    @property
-    def ascend_schedules(self) -> dict[str, str]:
-        """Lines in the cycles, then all dimensions of the cube in a pipeline."""
-        return {"cycles": "mpinet.programs.schedules.cycles:Cycles"}
-
-    @property
-    def routings(self) -> dict[str, Callable[[], Routing]]:
-        """Offer one routing: round the cycle over all wrong bits, then to the place."""
-        return {"cycle": lambda: stateless("cycle", decide, self, shortest=False)}
+    routings = longer_routings(cycle=decide)
 
     def cycle(self) -> Cycle:
         """The cycles joined by fours, for odd n the last three bits' by eight (ours)."""
@@ -98,19 +94,6 @@ class CubeConnectedCycles(Topology):
 OF_EIGHT_CYCLES = [int(port) for port in "020112200121112020121200"]
 """The ports of a Hamiltonian cycle of CCC(3), found by search, that uses the link between places 2
 and 0 of all its cycles: each of them may be longer there."""
-
-
-@rule
-def decide(node, header, params):
-    """While x is wrong: cross if bit y differs, else y+1; then the shorter way to the place."""
-    n = params[DIMENSIONS]
-    x, target_x = node // n, header[0] // n
-    if x == target_x:
-        offset = header[0] - node
-        if offset == 0:
-            return ARRIVED
-        return way_round(offset if offset > 0 else offset + n, n)
-    return CROSS if ((x ^ target_x) >> (node - x * n)) & 1 else FORWARD
 
 
 @inlined

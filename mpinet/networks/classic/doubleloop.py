@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from mpinet.networks.addresses import address_text, parts_of
 from mpinet.networks.classic.hypercube import Hypercube
 from mpinet.networks.classic.ring import Ring
 from mpinet.networks.namedproduct import NamedProduct
 from mpinet.networks.parameters import whole_number
+from mpinet.networks.topology import Topology
 
 
 class DoubleLoopHypercube(NamedProduct):
@@ -22,10 +22,13 @@ class DoubleLoopHypercube(NamedProduct):
     example = "dlh:3,2"
     paper = "Youyao et al. 2008; STH (table 4)"
     specification = "papers/sth 2, 3"
+    brackets, lowest_first = ("(", ")"), True
+    address, read_address = Topology.address, Topology.read_address
 
     def __init__(self, m: int, n: int):
-        self.m = self.checked("m", m)
-        self.dimensions = self.checked("n", n)
+        self.m = m
+        self.dimensions = n
+        self.radices = (2**n, 2, 2 * m)
         super().__init__(f"{m},{n}", Ring(2 * m), Hypercube(n + 1))
 
     @property
@@ -33,14 +36,3 @@ class DoubleLoopHypercube(NamedProduct):
         """Degree n+3, diameter m+n+1, m 2^(n+1) (n+3) links (table 4)."""
         m, n = self.m, self.dimensions
         return {"degree": n + 3, "diameter": m + n + 1, "links": (n + 3) * m << (n + 1)}
-
-    def address(self, node: int) -> str:
-        """``(r,l,x)``: place in the ring, loop, the cube's label in decimal."""
-        self.require_node(node)
-        bits, place = divmod(node, self.first.size)
-        return address_text(place, bits % 2, bits // 2)
-
-    def read_address(self, address: str) -> int:
-        """Put place, loop and label together."""
-        place, loop, label = parts_of(address)
-        return (2 * label + loop) * self.first.size + place

@@ -9,17 +9,38 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mpinet.compiled import inlined, rule
-from mpinet.errors import TopologyError
 from mpinet.networks.adaptive import CLASS, PORT, QUEUES
 from mpinet.networks.clusters import runs_around
 from mpinet.networks.parameters import whole_number
-from mpinet.networks.routing import ARRIVED, Routing, stateless
-from mpinet.networks.topology import MAX_SIZE, Topology
+from mpinet.networks.routing import ARRIVED, Routing, longer_routings
+from mpinet.networks.topology import Topology
 from mpinet.networks.ugal import BASE_AT, by_queues, choose_by_own
 from mpinet.networks.valiant import WIRING_AT
 
 TERMINALS, ROUTERS, GLOBAL, GROUPS, HOSTS = 2, 3, 4, 5, 6
 """Places in the rules' parameters: p, a, h, the number g of groups, and that of processors."""
+
+
+@rule
+def decide(node, header, params):
+    """Local, global, local: at most one global link; two would be shorter now and then."""
+    target = header[0]
+    if node == target:
+        return ARRIVED
+    p, a, h, hosts = params[TERMINALS], params[ROUTERS], params[GLOBAL], params[HOSTS]
+    if node < hosts:
+        return 0
+    here, goal = router_of(node, params), router_of(target, params)
+    if here == goal:
+        return target - goal * p
+    r = here % a
+    wanted = goal % a
+    if here // a != goal // a:
+        link = (goal // a - here // a - 1) % params[GROUPS]
+        wanted = link // h
+        if wanted == r:
+            return p + a - 1 + link % h
+    return p + (wanted if wanted < r else wanted - 1)
 
 
 class RouterGroups(Topology):
@@ -54,11 +75,6 @@ class RouterGroups(Topology):
             return (group * self.routers + router) * self.terminals + terminal[0]
         return self.hosts + group * self.together + router
 
-    @property
-    def stated(self) -> dict[str, int]:
-        """Processors of all groups."""
-        return {"hosts": self.hosts}
-
 
 class Dragonfly(RouterGroups):
     """Dragonfly of g = ah + 1 groups of a routers with p processors each (Kim et al. 2008).
@@ -77,12 +93,10 @@ class Dragonfly(RouterGroups):
     waypoint_classes = 1
 
     def __init__(self, p: int, a: int, h: int):
-        self.terminals = self.checked("p", p)
-        self.routers = self.together = self.checked("a", a)
-        self.ports_between = self.checked("h", h)
+        self.terminals = p
+        self.routers = self.together = a
+        self.ports_between = h
         groups = a * h + 1
-        if (p + 1) * a * groups > MAX_SIZE:
-            raise TopologyError(f"dragonfly: (p+1)a(ah+1) must be < 2^63; {p},{a},{h} gives more.")
         hosts = p * a * groups
         super().__init__(
             f"{p},{a},{h}",
@@ -90,6 +104,7 @@ class Dragonfly(RouterGroups):
             ports=p + a - 1 + h,
             params=[p, a, h, groups, hosts],
             hosts=hosts,
+            stated={"hosts": hosts},
         )
 
     @rule
@@ -136,10 +151,7 @@ class Dragonfly(RouterGroups):
         first_global = params[TERMINALS] + params[ROUTERS] - 1
         return 1 if node >= params[HOSTS] and port >= first_global else 0
 
-    @property
-    def link_classes(self) -> tuple[str, ...]:
-        """Links within a group, those to its processors among them, and between groups."""
-        return ("local", "global")
+    link_classes = ("local", "global")
 
     @rule
     def channel_order(node, port, params):
@@ -151,10 +163,7 @@ class Dragonfly(RouterGroups):
             return 3
         return 1 if port < p + a - 1 else 2
 
-    @property
-    def routings(self) -> dict[str, Callable[[], Routing]]:
-        """Offer one routing: to the link to the target's group, over it, and across that group."""
-        return {"minimal": lambda: stateless("minimal", decide, self, shortest=False)}
+    routings = longer_routings(minimal=decide)
 
     @property
     def load_routings(self) -> dict[str, Callable[[int], Routing]]:
@@ -219,25 +228,3 @@ def gateway(source, target, drawn, params):
 
 
 Dragonfly.waypoint = gateway
-
-
-@rule
-def decide(node, header, params):
-    """Local, global, local: at most one global link; two would be shorter now and then."""
-    target = header[0]
-    if node == target:
-        return ARRIVED
-    p, a, h, hosts = params[TERMINALS], params[ROUTERS], params[GLOBAL], params[HOSTS]
-    if node < hosts:
-        return 0
-    here, goal = router_of(node, params), router_of(target, params)
-    if here == goal:
-        return target - goal * p
-    r = here % a
-    wanted = goal % a
-    if here // a != goal // a:
-        link = (goal // a - here // a - 1) % params[GROUPS]
-        wanted = link // h
-        if wanted == r:
-            return p + a - 1 + link % h
-    return p + (wanted if wanted < r else wanted - 1)

@@ -7,19 +7,28 @@ the levels l and l+1 thus sets digit l at will, in either direction.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from mpinet.compiled import inlined, rule
-from mpinet.networks.clusters import runs_around
 from mpinet.networks.parameters import whole_number
-from mpinet.networks.routing import ARRIVED, Routing, stateless
-from mpinet.networks.topology import Topology
+from mpinet.networks.routing import ARRIVED, shortest_routings
+from mpinet.networks.topology import Topology, numbered
 
 ARITY, LEVELS, POWERS = 2, 3, 4
 """Places in the rules' parameters: m, h, and the powers m^0 .. m^h."""
 
 PROCESSOR = -1
 """The level of the processors; (PROCESSOR, p) stands for processor p, with digits p // m."""
+
+
+@rule
+def decide_by_target(node, header, params):
+    """Go up while a higher digit is wrong, by the target's own digits, then down."""
+    return tree_port(node, header[0], level_and_place(header[0], params)[1], params)
+
+
+@rule
+def decide_by_switch(node, header, params):
+    """Go up while a higher digit is wrong, by the digits of the target's leaf switch, then down."""
+    return tree_port_by_switch(node, header[0], params)
 
 
 class FatTree(Topology):
@@ -38,16 +47,14 @@ class FatTree(Topology):
     default_classes = "none"
 
     def __init__(self, m: int, h: int):
-        self._wire(self.checked("m", m), self.checked("h", h))
-
-    def _wire(self, m: int, h: int) -> None:
-        """Make the tree of h levels of m-ary switches."""
+        self.cluster_lengths = [(m + h) * m**height for height in reversed(range(h - 1))]
         super().__init__(
             f"{m},{h}",
             size=fat_tree_size(m, h),
             ports=m if h == 1 else 2 * m,
             params=fat_tree_params(m, h),
             hosts=m**h,
+            link_classes=numbered("level", h),
         )
 
     @rule
@@ -65,11 +72,6 @@ class FatTree(Topology):
         """Return the level of the link, from 0 at the processors."""
         return tree_class(node, port, params)
 
-    @property
-    def link_classes(self) -> tuple[str, ...]:
-        """The levels."""
-        return tuple(f"level {j}" for j in range(int(self.params[LEVELS])))
-
     @rule
     def cluster_order(number, direction, params):
         """Switches beside their processors: column w has the processors wm.. and all (l,w)."""
@@ -84,11 +86,6 @@ class FatTree(Topology):
         row = number - place * column
         return place * m + row if row < m else switch_number(row - m, place, params)
 
-    def clusters(self, position: int) -> list[range]:
-        """The subtrees of all heights."""
-        m, h = int(self.params[ARITY]), int(self.params[LEVELS])
-        return runs_around(position, [(m + h) * m**height for height in reversed(range(h - 1))])
-
     def address(self, node: int) -> str:
         """The processor's number; ``l,w`` for a switch."""
         self.require_node(node)
@@ -98,17 +95,7 @@ class FatTree(Topology):
         """Number of the processor or switch."""
         return tree_node(address, self.hosts, self.hosts // int(self.params[ARITY]))
 
-    @property
-    def routings(self) -> dict[str, Callable[[], Routing]]:
-        """Offer routings up as far as needed, then down; up by target number or by switch number.
-
-        By its number (d-mod-k: Zahavi 2010) the m processors of a switch are reached from above by
-        m different links, and every link down leads to one processor alone.
-        """
-        return {
-            "dmodk": lambda: stateless("dmodk", decide_by_target, self),
-            "updown": lambda: stateless("updown", decide_by_switch, self),
-        }
+    routings = shortest_routings(dmodk=decide_by_target, updown=decide_by_switch)
 
 
 class KaryTree(FatTree):
@@ -125,7 +112,7 @@ class KaryTree(FatTree):
     specification = "networks 3"
 
     def __init__(self, k: int, n: int):
-        self._wire(self.checked("k", k), self.checked("n", n))
+        super().__init__(k, n)
 
 
 def fat_tree_size(m: int, h: int) -> int:
@@ -254,15 +241,3 @@ def tree_port(node, target, upward, params):
 def tree_port_by_switch(node, target, params):
     """The port towards `target`, up by the digits of its leaf switch."""
     return tree_port(node, target, leaf_or_switch(target, params), params)
-
-
-@rule
-def decide_by_target(node, header, params):
-    """Go up while a higher digit is wrong, by the target's own digits, then down."""
-    return tree_port(node, header[0], level_and_place(header[0], params)[1], params)
-
-
-@rule
-def decide_by_switch(node, header, params):
-    """Go up while a higher digit is wrong, by the digits of the target's leaf switch, then down."""
-    return tree_port_by_switch(node, header[0], params)

@@ -2,55 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from mpinet.compiled import rule
 from mpinet.networks.arithmetic import count_ones, lowest_one
-from mpinet.networks.binary import BinaryLabels, same_port
+from mpinet.networks.binary import BinaryLabels
 from mpinet.networks.classic.hypercube import next_in_gray_code
 from mpinet.networks.cycle import Cycle
 from mpinet.networks.parameters import whole_number
-from mpinet.networks.routing import ARRIVED, Routing, stateless
-
-
-class FoldedCube(BinaryLabels):
-    """Folded hypercube of 2^n processors (El-Amawy, Latifi 1991).
-
-    Port i flips bit i, port n all bits.
-    """
-
-    family = "foldedcube"
-    parameters = (whole_number("n", 2, 57),)
-    example = "foldedcube:5"
-    paper = "El-Amawy, Latifi 1991"
-    specification = "papers/sth 8"
-
-    def __init__(self, n: int):
-        self.dimensions = self.checked("n", n)
-        super().__init__(f"{n}", size=2**n, ports=n + 1)
-
-    @rule
-    def neighbor(node, port, params):
-        """Flip bit `port`, or all bits."""
-        return params[0] - 1 - node if port == params[1] - 1 else node ^ (1 << port)
-
-    reverse_port = same_port
-
-    @property
-    def stated(self) -> dict[str, int]:
-        """Degree n+1, diameter ceil(n/2)."""
-        return {"degree": self.ports, "diameter": self.ports // 2}
-
-    @property
-    def routings(self) -> dict[str, Callable[[], Routing]]:
-        """The lowest port that leads closer."""
-        return {"shortest": lambda: stateless("shortest", decide, self)}
-
-    def cycle(self) -> Cycle:
-        """The hypercube's reflected Gray code."""
-        return Cycle("gray", next_in_gray_code, np.array([self.size, self.dimensions]))
+from mpinet.networks.routing import ARRIVED, shortest_routings
+from mpinet.networks.waysback import same_port
 
 
 @rule
@@ -66,3 +27,38 @@ def decide(node, header, params):
         return 0
     right = params[0] - 1 - wrong
     return lowest_one(right) if right else bits - 1
+
+
+class FoldedCube(BinaryLabels):
+    """Folded hypercube of 2^n processors (El-Amawy, Latifi 1991).
+
+    Port i flips bit i, port n all bits.
+    """
+
+    family = "foldedcube"
+    parameters = (whole_number("n", 2, 57),)
+    example = "foldedcube:5"
+    paper = "El-Amawy, Latifi 1991"
+    specification = "papers/sth 8"
+
+    def __init__(self, n: int):
+        self.dimensions = n
+        super().__init__(
+            f"{n}",
+            size=2**n,
+            ports=n + 1,
+            stated={"degree": n + 1, "diameter": (n + 1) // 2},
+        )
+
+    @rule
+    def neighbor(node, port, params):
+        """Flip bit `port`, or all bits."""
+        return params[0] - 1 - node if port == params[1] - 1 else node ^ (1 << port)
+
+    reverse_port = same_port
+
+    routings = shortest_routings(shortest=decide)
+
+    def cycle(self) -> Cycle:
+        """The hypercube's reflected Gray code."""
+        return Cycle("gray", next_in_gray_code, np.array([self.size, self.dimensions]))

@@ -16,8 +16,8 @@ from mpinet.compiled import inlined, rule
 from mpinet.errors import TopologyError
 from mpinet.networks.adaptive import CLASS, PORT
 from mpinet.networks.arithmetic import inverse, quotient
-from mpinet.networks.bubble import BUBBLE, bubble_classes
-from mpinet.networks.classes import ChannelClasses, Choices, common_classes
+from mpinet.networks.bubble import ring_classes
+from mpinet.networks.classes import Choices
 from mpinet.networks.classic.ring import (
     MINUS,
     PLUS,
@@ -30,9 +30,9 @@ from mpinet.networks.classic.ring import (
 from mpinet.networks.cycle import Cycle
 from mpinet.networks.lattice import DOWN, RIGHT, UP, turn_in_grid
 from mpinet.networks.parameters import Parameter, require_integer, sizes, whole_number
-from mpinet.networks.routing import ARRIVED, Routing, stateless
+from mpinet.networks.routing import ARRIVED, Routing, shortest_routings
 from mpinet.networks.schedule import Schedule
-from mpinet.networks.topology import Topology
+from mpinet.networks.topology import Topology, numbered
 
 DIMENSIONS = 2
 """Place of the number of dimensions in the rules' parameters; the ports' records follow."""
@@ -56,10 +56,42 @@ def opposite_port(node, port, params):
     return params[DIMENSIONS + 1 + PORT_RECORD * port + REVERSE]
 
 
+@rule
+def decide_mesh(node, header, params):
+    """Towards the target in the lowest dimension that differs."""
+    if node == header[0]:
+        return ARRIVED
+    line, offset = differing_line(node, header[0], params)
+    return params[line + FIRST_PORT] + (PLUS if offset > 0 else MINUS)
+
+
+@rule
+def decide_torus(node, header, params):
+    """Take the shorter way round in the lowest dimension that differs."""
+    if node == header[0]:
+        return ARRIVED
+    line, offset = differing_line(node, header[0], params)
+    side = params[line + SIDE]
+    return params[line + FIRST_PORT] + way_round(offset if offset > 0 else offset + side, side)
+
+
+@rule
+def decide_torus_by_parity(node, header, params):
+    """Take the shorter way, as `decide_torus`; a tie goes forward from even places, else back."""
+    if node == header[0]:
+        return ARRIVED
+    line, offset = differing_line(node, header[0], params)
+    side = params[line + SIDE]
+    ahead = offset if offset > 0 else offset + side
+    place = coordinate(node, line, params)
+    return params[line + FIRST_PORT] + parity_way_round(ahead, side, place)
+
+
 class Grid(Topology):
     """Base of mesh and torus: sides, coordinates, and the records of ports and dimensions."""
 
-    def __init__(self, SIDES: Sequence[int], directions: Sequence[int]):
+    def __init__(self, SIDES: Sequence[int], directions: Sequence[int], stated: dict[str, int]):
+        require_sides(self.family, SIDES)
         self.sides = self.radices = tuple(SIDES)
         self.strides = tuple(prod(self.sides[j + 1 :]) for j in range(len(self.sides)))
         size = prod(self.sides)
@@ -76,6 +108,8 @@ class Grid(Topology):
             size=size,
             ports=len(ports) // PORT_RECORD,
             params=[len(self.sides), *ports, *lines],
+            stated=stated,
+            link_classes=numbered("dimension", len(self.sides)),
         )
 
     @rule
@@ -86,11 +120,6 @@ class Grid(Topology):
         while params[lines + LINE_RECORD * dimension + FIRST_PORT] > port:
             dimension -= 1
         return dimension
-
-    @property
-    def link_classes(self) -> tuple[str, ...]:
-        """The dimensions."""
-        return tuple(f"dimension {j}" for j in range(len(self.sides)))
 
     @property
     def coordinates(self) -> tuple[tuple[int, int], ...]:
@@ -109,8 +138,7 @@ class Mesh(Grid):
     default_classes = "none"
 
     def __init__(self, SIDES: Sequence[int]):
-        require_sides("mesh", SIDES)
-        super().__init__(SIDES, [2] * len(SIDES))
+        super().__init__(SIDES, [2] * len(SIDES), {"diameter": sum(SIDES) - len(SIDES)})
 
     @rule
     def neighbor(node, port, params):
@@ -122,15 +150,7 @@ class Mesh(Grid):
 
     reverse_port = opposite_port
 
-    @property
-    def stated(self) -> dict[str, int]:
-        """Diameter: sum of side - 1."""
-        return {"diameter": sum(side - 1 for side in self.sides)}
-
-    @property
-    def routings(self) -> dict[str, Callable[[], Routing]]:
-        """Dimension order, lowest dimension first."""
-        return {"dimensions": lambda: stateless("dimensions", decide_mesh, self)}
+    routings = shortest_routings(dimensions=decide_mesh)
 
     @property
     def load_routings(self) -> dict[str, Callable[[int], Routing]]:
@@ -170,7 +190,7 @@ class Path(Mesh):
     specification = "networks 3"
 
     def __init__(self, N: int):
-        super().__init__([self.checked("N", N)])
+        super().__init__([N])
 
 
 class Torus(Grid):
@@ -184,8 +204,9 @@ class Torus(Grid):
     default_classes = "dateline"
 
     def __init__(self, SIDES: Sequence[int]):
-        require_sides("torus", SIDES)
-        super().__init__(SIDES, [1 if side == 2 else 2 for side in SIDES])
+        directions = [1 if side == 2 else 2 for side in SIDES]
+        diameter = sum(side // 2 for side in SIDES)
+        super().__init__(SIDES, directions, {"degree": sum(directions), "diameter": diameter})
 
     @rule
     def neighbor(node, port, params):
@@ -201,18 +222,7 @@ class Torus(Grid):
 
     reverse_port = opposite_port
 
-    @property
-    def stated(self) -> dict[str, int]:
-        """Degree: two ports per dimension, one for side 2; diameter: sum of side // 2."""
-        return {"degree": self.ports, "diameter": sum(side // 2 for side in self.sides)}
-
-    @property
-    def routings(self) -> dict[str, Callable[[], Routing]]:
-        """Dimension order, lowest dimension first; a tie goes forward, or by parity."""
-        return {
-            "dimensions": lambda: stateless("dimensions", decide_torus, self),
-            "parity": lambda: stateless("parity", decide_torus_by_parity, self),
-        }
+    routings = shortest_routings(dimensions=decide_torus, parity=decide_torus_by_parity)
 
     @property
     def load_routings(self) -> dict[str, Callable[[int], Routing]]:
@@ -230,11 +240,7 @@ class Torus(Grid):
     @property
     def channel_classes(self) -> Choices:
         """Two classes in every dimension, as in its rings."""
-        return common_classes(self) | {
-            "dateline": lambda: ChannelClasses("dateline", dateline, self.params, 2),
-            "wrap": lambda: ChannelClasses("wrap", wrap, self.params, 2),
-            BUBBLE: lambda: bubble_classes(self.params),
-        }
+        return ring_classes(self, dateline, wrap)
 
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
         """Dimension after dimension, every line as a ring (docs/papers/hdn, 6.1)."""
@@ -286,37 +292,6 @@ def differing_line(node, target, params):
         line += LINE_RECORD
         offset = row_of(target, line, params) - row_of(node, line, params)
     return line, offset
-
-
-@rule
-def decide_mesh(node, header, params):
-    """Towards the target in the lowest dimension that differs."""
-    if node == header[0]:
-        return ARRIVED
-    line, offset = differing_line(node, header[0], params)
-    return params[line + FIRST_PORT] + (PLUS if offset > 0 else MINUS)
-
-
-@rule
-def decide_torus(node, header, params):
-    """Take the shorter way round in the lowest dimension that differs."""
-    if node == header[0]:
-        return ARRIVED
-    line, offset = differing_line(node, header[0], params)
-    side = params[line + SIDE]
-    return params[line + FIRST_PORT] + way_round(offset if offset > 0 else offset + side, side)
-
-
-@rule
-def decide_torus_by_parity(node, header, params):
-    """Take the shorter way, as `decide_torus`; a tie goes forward from even places, else back."""
-    if node == header[0]:
-        return ARRIVED
-    line, offset = differing_line(node, header[0], params)
-    side = params[line + SIDE]
-    ahead = offset if offset > 0 else offset + side
-    place = coordinate(node, line, params)
-    return params[line + FIRST_PORT] + parity_way_round(ahead, side, place)
 
 
 @rule

@@ -6,14 +6,13 @@ a link outwards, those at odd places one inwards.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from mpinet.compiled import inlined, rule
 from mpinet.networks.addresses import address_text, parts_of
 from mpinet.networks.closer import lowest_closer_port
 from mpinet.networks.parameters import whole_number
-from mpinet.networks.routing import Routing, stateless
+from mpinet.networks.routing import shortest_routings
 from mpinet.networks.topology import Topology
+from mpinet.networks.waysback import other_way_round
 
 DEPTH = 2
 """Place in the rules' parameters: d."""
@@ -77,8 +76,9 @@ class HexCell(Topology):
     specification = "papers/sth 2, 3"
 
     def __init__(self, d: int):
-        self.depth = self.checked("d", d)
-        super().__init__(f"{d}", size=6 * d * d, ports=3, params=[d])
+        self.depth = d
+        stated = {"degree": 3, "diameter": 4 * d - 1}
+        super().__init__(f"{d}", size=6 * d * d, ports=3, params=[d], stated=stated)
 
     @rule
     def neighbor(node, port, params):
@@ -97,15 +97,7 @@ class HexCell(Topology):
             return -1
         return 6 * level * level + sextant * (side + 2) + place + 1
 
-    @rule
-    def reverse_port(node, port, params):
-        """Return the port back: on for back and back for on; across is its own."""
-        return port if port == ACROSS else 1 - port
-
-    @property
-    def stated(self) -> dict[str, int]:
-        """Degree 3, diameter 4d-1 (introduction)."""
-        return {"degree": 3, "diameter": 4 * self.depth - 1}
+    reverse_port = other_way_round
 
     def address(self, node: int) -> str:
         """``(X,Y+1)``: level and place in it, both from 1."""
@@ -118,12 +110,8 @@ class HexCell(Topology):
         level, place = parts_of(address)
         return 6 * (level - 1) ** 2 + place - 1
 
-    @property
-    def routings(self) -> dict[str, Callable[[], Routing]]:
-        """The lowest port that leads closer in the plane."""
-        closer = type(self).shortest_rule
-        return {"shortest": lambda: stateless("shortest", closer, self)}
-
-    shortest_rule = lowest_closer_port.bind(
-        "HexCell.shortest", wiring=neighbor, distance=cell_distance
+    routings = shortest_routings(
+        shortest=lowest_closer_port.bind(
+            "HexCell.shortest", wiring=neighbor, distance=cell_distance
+        )
     )

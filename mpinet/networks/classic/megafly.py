@@ -6,17 +6,41 @@ spine k // h, leads to group G + k + 1 modulo g, where it is link sh - 1 - k.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from mpinet.compiled import rule
-from mpinet.errors import TopologyError
 from mpinet.networks.classic.dragonfly import RouterGroups
 from mpinet.networks.parameters import whole_number
-from mpinet.networks.routing import ARRIVED, Routing, stateless
-from mpinet.networks.topology import MAX_SIZE
+from mpinet.networks.routing import ARRIVED, longer_routings
 
 TERMINALS, SPINES, GLOBAL, GROUPS, HOSTS = 2, 3, 4, 5, 6
 """Places in the rules' parameters: p, s, h, the number g of groups, and that of processors."""
+
+
+@rule
+def decide(node, header, params):
+    """Go up, over the link between the groups, down; within a group over spine target mod s."""
+    target = header[0]
+    if node == target:
+        return ARRIVED
+    p, s, h, hosts = params[TERMINALS], params[SPINES], params[GLOBAL], params[HOSTS]
+    if node < hosts:
+        return 0
+    place = node - hosts
+    group, r = place // (2 * s), place % (2 * s)
+    if target < hosts:
+        goal_group, goal = target // p // s, target // p % s
+    else:
+        goal_group, goal = (target - hosts) // (2 * s), (target - hosts) % (2 * s)
+    if group == goal_group:
+        if r < s:
+            if target < hosts and goal == r:
+                return target % p
+            return p + goal - s if goal >= s else p + target % s
+        return goal if goal < s else r - s
+    link = (goal_group - group - 1) % params[GROUPS]
+    spine = link // h
+    if r < s:
+        return p + spine
+    return s + link % h if r - s == spine else spine
 
 
 class Megafly(RouterGroups):
@@ -37,12 +61,10 @@ class Megafly(RouterGroups):
     default_classes = "none"
 
     def __init__(self, p: int, s: int, h: int):
-        self.terminals = self.checked("p", p)
-        self.routers = self.checked("s", s)
+        self.terminals = p
+        self.routers = s
         self.together = 2 * s
-        groups = s * self.checked("h", h) + 1
-        if (p + 2) * s * groups > MAX_SIZE:
-            raise TopologyError(f"megafly: (p+2)s(sh+1) must be < 2^63; {p},{s},{h} gives more.")
+        groups = s * h + 1
         hosts = p * s * groups
         super().__init__(
             f"{p},{s},{h}",
@@ -50,6 +72,7 @@ class Megafly(RouterGroups):
             ports=s + max(p, h),
             params=[p, s, h, groups, hosts],
             hosts=hosts,
+            stated={"hosts": hosts},
         )
 
     @rule
@@ -99,40 +122,6 @@ class Megafly(RouterGroups):
             return 0 if port < params[TERMINALS] else 1
         return 1 if port < params[SPINES] else 2
 
-    @property
-    def link_classes(self) -> tuple[str, ...]:
-        """The levels."""
-        return ("processors", "local", "global")
+    link_classes = ("processors", "local", "global")
 
-    @property
-    def routings(self) -> dict[str, Callable[[], Routing]]:
-        """Offer the minimal routing: up to a spine, over at most one global link, and down."""
-        return {"minimal": lambda: stateless("minimal", decide, self, shortest=False)}
-
-
-@rule
-def decide(node, header, params):
-    """Go up, over the link between the groups, down; within a group over spine target mod s."""
-    target = header[0]
-    if node == target:
-        return ARRIVED
-    p, s, h, hosts = params[TERMINALS], params[SPINES], params[GLOBAL], params[HOSTS]
-    if node < hosts:
-        return 0
-    place = node - hosts
-    group, r = place // (2 * s), place % (2 * s)
-    if target < hosts:
-        goal_group, goal = target // p // s, target // p % s
-    else:
-        goal_group, goal = (target - hosts) // (2 * s), (target - hosts) % (2 * s)
-    if group == goal_group:
-        if r < s:
-            if target < hosts and goal == r:
-                return target % p
-            return p + goal - s if goal >= s else p + target % s
-        return goal if goal < s else r - s
-    link = (goal_group - group - 1) % params[GROUPS]
-    spine = link // h
-    if r < s:
-        return p + spine
-    return s + link % h if r - s == spine else spine
+    routings = longer_routings(minimal=decide)

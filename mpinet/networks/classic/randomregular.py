@@ -32,9 +32,6 @@ class RandomRegular(Graph):
     specification = "networks 3"
 
     def __init__(self, N: int, d: int, seed: int = 0):
-        self.checked("N", N)
-        self.checked("d", d)
-        self.checked("seed", seed)
         if d >= N or N * d % 2:
             raise TopologyError(
                 f"randomregular: d must be below N, and N d even; {N},{d} is not so."

@@ -8,12 +8,18 @@ from typing import ClassVar
 from mpinet.base.arrays import Ints
 from mpinet.compiled import inlined, rule
 from mpinet.networks.parameters import Parameter, whole_number
-from mpinet.networks.routing import ARRIVED, Routing, stateless
+from mpinet.networks.routing import ARRIVED, shortest_routings
 from mpinet.networks.schedule import Schedule
 from mpinet.networks.topology import Topology
 
 ARITY = 2
 """Place of the number of children in the rules' parameters."""
+
+
+@rule
+def decide(node, header, params):
+    """Go down if the target is below the node, else up."""
+    return ARRIVED if node == header[0] else port_towards(node, header[0], params)
 
 
 class Tree(Topology):
@@ -31,14 +37,14 @@ class Tree(Topology):
     default_classes = "none"
 
     def __init__(self, k: int, h: int):
-        self._grow(f"{k},{h}", self.checked("k", k), self.checked("h", h))
+        self._grow(f"{k},{h}", k, h)
 
     def _grow(self, arguments: str, k: int, h: int) -> None:
         """Make the tree of h levels below the root."""
         self.height = h
-        super().__init__(
-            arguments, size=sum(k**level for level in range(h + 1)), ports=k + (h > 1), params=[k]
-        )
+        size, ports = sum(k**level for level in range(h + 1)), k + (h > 1)
+        stated = {"degree": ports, "diameter": min(2 * h, size - 1)}
+        super().__init__(arguments, size=size, ports=ports, params=[k], stated=stated)
 
     @rule
     def neighbor(node, port, params):
@@ -62,15 +68,7 @@ class Tree(Topology):
         k = int(self.params[ARITY])
         return (nodes > 0) + k * (k * nodes + 1 < self.size)
 
-    @property
-    def stated(self) -> dict[str, int]:
-        """Diameter 2h, or 1 of two processors; degree k+1, or k if there is only one level."""
-        return {"degree": self.ports, "diameter": min(2 * self.height, self.size - 1)}
-
-    @property
-    def routings(self) -> dict[str, Callable[[], Routing]]:
-        """Offer the only way: up to the nearest common ancestor, then down."""
-        return {"shortest": lambda: stateless("shortest", decide, self)}
+    routings = shortest_routings(shortest=decide)
 
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
         """Offer the broadcast in the order of ports, which has the fewest steps from any root."""
@@ -89,7 +87,7 @@ class Star(Tree):
     example = "star:8"
 
     def __init__(self, N: int):
-        self._grow(f"{N}", self.checked("N", N) - 1, 1)
+        self._grow(f"{N}", N - 1, 1)
 
 
 @inlined
@@ -119,12 +117,6 @@ def port_towards(node, target, params):
         below = target
         target = (target - 1) // params[ARITY]
     return child_port(below, params) if target == node else 0
-
-
-@rule
-def decide(node, header, params):
-    """Go down if the target is below the node, else up."""
-    return ARRIVED if node == header[0] else port_towards(node, header[0], params)
 
 
 @rule

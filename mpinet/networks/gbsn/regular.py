@@ -48,7 +48,6 @@ class BlockShift(BinaryLabels):
     specification = "papers/gbsn 1"
 
     def __init__(self, a: int, b: int, n: int):
-        self.checked("n", n)
         require_integer("bsn", "b", b, 1, n)
         require_integer("bsn", "a", a, 1, b)
         if b % a:

@@ -271,7 +271,6 @@ class RecursiveDualNet(DualNet):
 
     def __init__(self, BASE: Sequence[tuple[str, int]], k: int):
         base = require_base("rdn", BASE)
-        self.checked("k", k)
         super().__init__(f"{base_text(base)},{k}", base, require_super("rdn", base, [()] * k))
 
 
@@ -286,7 +285,6 @@ class DualCube(DualNet):
     example = "dualcube:3"
 
     def __init__(self, n: int):
-        self.checked("n", n)
         super().__init__(f"{n}", (K2,) * (n - 1), ((),))
 
 

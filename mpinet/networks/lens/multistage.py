@@ -47,7 +47,6 @@ class Multistage(Topology):
             raise TopologyError(
                 f"multistage: kind must be one of {', '.join(KINDS)}, not {kind!r}."
             )
-        self.checked("n", n)
         self.radices = (n, 1 << (n - 1))
         super().__init__(
             f"{kind},{n}",

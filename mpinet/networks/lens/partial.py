@@ -59,7 +59,7 @@ class PartialLens(BusNetwork):
     specification = "papers/lens 9"
 
     def __init__(self, p: int, size: int, n: int | None = None):
-        R = self.checked("p", p) - 1
+        R = p - 1
         require_integer("plens", "size", size, 2)
         least = next(level for level in range(2, size + 1) if level * R**level >= size)
         self.level = least if n is None else require_integer("plens", "n", n, 2)

@@ -46,8 +46,6 @@ class BusStar(BusNetwork):
     specification = "papers/lens 10"
 
     def __init__(self, p: int, n: int):
-        self.checked("p", p)
-        self.checked("n", n)
         firsts = [p ** (n - 1)]
         for level in range(1, n):
             firsts.append(firsts[-1] + p ** (n - 1 - level))

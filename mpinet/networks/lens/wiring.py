@@ -255,9 +255,6 @@ class Lens(LensNetwork):
     specification = "papers/lens 1-5"
 
     def __init__(self, p: int, q: int, n: int):
-        self.checked("p", p)
-        self.checked("q", q)
-        self.checked("n", n)
         super().__init__(f"{p},{q},{n}", p - 1, q - 1, n, completed=False)
 
     @property
@@ -278,8 +275,6 @@ class CompletedLens(LensNetwork):
     specification = "papers/lens 1-3, 6"
 
     def __init__(self, p: int, n: int):
-        self.checked("p", p)
-        self.checked("n", n)
         super().__init__(f"{p},{n}", p - 1, p - 1, n, completed=True)
 
     def node(self, address: str) -> int:

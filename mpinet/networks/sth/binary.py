@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from mpinet.networks.binary import same_port
 from mpinet.networks.classic.hypercube import Hypercube, fix_lowest_bit
 from mpinet.networks.sth.cube import Cube, fix_highest_bit
+from mpinet.networks.waysback import same_port
 
 
 class BinaryCube(Cube):

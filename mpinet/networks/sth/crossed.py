@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from mpinet.compiled import rule
 from mpinet.networks.arithmetic import highest_one
-from mpinet.networks.binary import same_port
 from mpinet.networks.parameters import Parameter, integer
 from mpinet.networks.routing import ARRIVED
 from mpinet.networks.sth.cube import Cube, fix_highest_bit
+from mpinet.networks.waysback import same_port
 
 LOW_BITS = 0x5555555555555555
 """The lower bit of every pair (2i+1, 2i)."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from mpinet.compiled import inlined, rule
 from mpinet.errors import TopologyError
 from mpinet.networks.arithmetic import count_ones, highest_one
-from mpinet.networks.binary import same_port
 from mpinet.networks.closer import lowest_closer_port
 from mpinet.networks.parameters import Parameter, integer
 from mpinet.networks.routing import ARRIVED
 from mpinet.networks.sth.cube import Cube
+from mpinet.networks.waysback import same_port
 
 LOW_BITS = 0x5555555555555555
 """The lower bit of every pair (2j, 2j-1), moved down by one place."""

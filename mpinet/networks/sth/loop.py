@@ -29,7 +29,7 @@ class ChordedLoop(JumpNetwork):
     specification = "papers/sth 3"
 
     def __init__(self, m: int):
-        self.m = self.checked("m", m)
+        self.m = m
         super().__init__(f"{m}", 8 * m, (-4, 1))
 
     @property

@@ -43,7 +43,7 @@ class ScalableTwistedHypercube(NamedProduct):
     specification = "papers/sth 2-6"
 
     def __init__(self, m: int, n: int, kind: str = "tq"):
-        self.m = self.checked("m", m)
+        self.m = m
         arguments = f"{m},{n}" if kind == "tq" else f"{m},{n},{kind}"
         super().__init__(arguments, ChordedLoop(m), cube_of_kind(kind, n))
 
