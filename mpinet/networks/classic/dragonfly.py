@@ -10,7 +10,6 @@ from collections.abc import Callable
 
 from mpinet.compiled import inlined, rule
 from mpinet.networks.adaptive import CLASS, PORT, QUEUES
-from mpinet.networks.clusters import runs_around
 from mpinet.networks.parameters import whole_number
 from mpinet.networks.routing import ARRIVED, Routing, longer_routings
 from mpinet.networks.topology import Topology
@@ -55,9 +54,7 @@ class RouterGroups(Topology):
 
     def clusters(self, position: int) -> list[range]:
         """A group's processors; a router is alone."""
-        if position >= self.hosts:
-            return []
-        return runs_around(position, [self.terminals * self.routers])
+        return super().clusters(position) if position < self.hosts else []
 
     def address(self, node: int) -> str:
         """Format an address: ``G,r,t`` of a processor, ``G,r`` of a router."""
@@ -95,7 +92,7 @@ class Dragonfly(RouterGroups):
     def __init__(self, p: int, a: int, h: int):
         self.terminals = p
         self.routers = self.together = a
-        self.ports_between = h
+        self.ports_between, self.cluster_lengths = h, [p * a]
         groups = a * h + 1
         hosts = p * a * groups
         super().__init__(

@@ -7,7 +7,6 @@ a link outwards, those at odd places one inwards.
 from __future__ import annotations
 
 from mpinet.compiled import inlined, rule
-from mpinet.networks.addresses import address_text, parts_of
 from mpinet.networks.closer import lowest_closer_port
 from mpinet.networks.parameters import whole_number
 from mpinet.networks.routing import shortest_routings
@@ -103,11 +102,11 @@ class HexCell(Topology):
         """``(X,Y+1)``: level and place in it, both from 1."""
         self.require_node(node)
         level, place = level_and_place(node)
-        return address_text(level, place + 1)
+        return f"({level},{place + 1})"
 
     def read_address(self, address: str) -> int:
         """Put level and place together."""
-        level, place = parts_of(address)
+        level, place = map(int, address.strip("()").split(","))
         return 6 * (level - 1) ** 2 + place - 1
 
     routings = shortest_routings(

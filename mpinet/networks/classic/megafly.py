@@ -63,7 +63,7 @@ class Megafly(RouterGroups):
     def __init__(self, p: int, s: int, h: int):
         self.terminals = p
         self.routers = s
-        self.together = 2 * s
+        self.together, self.cluster_lengths = 2 * s, [p * s]
         groups = s * h + 1
         hosts = p * s * groups
         super().__init__(

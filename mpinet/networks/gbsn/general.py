@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 
@@ -162,7 +162,7 @@ class GeneralizedBlockShift(Topology):
             return None
 
     @property
-    def ascend_schedules(self) -> dict[str, str]:
+    def ascend_schedules(self) -> Mapping[str, str]:
         """Offer those of the BSN, if the network is one (section 4)."""
         return self.regular.ascend_schedules if self.regular else {}
 

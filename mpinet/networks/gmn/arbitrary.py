@@ -29,7 +29,7 @@ from mpinet.networks.gmn.parameters import (
 from mpinet.networks.gmn.routing import drop_token, listed_routing, next_token, port_of, write_list
 from mpinet.networks.gmn.walk import ROWS, TOKENS, find_path
 from mpinet.networks.gmn.wiring import along_ring, jump, jump_back
-from mpinet.networks.parameters import Parameter, integer, require_integer
+from mpinet.networks.parameters import Parameter, integer
 from mpinet.networks.routing import ARRIVED, Routing
 from mpinet.networks.shortest import table_routing
 from mpinet.networks.topology import Topology
@@ -39,13 +39,12 @@ class SmoothedLoops(Topology):
     """G(m,N') without its N'-N superfluous nodes, renumbered in ring order; ports as there."""
 
     family = "gmnany"
-    parameters = (Parameter("N", ">= 8, not 17", integer),)
+    parameters = (Parameter("N", ">= 8, not 17", integer, least=8),)
     example = "gmnany:100"
     paper = "Sen Gupta, Das, Mukhopadhyaya, Sinha 1996"
     specification = "papers/gmn 6"
 
     def __init__(self, N: int):
-        require_integer("gmnany", "N", N, 8)
         m = loop_sector(N)
         whole = -(-N // (2 * m)) * 2 * m
         require_loops("gmnany", m, whole)
@@ -55,7 +54,8 @@ class SmoothedLoops(Topology):
                 f"degree 2 to leave {whole - N} out."
             )
         self.sector = m
-        super().__init__(f"{N}", size=N, ports=4, params=loop_params(m, whole))
+        params = loop_params(m, whole)
+        super().__init__(f"{N}", size=N, ports=4, params=params, stated={"degree": 4})
 
     @rule
     def neighbor(node, port, params):
@@ -71,11 +71,6 @@ class SmoothedLoops(Topology):
         if port <= BACKWARD:
             return 1 - port
         return jump_back(whole_number(node, params), port, params)
-
-    @property
-    def stated(self) -> dict[str, int]:
-        """Degree at most 4 still."""
-        return {"degree": 4}
 
     def address(self, node: int) -> str:
         """Sector and position in G(m,N'): ``j,p``."""

@@ -10,7 +10,6 @@ from functools import cached_property
 
 from mpinet.compiled import inlined, rule
 from mpinet.errors import NodeError, TopologyError
-from mpinet.networks.clusters import runs_around
 from mpinet.networks.cycle import Cycle
 from mpinet.networks.hdn.base import (
     BASE_ALLOWED,
@@ -53,7 +52,7 @@ from mpinet.networks.hdn.routing import landing_routing, stack_routing, stateles
 from mpinet.networks.parameters import Parameter, whole_number
 from mpinet.networks.routing import Routing
 from mpinet.networks.schedule import Schedule
-from mpinet.networks.topology import Topology
+from mpinet.networks.topology import Topology, numbered
 
 
 class DualNet(Topology):
@@ -68,11 +67,14 @@ class DualNet(Topology):
 
     def __init__(self, arguments: str, base: tuple[Factor, ...], members: tuple[Members, ...]):
         self.levels: Levels = levels_of(self.family, base, members)
+        self.cluster_lengths = self.levels.sizes[-2::-1]
+        k = self.levels.count
         super().__init__(
             arguments,
             size=self.levels.sizes[-1],
-            ports=sum(map(factor_ports, base)) + self.levels.count,
+            ports=sum(map(factor_ports, base)) + k,
             params=self.levels.params(),
+            link_classes=(*numbered("dimension", len(base)), *numbered("level", k + 1)[1:]),
         )
 
     @rule
@@ -110,12 +112,6 @@ class DualNet(Topology):
         return (factor_of(port, params) - FACTORS_AT) // FACTOR_RECORD
 
     @property
-    def link_classes(self) -> tuple[str, ...]:
-        """The dimensions of the base, then the levels."""
-        inside = [f"dimension {j}" for j in range(len(self.levels.base))]
-        return (*inside, *(f"level {i}" for i in range(1, self.levels.count + 1)))
-
-    @property
     def stated(self) -> dict[str, int]:
         """Nodes by the recurrence of section 3; degree and diameter by Theorem 1.
 
@@ -129,10 +125,6 @@ class DualNet(Topology):
         )
         diameter = 2**k * sum(diameters) - inside + 2 ** (k + 1) - 2
         return {"size": self.size, "degree": self.ports, "diameter": diameter}
-
-    def clusters(self, position: int) -> list[range]:
-        """The clusters of all levels: a cluster of level i is a network of level i - 1."""
-        return runs_around(position, reversed(self.levels.sizes[:-1]))
 
     def address(self, node: int) -> str:
         """The paper's address at the top level: ``C,U,SN,N``; the coordinates if there is none."""

@@ -81,8 +81,21 @@ def first_bus(level, params):
     return params[POWERS + params[LEVEL] + level]
 
 
-# A family's rule `bus_at`, and the members of bus number `joint` of a level: `bind` gives both.
-bus_at_place = joined_at = open_part
+# What `bind` gives of a family: its rule `bus_at`, the members of bus number `joint` of a level,
+# and the level of the clusters that a processor's second bus joins, -1 if it has none.
+bus_at_place = joined_at = joint_level = open_part
+
+
+@rule
+def cluster_reverse(node, port, params):
+    """The own digit's place among the others, on the bus that the port is on."""
+    p = params[RADIX]
+    first = 0 if port < p - 1 else p - 1
+    level = 0 if first == 0 else joint_level(node, params)
+    if level < 0:
+        return -1
+    digit = digit_at(node, level, params)
+    return first + (digit if digit <= port - first else digit - 1)
 
 
 @rule

@@ -6,13 +6,9 @@ number of the switch on its left and on its right. Every switch is a node; the l
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from mpinet.compiled import inlined, rule
 from mpinet.errors import TopologyError
 from mpinet.networks.parameters import Parameter, whole_number
-from mpinet.networks.routing import Routing
-from mpinet.networks.shortest import table_routing
 from mpinet.networks.topology import Topology
 
 KIND, STAGES = 2, 3
@@ -53,6 +49,7 @@ class Multistage(Topology):
             size=n << (n - 1),
             ports=PORTS if n > 1 else 0,
             params=[KINDS.index(kind), n],
+            stated={"degree": PORTS},
         )
 
     @rule
@@ -76,16 +73,6 @@ class Multistage(Topology):
         if port < 2:
             return 2 + (line >> right_bit(stage, params)) % 2
         return (line >> left_bit(stage - 1, params)) % 2
-
-    @property
-    def stated(self) -> dict[str, int]:
-        """Degree 4: two lines on either side."""
-        return {"degree": 4}
-
-    @property
-    def routings(self) -> dict[str, Callable[[], Routing]]:
-        """Shortest paths by a table."""
-        return {"shortest": lambda: table_routing(self)}
 
 
 @inlined

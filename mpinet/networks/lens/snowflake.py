@@ -8,8 +8,6 @@ cluster the corner that its first digit names may be nearest, and all others are
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from mpinet.compiled import inlined, rule
 from mpinet.networks.lens.busses import (
     LEVEL,
@@ -18,14 +16,12 @@ from mpinet.networks.lens.busses import (
     BusNetwork,
     cluster_channel,
     cluster_member,
+    cluster_reverse,
     digit_at,
     first_bus,
 )
 from mpinet.networks.parameters import whole_number
-from mpinet.networks.routing import ARRIVED, Routing, stateless
-
-MAX_LEVEL = 62
-"""Largest n that numbers of 64 bits can have."""
+from mpinet.networks.routing import ARRIVED, shortest_routings
 
 
 @inlined
@@ -35,6 +31,46 @@ def joined_at(joint, level, seat, params):
     above = joint // (p - 1)
     corner = (seat + joint - above * (p - 1) + 1) % p
     return (above * p + seat) * params[POWERS + level] + corner_of(level, corner, params)
+
+
+@rule
+def decide(node, header, params):
+    """Go to the corner of the largest cluster that has to be left, over it, and so on."""
+    p = params[RADIX]
+    target = header[0]
+    if node == target:
+        return ARRIVED
+    level = params[LEVEL] - 1
+    while node // params[POWERS + level] == target // params[POWERS + level]:
+        level -= 1
+    digit, other = digit_at(node, level, params), digit_at(target, level, params)
+    if level == 0:
+        return other if other < digit else other - 1
+    corner = exit_corner(node, target, level, digit, other, params)
+    cluster = level
+    while level > 0:
+        own = node % params[POWERS + level]
+        if own == corner_of(level, corner, params):
+            return p - 1 + (other if other < digit else other - 1)
+        level -= 1
+        here = digit_at(node, level, params)
+        if here == corner:
+            continue
+        digit, other = here, corner
+        if level == 0:
+            return other if other < digit else other - 1
+        corner = corner_before(node, level, digit, params)
+    return cluster
+
+
+@inlined
+def suffix(node, params):
+    """Level of the largest cluster of which the node is a corner, -1 for the network itself."""
+    corner, level = node % params[RADIX], 0
+    while level < params[LEVEL] and node % params[RADIX] == corner:
+        node //= params[RADIX]
+        level += 1
+    return level if level < params[LEVEL] else -1
 
 
 class DenseSnowflake(BusNetwork):
@@ -62,6 +98,7 @@ class DenseSnowflake(BusNetwork):
             ports=self.places * (p - 1),
             params=[p, n, *(p**i for i in range(n + 1)), *firsts[: n - 1]],
             busses=firsts[-1],
+            stated={"busses": 2 * p ** (n - 1) - 1, "diameter": 2**n - 1},
         )
 
     @rule
@@ -71,37 +108,25 @@ class DenseSnowflake(BusNetwork):
         corner = node % p
         if port < p - 1:
             return node - corner + (port if port < corner else port + 1)
-        level = suffix(node, corner, params)
-        if level == params[LEVEL]:
+        level = suffix(node, params)
+        if level < 0:
             return -1
         digit = digit_at(node, level, params)
         port -= p - 1
         other = port if port < digit else port + 1
         return across(node, corner, level, digit, other, params)
 
-    @rule
-    def reverse_port(node, port, params):
-        """The own digit's place among the others."""
-        p = params[RADIX]
-        corner = node % p
-        if port < p - 1:
-            return corner if corner <= port else corner - 1
-        level = suffix(node, corner, params)
-        if level == params[LEVEL]:
-            return -1
-        digit = digit_at(node, level, params)
-        port -= p - 1
-        return p - 1 + (digit if digit <= port else digit - 1)
+    reverse_port = cluster_reverse.bind("DenseSnowflake.reverse_port", joint_level=suffix)
 
     @rule
     def bus_at(node, place, params):
         """The bus of the last digit at place 0, the bus between clusters at place 1."""
-        p, n = params[RADIX], params[LEVEL]
+        p = params[RADIX]
         if place == 0:
             return node // p
         corner = node % p
-        level = suffix(node, corner, params)
-        if level == n:
+        level = suffix(node, params)
+        if level < 0:
             return -1
         turn = (corner - digit_at(node, level, params) + p) % p
         above = node // params[POWERS + level + 1]
@@ -110,26 +135,7 @@ class DenseSnowflake(BusNetwork):
     channel = cluster_channel.bind("DenseSnowflake.channel", bus_at_place=bus_at)
     member_at = cluster_member.bind("DenseSnowflake.member_at", joined_at=joined_at)
 
-    @property
-    def stated(self) -> dict[str, int]:
-        """Busses 2p^(n-1) - 1 (section 2), diameter 2^n - 1 (sections 1 and 2)."""
-        p, n = int(self.params[RADIX]), int(self.params[LEVEL])
-        return {"busses": 2 * p ** (n - 1) - 1, "diameter": 2**n - 1}
-
-    @property
-    def routings(self) -> dict[str, Callable[[], Routing]]:
-        """A shortest path; where several are shortest, by the corner with the lowest digit."""
-        return {"corners": lambda: stateless("corners", decide, self)}
-
-
-@inlined
-def suffix(node, corner, params):
-    """Level of the largest cluster of which the node is corner `corner`."""
-    level = 0
-    while level < params[LEVEL] and node % params[RADIX] == corner:
-        node //= params[RADIX]
-        level += 1
-    return level
+    routings = shortest_routings(corners=decide)
 
 
 @inlined
@@ -207,33 +213,3 @@ def corner_before(node, level, digit, params):
     if to_near == to_others:
         return min(near, rest)
     return near if to_near < to_others else rest
-
-
-@rule
-def decide(node, header, params):
-    """Go to the corner of the largest cluster that has to be left, over it, and so on."""
-    p = params[RADIX]
-    target = header[0]
-    if node == target:
-        return ARRIVED
-    level = params[LEVEL] - 1
-    while node // params[POWERS + level] == target // params[POWERS + level]:
-        level -= 1
-    digit, other = digit_at(node, level, params), digit_at(target, level, params)
-    if level == 0:
-        return other if other < digit else other - 1
-    corner = exit_corner(node, target, level, digit, other, params)
-    cluster = level
-    while level > 0:
-        own = node % params[POWERS + level]
-        if own == corner_of(level, corner, params):
-            return p - 1 + (other if other < digit else other - 1)
-        level -= 1
-        here = digit_at(node, level, params)
-        if here == corner:
-            continue
-        digit, other = here, corner
-        if level == 0:
-            return other if other < digit else other - 1
-        corner = corner_before(node, level, digit, params)
-    return cluster

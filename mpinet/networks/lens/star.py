@@ -5,8 +5,6 @@ The busses form a tree: between two processors there is one path.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from mpinet.compiled import inlined, rule
 from mpinet.networks.lens.busses import (
     LEVEL,
@@ -15,11 +13,12 @@ from mpinet.networks.lens.busses import (
     BusNetwork,
     cluster_channel,
     cluster_member,
+    cluster_reverse,
     digit_at,
     first_bus,
 )
 from mpinet.networks.parameters import whole_number
-from mpinet.networks.routing import ARRIVED, Routing, stateless
+from mpinet.networks.routing import ARRIVED, shortest_routings
 
 MAX_LEVEL = 39
 """Largest n that numbers of 64 bits can have."""
@@ -29,6 +28,35 @@ MAX_LEVEL = 39
 def joined_at(joint, level, seat, params):
     """The connector of cluster `seat` on bus number `joint` of those between clusters."""
     return (joint * params[RADIX] + seat) * params[POWERS + level] + connector(level, params)
+
+
+@rule
+def decide(node, header, params):
+    """Go to the connector of the largest cluster that has to be left, over it, and so on."""
+    p = params[RADIX]
+    goal = header[0]
+    if node == goal:
+        return ARRIVED
+    level = params[LEVEL] - 1
+    while True:
+        while node // params[POWERS + level] == goal // params[POWERS + level]:
+            level -= 1
+        digit, other = digit_at(node, level, params), digit_at(goal, level, params)
+        port = other if other < digit else other - 1
+        if level == 0:
+            return port
+        goal = node - node % params[POWERS + level] + connector(level, params)
+        if node == goal:
+            return p - 1 + port
+
+
+@inlined
+def connector_level(node, params):
+    """The level of the cluster whose connector the node is, -1 = none."""
+    for level in range(1, params[LEVEL]):
+        if node % params[POWERS + level] == connector(level, params):
+            return level
+    return -1
 
 
 class BusStar(BusNetwork):
@@ -70,16 +98,7 @@ class BusStar(BusNetwork):
         port -= 0 if level == 0 else p - 1
         return node + ((port if port < digit else port + 1) - digit) * params[POWERS + level]
 
-    @rule
-    def reverse_port(node, port, params):
-        """The own digit's place among the others."""
-        p = params[RADIX]
-        level = 0 if port < p - 1 else connector_level(node, params)
-        if level < 0:
-            return -1
-        digit = digit_at(node, level, params)
-        first = 0 if level == 0 else p - 1
-        return first + (digit if digit <= port - first else digit - 1)
+    reverse_port = cluster_reverse.bind("BusStar.reverse_port", joint_level=connector_level)
 
     @rule
     def bus_at(node, place, params):
@@ -94,10 +113,7 @@ class BusStar(BusNetwork):
     channel = cluster_channel.bind("BusStar.channel", bus_at_place=bus_at)
     member_at = cluster_member.bind("BusStar.member_at", joined_at=joined_at)
 
-    @property
-    def routings(self) -> dict[str, Callable[[], Routing]]:
-        """Offer one routing, along the only path."""
-        return {"connectors": lambda: stateless("connectors", decide, self)}
+    routings = shortest_routings(connectors=decide)
 
 
 def connectors(p: int, n: int) -> list[int]:
@@ -142,32 +158,3 @@ def on_busses_of(u: int, p: int, found: list[int]) -> list[int]:
 def connector(level, params):
     """The connector of the first cluster of a level 1..n-1."""
     return params[POWERS + 2 * params[LEVEL] - 1 + level]
-
-
-@inlined
-def connector_level(node, params):
-    """The level of the cluster whose connector the node is, -1 = none."""
-    for level in range(1, params[LEVEL]):
-        if node % params[POWERS + level] == connector(level, params):
-            return level
-    return -1
-
-
-@rule
-def decide(node, header, params):
-    """Go to the connector of the largest cluster that has to be left, over it, and so on."""
-    p = params[RADIX]
-    goal = header[0]
-    if node == goal:
-        return ARRIVED
-    level = params[LEVEL] - 1
-    while True:
-        while node // params[POWERS + level] == goal // params[POWERS + level]:
-            level -= 1
-        digit, other = digit_at(node, level, params), digit_at(goal, level, params)
-        port = other if other < digit else other - 1
-        if level == 0:
-            return port
-        goal = node - node % params[POWERS + level] + connector(level, params)
-        if node == goal:
-            return p - 1 + port

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from mpinet.networks.binary import MOST_DIMENSIONS
 from mpinet.networks.classic.hypercube import Hypercube, fix_lowest_bit
+from mpinet.networks.parameters import whole_number
 from mpinet.networks.sth.cube import Cube, fix_highest_bit
 from mpinet.networks.waysback import same_port
 
@@ -11,6 +13,7 @@ class BinaryCube(Cube):
     """Hypercube of 2^n processors with the routings of its variants: the kind q."""
 
     family = "q"
+    parameters = (whole_number("n", 1, MOST_DIMENSIONS),)
     paper = "STH (definition 7)"
     specification = "papers/sth 3"
 
@@ -20,7 +23,7 @@ class BinaryCube(Cube):
     shortest_rule = fix_lowest_bit
     dimension_rule = fix_highest_bit
 
-    @property
-    def stated(self) -> dict[str, int]:
-        """Degree n, diameter n (definition 7)."""
-        return {"degree": self.dimensions, "diameter": self.dimensions}
+    @classmethod
+    def stated_diameter(cls, n: int) -> int:
+        """Return n (definition 7)."""
+        return n

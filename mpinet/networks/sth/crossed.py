@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from mpinet.compiled import rule
 from mpinet.networks.arithmetic import highest_one
-from mpinet.networks.parameters import Parameter, integer
+from mpinet.networks.binary import MOST_DIMENSIONS
+from mpinet.networks.parameters import whole_number
 from mpinet.networks.routing import ARRIVED
 from mpinet.networks.sth.cube import Cube, fix_highest_bit
 from mpinet.networks.waysback import same_port
@@ -49,7 +50,7 @@ class CrossedCube(Cube):
     """
 
     family = "cq"
-    parameters = (Parameter("n", "1..57", integer),)
+    parameters = (whole_number("n", 1, MOST_DIMENSIONS),)
     example = "cq:5"
     paper = "Efe 1992"
     specification = "papers/sth 3"

@@ -7,8 +7,7 @@ from typing import ClassVar
 
 from mpinet.compiled import Rule, rule
 from mpinet.networks.arithmetic import highest_one
-from mpinet.networks.binary import MOST_DIMENSIONS, BinaryLabels
-from mpinet.networks.parameters import require_integer
+from mpinet.networks.binary import BinaryLabels
 from mpinet.networks.routing import ARRIVED, Routing, stateless
 from mpinet.networks.schedule import Schedule
 from mpinet.networks.topology import Topology
@@ -17,28 +16,22 @@ from mpinet.networks.topology import Topology
 class Cube(BinaryLabels):
     """A cube variant of 2^n processors.
 
-    A family gives the smallest n as `least` and its two routing rules: `shortest_rule` takes the
-    lowest port that leads closer, `dimension_rule` corrects the highest wrong bit first.
+    A family gives its two routing rules: `shortest_rule` takes the lowest port that leads closer,
+    `dimension_rule` corrects the highest wrong bit first.
     """
 
-    least: ClassVar[int] = 1
     shortest_rule: ClassVar[Rule]
     dimension_rule: ClassVar[Rule]
 
     def __init__(self, n: int):
-        self.require_dimensions(self.family, n)
         self.dimensions = n
-        super().__init__(f"{n}", size=2**n, ports=n)
+        stated = {"degree": n, "diameter": self.stated_diameter(n)}
+        super().__init__(f"{n}", size=2**n, ports=n, stated=stated)
 
     @classmethod
-    def require_dimensions(cls, where: str, n: int) -> None:
-        """Raise `TopologyError`, whose sentence starts with `where`, unless n is allowed."""
-        require_integer(where, "n", n, cls.least, MOST_DIMENSIONS)
-
-    @property
-    def stated(self) -> dict[str, int]:
-        """Degree n; diameter ceil((n+1)/2) (lemma 3)."""
-        return {"degree": self.dimensions, "diameter": (self.dimensions + 2) // 2}
+    def stated_diameter(cls, n: int) -> int:
+        """Return the diameter that the paper states: ceil((n+1)/2) (lemma 3)."""
+        return (n + 2) // 2
 
     @property
     def routings(self) -> dict[str, Callable[[], Routing]]:

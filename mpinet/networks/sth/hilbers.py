@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from mpinet.compiled import inlined, rule
-from mpinet.errors import TopologyError
 from mpinet.networks.arithmetic import count_ones, highest_one
+from mpinet.networks.binary import MOST_DIMENSIONS
 from mpinet.networks.closer import lowest_closer_port
-from mpinet.networks.parameters import Parameter, integer
+from mpinet.networks.parameters import ODD, whole_number
 from mpinet.networks.routing import ARRIVED
 from mpinet.networks.sth.cube import Cube
 from mpinet.networks.waysback import same_port
@@ -71,17 +71,10 @@ class HilbersCube(Cube):
     """
 
     family = "hkv"
-    parameters = (Parameter("n", "odd, 1..57", integer),)
+    parameters = (whole_number("n", 1, MOST_DIMENSIONS, kind=ODD),)
     example = "hkv:5"
     paper = "Hilbers, Koopman, van de Snepscheut 1987"
     specification = "papers/sth 3"
-
-    @classmethod
-    def require_dimensions(cls, where: str, n: int) -> None:
-        """Refuse even n, too."""
-        super().require_dimensions(where, n)
-        if n % 2 == 0:
-            raise TopologyError(f"{where}: n must be odd, not {n}.")
 
     @rule
     def neighbor(node, port, params):

@@ -30,12 +30,7 @@ class ChordedLoop(JumpNetwork):
 
     def __init__(self, m: int):
         self.m = m
-        super().__init__(f"{m}", 8 * m, (-4, 1))
-
-    @property
-    def stated(self) -> dict[str, int]:
-        """Degree 4, diameter m+1, 16m links (section 3, lemma 3)."""
-        return {"degree": 4, "diameter": self.m + 1, "links": 16 * self.m}
+        super().__init__(f"{m}", 8 * m, (-4, 1), {"degree": 4, "diameter": m + 1, "links": 16 * m})
 
     def address(self, node: int) -> str:
         """Format an address: ``PE_u``."""

@@ -7,9 +7,8 @@ from dataclasses import replace
 from functools import partial
 
 from mpinet.errors import TopologyError
-from mpinet.networks.addresses import address_text, parts_of
 from mpinet.networks.namedproduct import NamedProduct
-from mpinet.networks.parameters import Parameter, integer, whole_number
+from mpinet.networks.parameters import Parameter, integer, require_ranges, whole_number
 from mpinet.networks.routing import Routing
 from mpinet.networks.schedule import Schedule
 from mpinet.networks.sth.binary import BinaryCube
@@ -19,6 +18,7 @@ from mpinet.networks.sth.cube import Cube, dimensions_schedule
 from mpinet.networks.sth.hilbers import HilbersCube
 from mpinet.networks.sth.loop import ChordedLoop, loop_schedule
 from mpinet.networks.sth.twisted import TwistedCube
+from mpinet.networks.topology import Topology
 
 CUBES: dict[str, type[Cube]] = {
     "tq": TwistedCube,
@@ -41,11 +41,14 @@ class ScalableTwistedHypercube(NamedProduct):
     example = "sth:3,3"
     paper = "STH"
     specification = "papers/sth 2-6"
+    brackets, lowest_first = ("(", ")"), True
+    address, read_address = Topology.address, Topology.read_address
 
     def __init__(self, m: int, n: int, kind: str = "tq"):
         self.m = m
         arguments = f"{m},{n}" if kind == "tq" else f"{m},{n},{kind}"
         super().__init__(arguments, ChordedLoop(m), cube_of_kind(kind, n))
+        self.radices = (self.second.size, self.first.size)
 
     @property
     def stated(self) -> dict[str, int]:
@@ -53,17 +56,6 @@ class ScalableTwistedHypercube(NamedProduct):
         m, n = self.m, self.second.ports
         diameter = m + 1 + (n + 2) // 2
         return {"degree": n + 4, "diameter": diameter, "links": (n + 4) * m << (n + 2)}
-
-    def address(self, node: int) -> str:
-        """``(u,v)``: the place in the loop, and the cube's label in decimal."""
-        self.require_node(node)
-        v, u = divmod(node, self.first.size)
-        return address_text(u, v)
-
-    def read_address(self, address: str) -> int:
-        """Put place and label together."""
-        u, v = parts_of(address)
-        return v * self.first.size + u
 
     @property
     def routings(self) -> dict[str, Callable[[], Routing]]:
@@ -101,5 +93,5 @@ def cube_of_kind(kind: str, n: int) -> Cube:
     """
     if not isinstance(kind, str) or kind not in CUBES:
         raise TopologyError(f"sth: kind must be tq, cq, hkv or q, not {kind!r}.")
-    CUBES[kind].require_dimensions(f"sth with kind {kind}", n)
+    require_ranges(f"sth with kind {kind}", CUBES[kind].parameters, {"n": n})
     return CUBES[kind](n)

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from mpinet.compiled import inlined, rule
 from mpinet.networks.arithmetic import count_ones, highest_one
+from mpinet.networks.binary import MOST_DIMENSIONS
 from mpinet.networks.closer import lowest_closer_port
-from mpinet.networks.parameters import Parameter, integer
+from mpinet.networks.parameters import whole_number
 from mpinet.networks.routing import ARRIVED
 from mpinet.networks.sth.cube import Cube
 from mpinet.networks.waysback import same_port
@@ -51,11 +52,10 @@ class TwistedCube(Cube):
     """
 
     family = "tq"
-    parameters = (Parameter("n", "2..57", integer),)
+    parameters = (whole_number("n", 2, MOST_DIMENSIONS),)
     example = "tq:4"
     paper = "STH (definition 8)"
     specification = "papers/sth 3"
-    least = 2
 
     @rule
     def neighbor(node, port, params):
@@ -69,7 +69,7 @@ class TwistedCube(Cube):
     )
     dimension_rule = highest_dimension
 
-    @property
-    def stated(self) -> dict[str, int]:
-        """Degree n, diameter n-1 (definition 8; lemma 3 has another one)."""
-        return {"degree": self.dimensions, "diameter": self.dimensions - 1}
+    @classmethod
+    def stated_diameter(cls, n: int) -> int:
+        """Return n-1 (definition 8; lemma 3 has another one)."""
+        return n - 1
