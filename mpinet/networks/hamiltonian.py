@@ -37,13 +37,13 @@ def searched_cycle(topology: Wired) -> Cycle | None:
     Cycle or None
         None for busses, for switches, for too large a network, or if none was found.
     """
-    order = closed_order(neighbor_table(topology)) if _searchable(topology) else None
+    order = _search(neighbor_table(topology), closed=True) if _searchable(topology) else None
     return None if order is None else table_cycle("searched", topology, order)
 
 
 def searched_path(topology: Wired) -> Ints | None:
     """The nodes in the order of a path through all of them; None as for `searched_cycle`."""
-    return open_order(neighbor_table(topology)) if _searchable(topology) else None
+    return _search(neighbor_table(topology), closed=False) if _searchable(topology) else None
 
 
 def _searchable(topology: Wired) -> bool:
@@ -52,22 +52,6 @@ def _searchable(topology: Wired) -> bool:
         return False
     small = 1 < topology.size <= MOST_NODES
     return small and topology.size * topology.ports <= MOST_ENTRIES
-
-
-def closed_order(neighbors: Ints) -> Ints | None:
-    """The nodes in the order of a cycle through all of them; None if none was found.
-
-    Parameters
-    ----------
-    neighbors : ndarray of int64, shape (N, ports)
-        The neighbours of each node, -1 where there is none.
-    """
-    return _search(neighbors, closed=True)
-
-
-def open_order(neighbors: Ints) -> Ints | None:
-    """The nodes in the order of a path through all of them; None if none was found."""
-    return _search(neighbors, closed=False)
 
 
 def order_between(neighbors: Ints, first: int, last: int) -> Ints | None:
@@ -89,6 +73,7 @@ def order_between(neighbors: Ints, first: int, last: int) -> Ints | None:
 
 
 def _search(neighbors: Ints, closed: bool) -> Ints | None:
+    """The nodes in the order of a cycle or path through all of them; None if none was found."""
     order = np.zeros(len(neighbors), np.int64)
     found = grow(np.ascontiguousarray(neighbors), closed, EFFORT * len(neighbors), order)
     return order if found else None

@@ -20,6 +20,7 @@ from mpinet.base.arrays import Ints, Table
 from mpinet.base.numerals import is_whole, quoted
 from mpinet.compiled import Mapped, rule
 from mpinet.errors import TopologyError
+from mpinet.networks.shortest import levels
 from mpinet.networks.topology import EXCHANGE, Topology
 
 MOST_PORTS = 2**22
@@ -83,7 +84,7 @@ class Members(Topology):
         members = wanted[~np.isin(wanted, dead)]
         if not len(members):
             raise TopologyError(f"{name}: no processor of the group is alive.")
-        reached = _reached(ends, int(members[0]))
+        reached = levels(ends, int(members[0])) < len(ends)
         if not reached[members].all():
             lost = int(members[~reached[members]][0])
             raise TopologyError(
@@ -284,18 +285,6 @@ def _alive(network: Topology, name: str, dead: list[int], cut: list[tuple[int, i
     ends[dead] = -1
     ends[np.isin(ends, dead)] = -1
     return ends
-
-
-def _reached(ends: Table, first: int) -> np.ndarray:
-    """Return which nodes can be reached from one, shape (N,)."""
-    reached = np.zeros(len(ends), bool)
-    reached[first] = True
-    wave = np.array([first])
-    while len(wave):
-        others = np.unique(ends[wave])
-        wave = others[(others >= 0) & ~reached[others]]
-        reached[wave] = True
-    return reached
 
 
 __all__ = ["Members", "open_part", "read_runs", "runs"]

@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from mpinet.base.arrays import ByteRows, Table
-from mpinet.compiled import inlined, kernel, open_part, rule
+from mpinet.base.arrays import ByteRows
+from mpinet.compiled import inlined, open_part, rule
 from mpinet.errors import UsageError
 from mpinet.networks.adaptive import CLASS, PORT, QUEUES
+from mpinet.networks.adjacency import Adjacency, measure_distances
+from mpinet.networks.closer import lowest_closer_port
 from mpinet.networks.routing import ARRIVED, STUCK, Routing
-from mpinet.networks.shortest import MAX_ENTRIES, neighbor_table
+from mpinet.networks.shortest import MAX_ENTRIES
 from mpinet.networks.wired import Wired
 
 EDGE, TABLE_AT, WIRING_AT = 2, 3, 4
@@ -50,8 +52,8 @@ def polarized(topology: Wired) -> Routing:
             f"The routing polarized takes tables of {MAX_ENTRIES} entries at most, and that of "
             f"{topology.name} would have {size * size}: one for each pair of nodes."
         )
-    distances = np.full((size, size), FAR, np.uint8)
-    if fill_distances(neighbor_table(topology), distances) >= FAR:
+    distances, largest = all_distances(topology)
+    if largest >= FAR:
         raise UsageError(
             f"The routing polarized takes diameters below {FAR}, and {topology.name} has more."
         )
@@ -64,9 +66,10 @@ def polarized(topology: Wired) -> Routing:
     table = entries.view("<i8").astype(np.int64, copy=False)
     name = f"polarized.{topology.neighbor.rule.name}"
     wired = {"neighbor": topology.neighbor.rule}
+    onward = {"wiring": behind.bind(f"{name}.behind", **wired), "distance": distance}
     return Routing(
         name="polarized",
-        decide=decide.bind(f"{name}.decide", **wired),
+        decide=lowest_closer_port.bind(f"{name}.decide", **onward),
         start=start,
         candidates=candidates.bind(f"{name}.candidates", **wired),
         choose=shortest_queue,
@@ -81,28 +84,16 @@ def polarized(topology: Wired) -> Routing:
     )
 
 
-@kernel
-def fill_distances(neighbors: Table, distances: ByteRows) -> int:
-    """Write the distances of all pairs of nodes that are joined; return the largest."""
-    size, ports = neighbors.shape
-    hops, queue = np.empty(size, np.int64), np.empty(size, np.int64)
-    largest = 0
+def all_distances(topology: Wired) -> tuple[ByteRows, int]:
+    """The hops between all pairs of nodes, `FAR` if they are not joined, and the largest number."""
+    lists, size, largest = Adjacency.of(topology), topology.size, 0
+    table, row = np.empty((size, size), np.uint8), np.empty(size, np.int32)
     for source in range(size):
-        hops[:] = -1
-        hops[source], queue[0] = 0, source
-        head, tail = 0, 1
-        while head < tail:
-            node = queue[head]
-            head += 1
-            largest = max(largest, hops[node])
-            distances[source, node] = min(hops[node], 255)
-            for port in range(ports):
-                other = neighbors[node, port]
-                if other >= 0 and hops[other] < 0:
-                    hops[other] = hops[node] + 1
-                    queue[tail] = other
-                    tail += 1
-    return largest
+        row[:] = -1
+        measure_distances(lists.begin, lists.others, source, row)
+        largest = max(largest, int(row.max()))
+        table[source] = np.where(row < 0, FAR, np.minimum(row, FAR))
+    return table, largest
 
 
 # The network's wiring, which `bind` gives.
@@ -126,20 +117,6 @@ def distance(node, other, params):
 def start(source, target, header, params):
     """Write both ends."""
     header[TARGET], header[SOURCE] = target, source
-
-
-@rule
-def decide(node, header, params):
-    """Take the lowest port that leads closer, where nothing is chosen."""
-    target = header[TARGET]
-    if node == target:
-        return ARRIVED
-    left = distance(node, target, params)
-    for port in range(params[1]):
-        other = behind(node, port, params)
-        if other >= 0 and distance(other, target, params) < left:
-            return port
-    return STUCK
 
 
 @rule

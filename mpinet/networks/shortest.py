@@ -92,6 +92,19 @@ def neighbor_table(topology: Wired) -> Ints:
     return topology.neighbor(nodes, np.arange(topology.ports)[np.newaxis, :])
 
 
+def levels(neighbors: Table, root: int) -> Ints:
+    """The nodes' distances from a root; the number of nodes where they are not joined to it."""
+    size = len(neighbors)
+    found = np.full(size, size, np.int64)
+    found[root], fresh, level = 0, np.array([root]), 0
+    while fresh.size:
+        level += 1
+        others = np.unique(neighbors[fresh])
+        fresh = others[(others >= 0) & (found[others] == size)]
+        found[fresh] = level
+    return found
+
+
 @kernel
 def fill_first_ports(neighbors: Table, representatives: int, entries: Halves) -> None:
     """Breadth-first search from each representative, passing the lowest first port on."""

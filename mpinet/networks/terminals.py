@@ -12,6 +12,7 @@ parameters. A header holds the target in front of the network's own header, whos
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -154,34 +155,23 @@ class Terminals(Topology):
             links = [(u - self.hosts, v - self.hosts) for u, v in cut if min(u, v) >= self.hosts]
             return self._between(own.around(routers, links))
 
-        made: dict[str, Any] = {}
-        if own.channel_class is not None:
-            made |= {"channel_class": terminal_class(own.channel_class), "classes": own.classes}
+        made = {"channel_class": own.channel_class and terminal_class(own.channel_class)}
         if own.candidates is not None:
-            made |= {
-                "candidates": candidates.bind(
-                    "Terminals.candidates", own_candidates=own.candidates
-                ),
-                "choose": choose.bind("Terminals.choose", own_choose=own.choose),
-                "sees": own.sees,
-                "eager": own.is_eager,
-                "classes": own.classes,
-                "escape": own.escape,
-                "bubble": own.bubble,
-            }
-        return Routing(
-            name=own.name,
+            made["candidates"] = candidates.bind(
+                "Terminals.candidates", own_candidates=own.candidates
+            )
+            made["choose"] = choose.bind("Terminals.choose", own_choose=own.choose)
+        return replace(
+            own,
             decide=decide.bind("Terminals.decide", own_decide=own.decide),
             start=start.bind("Terminals.start", own_start=own.start),
             params=params,
             header_bits=header_bits,
             words=own.words + 1,
-            shortest=own.shortest,
-            stateless=own.stateless,
             repaired=around if own.repaired is not None else None,
             dead=tuple(self.hosts + node for node in own.dead),
-            numbered=own.numbered,
-            diameters=own.diameters,
+            eager=own.is_eager,
+            outcomes=0,
             **made,
         )
 

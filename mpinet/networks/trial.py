@@ -10,6 +10,7 @@ from mpinet.base.arrays import Ints
 from mpinet.errors import RoutingError, Stuck
 from mpinet.networks.adaptive import words_seen
 from mpinet.networks.routing import ARRIVED, STUCK, Routing, path
+from mpinet.networks.shortest import levels, neighbor_table
 from mpinet.networks.wired import Wired
 
 ALL_PAIRS = 4096
@@ -206,25 +207,14 @@ class _Distances:
 
     def __init__(self, topology: Wired):
         self.known = topology.size * topology.ports <= MEASURED
-        self._topology = topology
+        self._neighbors = neighbor_table(topology) if self.known else np.empty((0, 0), np.int64)
         self._from: dict[int, Ints] = {}
 
     def between(self, source: int, target: int) -> int:
         """The distance in hops."""
         if source not in self._from:
-            self._from[source] = self._search(source)
+            self._from[source] = levels(self._neighbors, source)
         return int(self._from[source][target])
-
-    def _search(self, source: int) -> Ints:
-        found = np.full(self._topology.size, -1)
-        found[source], fresh, hops = 0, np.array([source]), 0
-        ports = np.arange(self._topology.ports)
-        while fresh.size:
-            others = np.unique(self._topology.neighbor(fresh[:, np.newaxis], ports))
-            fresh = others[(others >= 0) & (found[others] < 0)]
-            hops += 1
-            found[fresh] = hops
-        return found
 
 
 def _routed_pairs(topology: Wired, random: np.random.Generator) -> Iterator[tuple[int, int]]:

@@ -16,7 +16,15 @@ from mpinet.compiled import kernel, rule
 from mpinet.errors import UsageError
 from mpinet.networks.classes import one_class
 from mpinet.networks.routing import Routing
-from mpinet.networks.shortest import HERE, MAX_ENTRIES, UNREACHABLE, entry, neighbor_table, packed
+from mpinet.networks.shortest import (
+    HERE,
+    MAX_ENTRIES,
+    UNREACHABLE,
+    entry,
+    levels,
+    neighbor_table,
+    packed,
+)
 from mpinet.networks.wired import Wired
 
 TARGET, DESCENDS = 0, 1
@@ -90,19 +98,6 @@ def _root(topology: Wired, dead: tuple[int, ...]) -> int:
     """The lowest node that forwards and is not dead; 0 if there is none."""
     first = topology.hosts if topology.hosts < topology.size else 0
     return next((node for node in range(first, topology.size) if node not in dead), 0)
-
-
-def levels(neighbors: Table, root: int) -> Ints:
-    """The nodes' distances from a root; the number of nodes where they are not joined to it."""
-    size = len(neighbors)
-    found = np.full(size, size, np.int64)
-    found[root], fresh, level = 0, np.array([root]), 0
-    while fresh.size:
-        level += 1
-        others = np.unique(neighbors[fresh])
-        fresh = others[(others >= 0) & (found[others] == size)]
-        found[fresh] = level
-    return found
 
 
 @kernel

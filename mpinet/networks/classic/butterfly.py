@@ -26,7 +26,7 @@ def free_bit(level, params):
     return level if level < params[BITS] else 2 * params[BITS] - 1 - level
 
 
-@inlined
+@rule
 def level_neighbor(node, port, params):
     """The processor behind a port, -1 if the level has none there."""
     rows = 1 << params[BITS]
@@ -84,10 +84,7 @@ class Leveled(Topology):
         size = (last + 1) * self.rows
         super().__init__(f"{n}", size=size, ports=4, params=[n, last], stated=stated)
 
-    @rule
-    def neighbor(node, port, params):
-        """A level on or back, in the same row or across."""
-        return level_neighbor(node, port, params)
+    neighbor = level_neighbor
 
     @rule
     def reverse_port(node, port, params):

@@ -1,4 +1,4 @@
-"""Products that the STH paper names: star graph or mesh times hypercube, star times arrangement."""
+"""Products that the STH paper names: of hypercube, ring, mesh, star graph and arrangement graph."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from mpinet.compiled import rule
 from mpinet.errors import TopologyError
 from mpinet.networks.classic.hypercube import Hypercube
 from mpinet.networks.classic.permutations import Arrangement, StarGraph
+from mpinet.networks.classic.ring import Ring
 from mpinet.networks.namedproduct import NamedProduct
 from mpinet.networks.parameters import Limit, Parameter, integer, whole_number
 from mpinet.networks.routing import ARRIVED, shortest_routings
@@ -87,6 +88,35 @@ def decide_lattice(node, header, params):
     if node == header[0]:
         return ARRIVED
     return LEFT if header[0] < node else RIGHT
+
+
+class DoubleLoopHypercube(NamedProduct):
+    """Double-loop hypercube DLH(m,n) of m 2^(n+2) processors (r,l,x) (Liu, Han, Du 2008).
+
+    Ports: r+1, r-1, flip l, flip the bits of x.
+
+    The loop l and the label x are the n+1 bits 2x+l of one hypercube.
+    """
+
+    family = "dlh"
+    parameters = (whole_number("m", 2, 2**57), whole_number("n", 0, 56))
+    example = "dlh:3,2"
+    paper = "Youyao et al. 2008; STH (table 4)"
+    specification = "papers/sth 2, 3"
+    brackets, lowest_first = ("(", ")"), True
+    address, read_address = Topology.address, Topology.read_address
+
+    def __init__(self, m: int, n: int):
+        self.m = m
+        self.dimensions = n
+        self.radices = (2**n, 2, 2 * m)
+        super().__init__(f"{m},{n}", Ring(2 * m), Hypercube(n + 1))
+
+    @property
+    def stated(self) -> dict[str, int]:
+        """Degree n+3, diameter m+n+1, m 2^(n+1) (n+3) links (table 4)."""
+        m, n = self.m, self.dimensions
+        return {"degree": n + 3, "diameter": m + n + 1, "links": (n + 3) * m << (n + 1)}
 
 
 class Lattice(Topology):

@@ -31,6 +31,41 @@ def decide_by_switch(node, header, params):
     return tree_port_by_switch(node, header[0], params)
 
 
+@rule
+def tree_neighbor(node, port, params):
+    """Return the node behind a port of the fat tree, -1 if the port is not wired."""
+    m = params[ARITY]
+    level, place = level_and_place(node, params)
+    if level == PROCESSOR:
+        return switch_number(0, place // m, params) if port == 0 else -1
+    if port < m:
+        if level == 0:
+            return place * m + port
+        return switch_number(level - 1, with_digit(place, level - 1, port, params), params)
+    if level == params[LEVELS] - 1 or port >= 2 * m:
+        return -1
+    return switch_number(level + 1, with_digit(place, level, port - m, params), params)
+
+
+@rule
+def tree_reverse(node, port, params):
+    """The port at the other end of a link of the fat tree."""
+    m = params[ARITY]
+    level, place = level_and_place(node, params)
+    if level == PROCESSOR:
+        return place % m
+    if port < m:
+        return 0 if level == 0 else m + digit(place, level - 1, params)
+    return digit(place, level, params)
+
+
+@rule
+def tree_class(node, port, params):
+    """Return the level of a link of the fat tree: that of its upper end."""
+    level, _ = level_and_place(node, params)
+    return level if level >= 0 and port < params[ARITY] else level + 1
+
+
 class FatTree(Topology):
     """Fat tree of m^h processors and h m^(h-1) switches (after Leiserson 1985).
 
@@ -57,20 +92,7 @@ class FatTree(Topology):
             link_classes=numbered("level", h),
         )
 
-    @rule
-    def neighbor(node, port, params):
-        """Set the digit of the link."""
-        return tree_neighbor(node, port, params)
-
-    @rule
-    def reverse_port(node, port, params):
-        """The port that sets the digit back."""
-        return tree_reverse(node, port, params)
-
-    @rule
-    def link_class(node, port, params):
-        """Return the level of the link, from 0 at the processors."""
-        return tree_class(node, port, params)
+    neighbor, reverse_port, link_class = tree_neighbor, tree_reverse, tree_class
 
     @rule
     def cluster_order(number, direction, params):
@@ -167,41 +189,6 @@ def digit(place, index, params):
 def with_digit(place, index, value, params):
     """`place` with its base-m digit `index` set."""
     return place + (value - digit(place, index, params)) * params[POWERS + index]
-
-
-@inlined
-def tree_neighbor(node, port, params):
-    """Return the node behind a port of the fat tree, -1 if the port is not wired."""
-    m = params[ARITY]
-    level, place = level_and_place(node, params)
-    if level == PROCESSOR:
-        return switch_number(0, place // m, params) if port == 0 else -1
-    if port < m:
-        if level == 0:
-            return place * m + port
-        return switch_number(level - 1, with_digit(place, level - 1, port, params), params)
-    if level == params[LEVELS] - 1 or port >= 2 * m:
-        return -1
-    return switch_number(level + 1, with_digit(place, level, port - m, params), params)
-
-
-@inlined
-def tree_reverse(node, port, params):
-    """The port at the other end of a link of the fat tree."""
-    m = params[ARITY]
-    level, place = level_and_place(node, params)
-    if level == PROCESSOR:
-        return place % m
-    if port < m:
-        return 0 if level == 0 else m + digit(place, level - 1, params)
-    return digit(place, level, params)
-
-
-@inlined
-def tree_class(node, port, params):
-    """Return the level of a link of the fat tree: that of its upper end."""
-    level, _ = level_and_place(node, params)
-    return level if level >= 0 and port < params[ARITY] else level + 1
 
 
 @inlined

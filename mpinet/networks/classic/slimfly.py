@@ -27,9 +27,23 @@ def decide(node, header, params):
     if direct >= 0:
         return direct
     for port in range(params[1]):
-        if port_to(behind(node, port, params), target, params) >= 0:
+        if port_to(field_neighbor(node, port, params), target, params) >= 0:
             return port
     return STUCK
+
+
+@rule
+def field_neighbor(node, port, params):
+    """The processor behind a port."""
+    q, count = params[FIELD], params[OFFSETS]
+    half = node // (q * q)
+    first, last = node // q % q, node % q
+    if port < count:
+        return node - last + (last + params[TABLES + half * (count + q) + port]) % q
+    other = port - count
+    if half == 0:
+        return q * q + other * q + (last - other * first) % q
+    return other * q + (first * other + last) % q
 
 
 class SlimFly(Topology):
@@ -62,10 +76,7 @@ class SlimFly(Topology):
             stated={"degree": (3 * q - (1 if q % 4 == 1 else -1)) // 2, "diameter": 2},
         )
 
-    @rule
-    def neighbor(node, port, params):
-        """Add an offset, or cross over."""
-        return behind(node, port, params)
+    neighbor = field_neighbor
 
     @rule
     def reverse_port(node, port, params):
@@ -119,17 +130,3 @@ def port_to(node, target, params):
     if half == 1:
         x, y, m, c = (to_first, to_last, first, last)
     return count + to_first if (m * x + c - y) % q == 0 else -1
-
-
-@inlined
-def behind(node, port, params):
-    """The processor behind a port."""
-    q, count = params[FIELD], params[OFFSETS]
-    half = node // (q * q)
-    first, last = node // q % q, node % q
-    if port < count:
-        return node - last + (last + params[TABLES + half * (count + q) + port]) % q
-    other = port - count
-    if half == 0:
-        return q * q + other * q + (last - other * first) % q
-    return other * q + (first * other + last) % q

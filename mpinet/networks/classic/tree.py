@@ -22,6 +22,16 @@ def decide(node, header, params):
     return ARRIVED if node == header[0] else port_towards(node, header[0], params)
 
 
+@rule
+def ary_neighbor(node, port, params):
+    """Return the parent or child behind a port, -1 for none."""
+    child = port - (node > 0)
+    if child < 0:
+        return (node - 1) // params[ARITY]
+    first = params[ARITY] * node + 1
+    return first + child if child < params[ARITY] and first < params[0] else -1
+
+
 class Tree(Topology):
     """Complete k-ary tree of height h, numbered level by level from the root.
 
@@ -46,10 +56,7 @@ class Tree(Topology):
         stated = {"degree": ports, "diameter": min(2 * h, size - 1)}
         super().__init__(arguments, size=size, ports=ports, params=[k], stated=stated)
 
-    @rule
-    def neighbor(node, port, params):
-        """Return the parent, or a child."""
-        return behind(node, port, params)
+    neighbor = ary_neighbor
 
     @rule
     def reverse_port(node, port, params):
@@ -91,16 +98,6 @@ class Star(Tree):
 
 
 @inlined
-def behind(node, port, params):
-    """Return the parent or child behind a port, -1 for none."""
-    child = port - (node > 0)
-    if child < 0:
-        return (node - 1) // params[ARITY]
-    first = params[ARITY] * node + 1
-    return first + child if child < params[ARITY] and first < params[0] else -1
-
-
-@inlined
 def child_port(node, params):
     """Return the port of a node's parent that leads to the node."""
     return (node - 1) % params[ARITY] + (node > params[ARITY])
@@ -128,7 +125,7 @@ def send(node, root, since, step, params):
     port = step - since - 1
     if node != root and port >= port_towards(node, root, params):
         port += 1
-    return port if behind(node, port, params) >= 0 else -1
+    return port if ary_neighbor(node, port, params) >= 0 else -1
 
 
 def broadcast_steps(root: int, k: int, h: int) -> int:

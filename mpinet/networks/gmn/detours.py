@@ -12,7 +12,7 @@ from collections import deque
 import numpy as np
 
 from mpinet.base.arrays import Ints
-from mpinet.compiled import inlined
+from mpinet.compiled import Rule, inlined
 from mpinet.errors import UsageError
 from mpinet.networks.gmn.parameters import (
     DOWN,
@@ -23,10 +23,36 @@ from mpinet.networks.gmn.parameters import (
     inverse,
     token_at,
 )
-from mpinet.networks.gmn.routing import port_of
+from mpinet.networks.gmn.routing import decide, listed_routing, port_of, start
+from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology
 
 PORTS = 4
+
+
+def around_one_node(
+    name: str, topology: Topology, start_around: Rule, decide_around: Rule
+) -> Routing:
+    """The paper's routing, with other rules where a node is dead.
+
+    Parameters
+    ----------
+    name : str
+        The routing's name.
+    topology : Topology
+        The loops.
+    start_around, decide_around : Rule
+        The rules that know of a dead node.
+    """
+
+    def repaired(dead: tuple[int, ...], cut: tuple[tuple[int, int], ...]) -> Routing:
+        node = require_one_node(topology, dead, cut)
+        params, longer = params_with_detours(topology, node)
+        return listed_routing(
+            name, topology, params, start_around, decide_around, longer, dead=(node,)
+        )
+
+    return listed_routing(name, topology, topology.params, start, decide, repaired=repaired)
 
 
 def require_one_node(

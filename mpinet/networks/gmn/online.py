@@ -8,17 +8,9 @@ from __future__ import annotations
 import numpy as np
 
 from mpinet.compiled import inlined, rule
-from mpinet.networks.gmn.detours import dead_at, go_round, params_with_detours, require_one_node
+from mpinet.networks.gmn.detours import around_one_node, dead_at, go_round
 from mpinet.networks.gmn.parameters import MOST, NO_TOKEN, behind
-from mpinet.networks.gmn.routing import (
-    decide,
-    drop_token,
-    follow,
-    listed_routing,
-    next_token,
-    start,
-    write_list,
-)
+from mpinet.networks.gmn.routing import decide, drop_token, next_token, start, write_list
 from mpinet.networks.gmn.walk import ROWS, TOKENS, erase_loops
 from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology
@@ -26,15 +18,7 @@ from mpinet.networks.topology import Topology
 
 def online_routing(topology: Topology) -> Routing:
     """The paper's routing, repaired on the way where a node is dead."""
-
-    def repaired(dead: tuple[int, ...], cut: tuple[tuple[int, int], ...]) -> Routing:
-        node = require_one_node(topology, dead, cut)
-        params, longer = params_with_detours(topology, node)
-        return listed_routing(
-            "online", topology, params, start, decide_online, longer, dead=(node,)
-        )
-
-    return listed_routing("online", topology, topology.params, start, decide, repaired=repaired)
+    return around_one_node("online", topology, start, decide_online)
 
 
 @rule
@@ -43,7 +27,7 @@ def decide_online(node, header, params):
     token = next_token(header, params)
     if token != NO_TOKEN and behind(node, token, params) == params[dead_at(params)]:
         repair(node, header, params)
-    return follow(node, header, params)
+    return decide(node, header, params)
 
 
 @inlined

@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from mpinet.compiled import inlined, rule
-from mpinet.networks.gmn.detours import dead_at, go_round, params_with_detours, require_one_node
+from mpinet.networks.gmn.detours import around_one_node, dead_at, go_round
 from mpinet.networks.gmn.parameters import HALF, SECTOR, TYPES
-from mpinet.networks.gmn.routing import decide, listed_routing, start, write_list
+from mpinet.networks.gmn.routing import decide, write_list
 from mpinet.networks.gmn.walk import (
     NODES,
     ROWS,
@@ -33,15 +33,7 @@ DETOURED, BEST, MORE_ROWS = ROWS, ROWS + 1, ROWS + 2
 
 def planned_routing(topology: Topology) -> Routing:
     """The paper's routing; a path planned around the dead node where one is."""
-
-    def repaired(dead: tuple[int, ...], cut: tuple[tuple[int, int], ...]) -> Routing:
-        node = require_one_node(topology, dead, cut)
-        params, longer = params_with_detours(topology, node)
-        return listed_routing(
-            "planned", topology, params, start_planned, decide, longer, dead=(node,)
-        )
-
-    return listed_routing("planned", topology, topology.params, start, decide, repaired=repaired)
+    return around_one_node("planned", topology, start_planned, decide)
 
 
 @rule

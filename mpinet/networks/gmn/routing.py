@@ -132,9 +132,9 @@ def port_of(node, token, params):
     return UP if 2 * params[JUMPS + position] == params[LOOPS] else DOWN
 
 
-@inlined
-def follow(node, header, params):
-    """Take the first token off the list and find its port; `ARRIVED` if the list is empty."""
+@rule
+def decide(node, header, params):
+    """Take the hop of the header's first token and drop the token."""
     token = next_token(header, params)
     if token == NO_TOKEN:
         return ARRIVED
@@ -149,12 +149,6 @@ def start(source, target, header, params):
     hops = np.empty(params[TYPES] + 2, np.int64)
     count = find_path(source, target, scratch, hops, params)
     write_list(scratch[TOKENS], count, header, params)
-
-
-@rule
-def decide(node, header, params):
-    """Take the hop of the header's first token and drop the token."""
-    return follow(node, header, params)
 
 
 def shortest_routing(topology: Topology) -> Routing:

@@ -119,25 +119,11 @@ def nth_one(word, index):
 
 
 @inlined
-def circle_plan(source, target, choice, header, params):
-    """Write the header of the first least plan: those of the shorter arc come first."""
-    (k, value), (row, goal) = split(source, params), split(target, params)
-    header[0] = goal
-    n, a = params[LEVEL], right_arc(k, row, params)
-    rightwards, leftwards = agreement(k, value, goal, params)
-    right_length, right_run, right_starts = least_plans(rightwards, a, 0, 0, params)
-    left_length, left_run, left_starts = least_plans(leftwards, n - a, 1, 0, params)
-    if right_length < left_length or (right_length == left_length and 2 * a < n):
-        x = lowest_one(right_starts)
-        header[1] = arc_plan(0, x, right_run, a, row, choice, params)
-    else:
-        x = lowest_one(left_starts)
-        header[1] = arc_plan(1, x, left_run, n - a, row, choice, params)
+def circle_plan(source, target, draw, choice, header, params):
+    """Write the header of one of the least plans of the list, chosen by a random number.
 
-
-@inlined
-def random_circle_plan(source, target, draw, choice, header, params):
-    """Write the header of one of the least plans of the list, chosen by a random number."""
+    The number -1 chooses the first one: those of the shorter arc come first.
+    """
     (k, value), (row, goal) = split(source, params), split(target, params)
     header[0] = goal
     n, a = params[LEVEL], right_arc(k, row, params)
@@ -147,6 +133,8 @@ def random_circle_plan(source, target, draw, choice, header, params):
     rights = count_ones(right_starts) if right_length <= left_length else 0
     lefts = count_ones(left_starts) if left_length <= right_length else 0
     index = draw % (rights + lefts)
+    if draw < 0:
+        index = 0 if right_length < left_length or 2 * a < n else rights
     if index < rights:
         x = nth_one(right_starts, index)
         header[1] = arc_plan(0, x, right_run, a, row, choice, params)

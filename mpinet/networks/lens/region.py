@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from mpinet.compiled import inlined
 from mpinet.networks.lens.labels import (
-    LEFT_RADIX,
     LEVEL,
     RIGHT_RADIX,
     first_row,
@@ -91,23 +90,3 @@ def region_plan(source, target, right_first, choice, header, params):
         header[1] = plan_word(0, size - i, size, j, row, choice, params)
     else:
         header[1] = plan_word(1, i, size, size - j, row, choice, params)
-
-
-@inlined
-def region_path_count(source, target, params):
-    """Number of shortest paths, alternating between processors and busses.
-
-    Every digit of a crossing that is not final is free, and so is the bus of a move across.
-    """
-    if source == target:
-        return 1
-    k, left, right = label_parts(source + first_row(params), params)
-    row, above, below = label_parts(target + first_row(params), params)
-    lo, hi = region(k, left, right, row, above, below, params)
-    size, i, j = hi - lo + 1, k - lo + 1, row - lo + 1
-    count = 1
-    for _ in range(min(i, j)):
-        count *= params[RIGHT_RADIX]
-    for _ in range(size - max(i, j)):
-        count *= params[LEFT_RADIX]
-    return 2 * count if i == j and 0 < i < size else count

@@ -14,13 +14,7 @@ from mpinet.compiled import Rule, rule
 from mpinet.draws import draw, draw32
 from mpinet.errors import UsageError
 from mpinet.networks.arithmetic import ceil_log2
-from mpinet.networks.lens.arcs import (
-    circle_path_counts,
-    circle_plan,
-    random_circle_plan,
-    regular_circle_plan,
-    split,
-)
+from mpinet.networks.lens.arcs import circle_plan, regular_circle_plan
 from mpinet.networks.lens.labels import (
     COMPLETED,
     Labelled,
@@ -40,23 +34,9 @@ from mpinet.networks.lens.plans import (
     SUPPLIED,
     next_move,
 )
-from mpinet.networks.lens.region import region_path_count, region_plan
+from mpinet.networks.lens.region import region_plan
 from mpinet.networks.lens.stateless import decide as decide_stateless
 from mpinet.networks.routing import ARRIVED, STUCK, Routing
-
-
-def routings_of(lens: Labelled) -> dict[str, Callable[[], Routing]]:
-    """The routings of a lens by name."""
-    return {
-        "plans": lambda: by_plans(lens),
-        "patternA": lambda: by_plans(lens, pattern_b=False),
-        "stateless": lambda: without_plans(lens),
-    }
-
-
-def random_routings_of(lens: Labelled) -> dict[str, Callable[[int], Routing]]:
-    """The routings of a lens that draw random numbers, by name."""
-    return {"fair": lambda seed: fair(lens, seed), "regular": lambda seed: regular(lens, seed)}
 
 
 def by_plans(lens: Labelled, pattern_b: bool = True, first: Sequence[int] = ()) -> Routing:
@@ -149,22 +129,12 @@ def plan_bits(lens: Labelled) -> Callable[[int, int], int]:
     return lambda source, target: bits
 
 
-def path_count(lens: Labelled, source: int, target: int) -> int:
-    """Number of shortest paths between two processors, different busses counting as different."""
-    lens.require_node(source)
-    lens.require_node(target)
-    if not lens.params[COMPLETED]:
-        return int(region_path_count(source, target, lens.params))
-    ends = split(source, lens.params) + split(target, lens.params)
-    return int(sum(circle_path_counts(*ends, lens.params)))
-
-
 @rule
 def start(source, target, header, params):
     """Write the canonical plan as the header."""
     choice = GIVEN if params[SUPPLIED] else AS_TARGET
     if params[COMPLETED]:
-        circle_plan(source, target, choice, header, params)
+        circle_plan(source, target, -1, choice, header, params)
     else:
         region_plan(source, target, 0, choice, header, params)
 
@@ -175,7 +145,7 @@ def start_fair(source, target, header, params):
     header[2] = draw(int(params[SEED]), int(source), int(target))
     chosen = draw32(int(header[2]), 0, 2, 4)
     if params[COMPLETED]:
-        random_circle_plan(source, target, chosen, DRAWN, header, params)
+        circle_plan(source, target, chosen, DRAWN, header, params)
     else:
         region_plan(source, target, chosen & 1, DRAWN, header, params)
 

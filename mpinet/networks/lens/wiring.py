@@ -10,6 +10,7 @@ In the completed lens the word is a circle: row n, seen from a bus, is row 0.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from mpinet.compiled import rule
 from mpinet.errors import NodeError, TopologyError
@@ -39,6 +40,7 @@ from mpinet.networks.lens.labels import (
     right_row,
     seat_among_others,
 )
+from mpinet.networks.lens.routing import by_plans, fair, regular, without_plans
 from mpinet.networks.parameters import whole_number
 from mpinet.networks.routing import Routing
 from mpinet.networks.schedule import Schedule
@@ -222,9 +224,11 @@ class LensNetwork(BusNetwork):
         ``plans``: the header has the runs to go, with pattern B; ``patternA``: without it;
         ``stateless``: to the first neighbour that is closer.
         """
-        from mpinet.networks.lens.routing import routings_of
-
-        return routings_of(self)
+        return {
+            "plans": lambda: by_plans(self),
+            "patternA": lambda: by_plans(self, pattern_b=False),
+            "stateless": lambda: without_plans(self),
+        }
 
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
         """The sweep (section 7)."""
@@ -237,9 +241,7 @@ class LensNetwork(BusNetwork):
         ``fair``: a random one of the least plans with random digits; ``regular``: each shortest
         path with the same probability.
         """
-        from mpinet.networks.lens.routing import random_routings_of
-
-        return random_routings_of(self)
+        return {"fair": partial(fair, self), "regular": partial(regular, self)}
 
 
 class Lens(LensNetwork):
