@@ -15,7 +15,7 @@ import numpy as np
 
 from mpinet.base.arrays import Ints, Table
 from mpinet.base.numerals import is_whole, quoted
-from mpinet.compiled import Mapped, kernel, rule
+from mpinet.compiled import Mapped, inlined, kernel, rule
 from mpinet.errors import TopologyError
 from mpinet.networks.adjacency import spread
 from mpinet.networks.graphfiles.wiring import MOST_LINKS
@@ -34,6 +34,13 @@ nodes follow, then the reverse ports in the same order.
 
 SWITCH = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 """Text of a node's attribute -> whether it is a switch."""
+
+
+@inlined
+def stored_at(node, port, params):
+    """The index of a port's neighbour in the parameters; -1 for an unwired port."""
+    at = params[OFFSETS + node] + port
+    return OFFSETS + params[0] + 1 + at if at < params[OFFSETS + node + 1] else -1
 
 
 class StoredGraph(Topology):
@@ -84,18 +91,14 @@ class StoredGraph(Topology):
     @rule
     def neighbor(node, port, params):
         """The neighbour number `port`."""
-        at = params[OFFSETS + node] + port
-        if at >= params[OFFSETS + node + 1]:
-            return -1
-        return params[OFFSETS + params[0] + 1 + at]
+        at = stored_at(node, port, params)
+        return -1 if at < 0 else params[at]
 
     @rule
     def reverse_port(node, port, params):
         """Return the stored reverse port; -1 for an unwired port."""
-        at = params[OFFSETS + node] + port
-        if at >= params[OFFSETS + node + 1]:
-            return -1
-        return params[OFFSETS + params[0] + 1 + params[OFFSETS + params[0]] + at]
+        at = stored_at(node, port, params)
+        return -1 if at < 0 else params[params[OFFSETS + params[0]] + at]
 
     @property
     def most_wired(self) -> int:
@@ -412,7 +415,5 @@ def count_pieces(offsets: Ints, targets: Ints) -> int:
 @rule
 def stored_class(node, port, params):
     """Return the stored class; 0 for an unwired port."""
-    at = params[OFFSETS + node] + port
-    if at >= params[OFFSETS + node + 1]:
-        return 0
-    return params[OFFSETS + params[0] + 1 + 2 * params[OFFSETS + params[0]] + at]
+    at = stored_at(node, port, params)
+    return 0 if at < 0 else params[2 * params[OFFSETS + params[0]] + at]

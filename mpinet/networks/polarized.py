@@ -16,8 +16,7 @@ from mpinet.compiled import inlined, open_part, rule
 from mpinet.errors import UsageError
 from mpinet.networks.adaptive import CLASS, PORT, QUEUES
 from mpinet.networks.adjacency import Adjacency, measure_distances
-from mpinet.networks.closer import lowest_closer_port
-from mpinet.networks.routing import ARRIVED, STUCK, Routing
+from mpinet.networks.routing import ARRIVED, STUCK, Routing, lowest_closer_port
 from mpinet.networks.shortest import MAX_ENTRIES
 from mpinet.networks.wired import Wired
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from mpinet.base.arrays import Ints
 from mpinet.base.fielddocs import described
-from mpinet.compiled import Rule, inlined, rule
+from mpinet.compiled import Rule, inlined, open_part, rule
 from mpinet.errors import RoutingError, Stuck, TooLarge, UsageError
 from mpinet.networks.adaptive import CREDITS, most_room
 from mpinet.networks.classes import ChannelClasses
@@ -38,6 +38,24 @@ LONGEST_PATH = 2**19
 def target_only(source, target, header, params):
     """The header of a stateless routing: the target's number and nothing else."""
     header[0] = target
+
+
+# A family's rule `neighbor` and its distance in closed form, which `bind` gives.
+wiring = distance = open_part
+
+
+@rule
+def lowest_closer_port(node, header, params):
+    """Try the ports in order; absent ones lead nowhere."""
+    target = header[0]
+    if node == target:
+        return ARRIVED
+    here = distance(node, target, params)
+    for port in range(params[1]):
+        other = wiring(node, port, params)
+        if other >= 0 and distance(other, target, params) < here:
+            return port
+    return STUCK
 
 
 @described

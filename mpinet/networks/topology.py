@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, wraps
+from inspect import unwrap
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, runtime_checkable
@@ -221,7 +222,7 @@ class Topology:
         """Complete the rules of a family that defines its wiring."""
         super().__init_subclass__(**kwargs)
         require_parameters(cls)
-        if "parameters" in vars(cls):
+        if cls.parameters and {"parameters", "__init__"} & vars(cls).keys():
             cls.__init__ = checking_ranges(cls.__init__, cls.parameters)  # type: ignore[method-assign]
         if "neighbor" in vars(cls):
             complete_rules(cls, cls.__qualname__)
@@ -701,7 +702,8 @@ def checking_ranges(
     init: Callable[..., None], parameters: tuple[Parameter, ...]
 ) -> Callable[..., None]:
     """Return a family's `__init__` that first checks the ranges that `parameters` state."""
-    names = [parameter.name for parameter in parameters]
+    code = unwrap(init).__code__
+    names = code.co_varnames[1 : code.co_argcount]
 
     @wraps(init)
     def checked(self: Topology, *args: Any, **kwargs: Any) -> None:

@@ -8,9 +8,8 @@ to one end of the stretch that has all those places, to its other end, and to it
 from __future__ import annotations
 
 from mpinet.compiled import inlined, rule
-from mpinet.networks.closer import lowest_closer_port
 from mpinet.networks.parameters import whole_number
-from mpinet.networks.routing import shortest_routings
+from mpinet.networks.routing import lowest_closer_port, shortest_routings
 from mpinet.networks.topology import Topology
 
 BITS, LEVELS = 2, 3

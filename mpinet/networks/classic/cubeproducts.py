@@ -7,8 +7,8 @@ from mpinet.errors import TopologyError
 from mpinet.networks.classic.hypercube import Hypercube
 from mpinet.networks.classic.permutations import Arrangement, StarGraph
 from mpinet.networks.classic.ring import Ring
-from mpinet.networks.namedproduct import NamedProduct
 from mpinet.networks.parameters import Limit, Parameter, integer, whole_number
+from mpinet.networks.product import NamedProduct
 from mpinet.networks.routing import ARRIVED, shortest_routings
 from mpinet.networks.topology import Topology
 from mpinet.networks.waysback import other_of_pair

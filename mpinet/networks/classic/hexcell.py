@@ -7,9 +7,8 @@ a link outwards, those at odd places one inwards.
 from __future__ import annotations
 
 from mpinet.compiled import inlined, rule
-from mpinet.networks.closer import lowest_closer_port
 from mpinet.networks.parameters import whole_number
-from mpinet.networks.routing import shortest_routings
+from mpinet.networks.routing import lowest_closer_port, shortest_routings
 from mpinet.networks.topology import Topology
 from mpinet.networks.waysback import other_way_round
 

@@ -112,22 +112,24 @@ def left_is_taken(block, place, params):
     return place == 0 and is_needy(2 * block, params)
 
 
+@inlined
+def halves(word, params):
+    """Block and place of a word, whether or not the network has them."""
+    return word >> params[PLACE_BITS], word & ((1 << params[PLACE_BITS]) - 1)
+
+
 @part
 def right_shift(block, place, params):
-    """Block and place after a right shift, whether or not the network has them."""
-    place_bits = params[PLACE_BITS]
-    word = (block << place_bits) | place
-    word = rotated_right(word, params[SHIFT], params[BLOCK_BITS] + place_bits)
-    return word >> place_bits, word & ((1 << place_bits) - 1)
+    """Block and place after a right shift."""
+    word, bits = (block << params[PLACE_BITS]) | place, params[BLOCK_BITS] + params[PLACE_BITS]
+    return halves(rotated_right(word, params[SHIFT], bits), params)
 
 
 @inlined
 def left_shift(block, place, params):
-    """Block and place after a left shift, likewise."""
-    place_bits = params[PLACE_BITS]
-    word = (block << place_bits) | place
-    word = rotated_left(word, params[SHIFT], params[BLOCK_BITS] + place_bits)
-    return word >> place_bits, word & ((1 << place_bits) - 1)
+    """Block and place after a left shift."""
+    word, bits = (block << params[PLACE_BITS]) | place, params[BLOCK_BITS] + params[PLACE_BITS]
+    return halves(rotated_left(word, params[SHIFT], bits), params)
 
 
 @inlined

@@ -8,7 +8,6 @@ from types import MappingProxyType
 from mpinet.compiled import inlined, rule
 from mpinet.errors import TopologyError
 from mpinet.networks.cycle import Cycle, ring_cycle
-from mpinet.networks.gmn.online import online_routing
 from mpinet.networks.gmn.parameters import (
     BACKWARD,
     DOWN,
@@ -22,7 +21,7 @@ from mpinet.networks.gmn.parameters import (
     loop_sector,
     require_loops,
 )
-from mpinet.networks.gmn.planned import planned_routing
+from mpinet.networks.gmn.repairs import online_routing, planned_routing
 from mpinet.networks.gmn.routing import shortest_routing, source_routing
 from mpinet.networks.parameters import Parameter, integer, require_integer
 from mpinet.networks.routing import Routing

@@ -7,6 +7,7 @@ member of a bus) are here, too.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -67,6 +68,43 @@ class BusNetwork(Topology):
         """Raise `NodeError` unless `bus` is a bus of this network."""
         if not 0 <= bus < self.busses:
             raise NodeError(f"Bus {bus} is not in {self.name}: busses are 0..{self.busses - 1}.")
+
+
+class BusClusters(BusNetwork):
+    """Base of p^n processors in clusters of clusters, p of which some busses join at each level.
+
+    Parameters
+    ----------
+    p, n : int
+        Clusters that are joined, and the number of levels.
+    joints : int
+        Number of busses that join p clusters.
+    more : sequence of int
+        Parameters of the family behind those of `LEVEL` and `POWERS`.
+    stated : dict, optional
+        As in `Topology`.
+    """
+
+    def __init__(
+        self,
+        p: int,
+        n: int,
+        joints: int,
+        more: Sequence[int] = (),
+        stated: dict[str, int] | None = None,
+    ):
+        firsts = [p ** (n - 1)]
+        for level in range(1, n):
+            firsts.append(firsts[-1] + joints * p ** (n - 1 - level))
+        self.places, self.seats = min(n, 2), p
+        super().__init__(
+            f"{p},{n}",
+            size=p**n,
+            ports=self.places * (p - 1),
+            params=[p, n, *(p**i for i in range(n + 1)), *firsts[: n - 1], *more],
+            busses=firsts[-1],
+            stated=stated,
+        )
 
 
 @inlined

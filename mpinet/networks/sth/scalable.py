@@ -7,17 +7,20 @@ from dataclasses import replace
 from functools import partial
 
 from mpinet.errors import TopologyError
-from mpinet.networks.namedproduct import NamedProduct
 from mpinet.networks.parameters import Parameter, integer, require_ranges, whole_number
+from mpinet.networks.product import NamedProduct
 from mpinet.networks.routing import Routing
 from mpinet.networks.schedule import Schedule
-from mpinet.networks.sth.binary import BinaryCube
 from mpinet.networks.sth.candidates import list_bits
-from mpinet.networks.sth.crossed import CrossedCube
-from mpinet.networks.sth.cube import Cube, dimensions_schedule
-from mpinet.networks.sth.hilbers import HilbersCube
+from mpinet.networks.sth.cube import (
+    BinaryCube,
+    CrossedCube,
+    Cube,
+    HilbersCube,
+    TwistedCube,
+    dimensions_schedule,
+)
 from mpinet.networks.sth.loop import ChordedLoop, loop_schedule
-from mpinet.networks.sth.twisted import TwistedCube
 from mpinet.networks.topology import Topology
 
 CUBES: dict[str, type[Cube]] = {
