@@ -49,6 +49,8 @@ class Adjacency:
         native, params = topology.neighbor.native, topology.params
         counts = topology.port_counts(np.arange(size))
         begin = np.zeros(size + 1, np.int64)
+        # One row is reused for all nodes. A table of all ports would need eight bytes per port
+        # before duplicates are dropped.
         row = np.empty(max(ports, 1), np.int64)
         list_neighbors(native, params, parallel, counts, row, begin, np.empty(0, np.int32))
         np.cumsum(begin, out=begin)
@@ -85,6 +87,8 @@ def link_counts(topology: Wired) -> dict[tuple[int, int], int]:
         return {}
     lists = Adjacency.of(topology, parallel=True)
     ends = np.stack([np.repeat(np.arange(topology.size), lists.degrees), lists.others])
+    # The lists are sorted by both ends. So equal links stand together, and their runs are counted
+    # without a dictionary.
     first = np.flatnonzero(np.insert((np.diff(ends) != 0).any(axis=0), 0, True))
     counts = np.diff(first, append=ends.shape[1])
     pairs = zip(ends[:, first].T.tolist(), counts.tolist(), strict=True)
@@ -110,6 +114,8 @@ def list_neighbors(
         ports = counts[node]
         for port in range(ports):
             row[port] = neighbor(node, port, params)
+        # Sorted rows put equal neighbours side by side. Duplicates are then found by one
+        # comparison, and the order is the same on all ranks.
         row[:ports].sort()
         count, before = 0, -1
         for place in range(ports):
@@ -117,6 +123,8 @@ def list_neighbors(
                 if others.size > 0:
                     others[begin[node] + count] = row[place]
                 count += 1
+            # With parallel links, the bound is one lower, so that an equal neighbour is written
+            # again.
             before = max(before, row[place] - parallel)
         if others.size == 0:
             begin[node + 1] = count

@@ -186,6 +186,7 @@ def _open_named(text: str) -> Topology:
     """Open a product; its last arguments may say terminals, or who takes part in it."""
     from mpinet.networks.product import Product
 
+    # The pattern backtracks on long names. Most names have no equals sign, and skip it.
     if "=" in text:
         from mpinet.networks.members import PART, open_part
 
@@ -245,6 +246,8 @@ def _open_factor(text: str, whole: str) -> Topology:
             return open_own(name, place, arguments)
         except ModuleMissing as error:
             raise TopologyError(f"{_unknown(name)} {error}") from None
+    # Sides joined by * instead of x are an easy slip, since * joins networks. The sentence shows
+    # the repaired text.
     if is_whole(name) and "*" in whole:
         meant = f"* joins networks, and x joins sides: did you mean {whole.replace('*', 'x')}?"
         raise TopologyError(f"There is no topology {name!r}: {meant}")
@@ -260,5 +263,7 @@ def _unknown(name: str) -> str:
 
 def family_class(name: str) -> type[Topology]:
     """The class of a family in `FAMILIES`."""
+    # Only this module is imported. Importing all families would slow the start of every short
+    # command.
     module, _, cls = FAMILIES[name].partition(":")
     return getattr(import_module(module), cls)

@@ -177,6 +177,8 @@ class Graph(StoredGraph):
         self._classes = link_classes(where, graph)
         copies = capacities(where, graph)
         pairs = chain.from_iterable(map(repeat, graph.edges(), copies))
+        # An edge of capacity c is c parallel links of one class. The classes have to be repeated
+        # like the edges.
         kinds = [*chain.from_iterable(map(repeat, self._classes.kinds, copies))]
         switches = read_switches(where, graph)
         given = [*graph] if ordered else ordered_nodes(where, graph)
@@ -190,6 +192,8 @@ class Graph(StoredGraph):
         nodes: Sequence[Any] = self.nodes
         if not isinstance(nodes, range):
             nodes, numbers = tuple(map(str, nodes)), range(self.size)
+            # A graph with nodes 0..N-1 equals the same graph read from a file, where they are
+            # texts.
             nodes = numbers if nodes == tuple(map(str, numbers)) else nodes
         costs = tuple(sorted(self.link_costs.items()))
         return Graph, self.hosts, nodes, self.link_classes, costs
@@ -308,6 +312,8 @@ def capacities(where: str, graph: networkx.Graph) -> list[int]:
     TopologyError
         A capacity is no whole number, or there are too many links.
     """
+    # A capacity of a few digits may mean millions of links. A large graph of single links is no
+    # accident, and is allowed.
     found, most = list[int](), max(MOST_LINKS, graph.number_of_edges())
     for u, v, given in graph.edges(data="capacity", default=1):
         try:
@@ -337,6 +343,8 @@ def read_switches(where: str, graph: networkx.Graph) -> set[Hashable]:
     """
     found = set[Hashable]()
     for node, given in graph.nodes(data="switch", default=False):
+        # Formats write booleans differently: GraphML true, GML 1, DOT a text. All of these come
+        # here as texts.
         text = str(given).lower()
         if text not in SWITCH:
             raise TopologyError(
@@ -359,6 +367,7 @@ def ordered_nodes(where: str, graph: networkx.Graph) -> list[Hashable]:
     texts = {str(node) for node in nodes}
     if len(texts) < len(nodes):
         raise TopologyError(f"{where}: two different nodes have the same label.")
+    # As texts, 10 would come before 9. Whole numbers are numbered as people count.
     return sorted(nodes, key=numbers.__getitem__ if numbers else str)
 
 
@@ -380,6 +389,8 @@ def numbers_of(labels: Table) -> tuple[Sequence[int], Table]:
         order at both ends, whichever way round the file gives them.
     """
     found, ends = np.unique(labels, return_inverse=True)
+    # Labels 0..N-1 need no table of names. For large graphs that table would be larger than the
+    # wiring.
     whole = found[-1] == len(found) - 1
     nodes = range(len(found)) if whole else tuple(found.tolist())
     return nodes, np.sort(ends.reshape(-1, 2), axis=1)
@@ -392,10 +403,14 @@ def adjacency(ends: Table, count: int) -> tuple[Ints, Ints, Ints, Ints]:
     """
     links = np.flatnonzero(ends[:, 0] != ends[:, 1])
     sources, targets = np.concatenate([ends[links], ends[links, ::-1]]).T
+    # A stable sort keeps parallel links in the file's order at both ends. So the k-th link there
+    # leads back as the k-th link here.
     order = np.argsort(sources * count + targets, kind="stable")
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
     offsets = np.searchsorted(sources[order], np.arange(count + 1))
+    # Each link is listed once per direction, half the list apart. Rolling by that half finds its
+    # other direction without a search.
     back = np.roll(place, len(links))[order] - offsets[targets[order]]
     return offsets, targets[order], back, np.tile(links, 2)[order]
 

@@ -74,6 +74,7 @@ class Members(Topology):
         self.network = network
         dead, cut = sorted(set(nodes)), sorted({(min(pair), max(pair)) for pair in links})
         name = network.name + _said(network, group, dead, cut)
+        # What is left of a network has no closed form. Its wiring is stored, by every rank.
         if network.size * network.ports > MOST_PORTS:
             raise TopologyError(
                 f"{name}: the wiring of what is left is stored, of at most {MOST_PORTS:,} ports; "
@@ -81,6 +82,7 @@ class Members(Topology):
             )
         ends = _alive(network, name, dead, cut)
         wanted = np.arange(network.hosts) if group is None else np.array(group, np.int64)
+        # The order of the group is kept. It gives the ranks of the members, as in MPI_Group_incl.
         members = wanted[~np.isin(wanted, dead)]
         if not len(members):
             raise TopologyError(f"{name}: no processor of the group is alive.")
@@ -91,6 +93,8 @@ class Members(Topology):
                 f"{name}: what is dead cuts processor {lost} off from {members[0]}: no collective "
                 "joins them."
             )
+        # Only nodes that members can reach are kept. A part that is cut off would make the network
+        # disconnected.
         others = np.setdiff1d(np.flatnonzero(reached), members)
         self.origin: Ints = np.concatenate([members, others])
         """The number in the whole network of each node. Shape (N,)."""
@@ -110,14 +114,19 @@ class Members(Topology):
     def _tables(self, ends: Table) -> tuple[list[Ints], int | None]:
         """The rules' values for all nodes and ports, rule after rule; busses that are left."""
         network, kept = self.network, ends[self.origin]
+        # Index -1 reads the last place. So unwired ports need no case of their own.
         numbers = np.full(network.size + 1, -1)  # and a place for ports that are not wired
         numbers[self.origin] = np.arange(len(self.origin))
         wired = kept >= 0
         nodes, ports = self.origin[:, np.newaxis], np.arange(network.ports)
         tables, busses = [numbers[kept]], None
+        # Ports keep their numbers, dead ones are not wired. So the ways back are those of the whole
+        # network.
         for each in (network.reverse_port, network.channel, network.link_class):
             tables.append(np.where(wired, Mapped(each.rule, network.params)(nodes, ports), -1))
         if network.busses is not None:
+            # Busses without two members left would be numbered without any port. Numbering those
+            # that are left keeps counts right.
             left, channels = np.unique(tables[2][wired], return_inverse=True)
             tables[2][wired], busses = channels, len(left)
         return [table.ravel() for table in tables], busses
@@ -150,6 +159,8 @@ class Members(Topology):
             return {}
         members = np.arange(self.hosts)[:, np.newaxis]
         ends = self.neighbor(members, np.arange(self.ports))
+        # Ranks, not addresses, decide: a group listed in another order may be a subcube whose
+        # partners are no neighbours.
         joined = [(ends == members ^ (1 << j)).any(axis=1).all() for j in range(dimensions)]
         return EXCHANGE if dimensions and all(joined) else {}
 
@@ -199,6 +210,7 @@ def runs(group: Sequence[int]) -> list[str]:
         end, stride = at + 1, group[at + 1] - group[at] if at + 1 < len(group) else 0
         while stride > 0 and end < len(group) and group[end] - group[end - 1] == stride:
             end += 1
+        # Two numbers are no run: `0+4` is shorter and clearer than `0-4:4`.
         end = end if end - at > 2 else at + 1
         last = f"-{group[end - 1]}" if end - at > 2 else ""
         words.append(f"{group[at]}{last}{f':{stride}' if last and stride > 1 else ''}")
@@ -281,6 +293,8 @@ def _alive(network: Topology, name: str, dead: list[int], cut: list[tuple[int, i
     for u, v in cut:
         if v not in ends[u]:
             raise TopologyError(f"{network.name} has no link {u}-{v} that could be dead.")
+        # A dead link is dead both ways, with all links parallel to it. Faults of one direction are
+        # not modelled.
         ends[u, ends[u] == v] = ends[v, ends[v] == u] = -1
     ends[dead] = -1
     ends[np.isin(ends, dead)] = -1

@@ -111,6 +111,8 @@ def require_ranges(family: str, parameters: Sequence[Parameter], given: Mapping[
         return  # Python names the missing argument.
     # Limits are formulas in other parameters, which are checked first.
     for parameter in sorted(parameters, key=lambda parameter: parameter.limit is not None):
+        # A default may be None, which no range allows. Only what a caller gives is held to the
+        # range.
         value = given.get(parameter.name, parameter.default)
         if parameter.least is None or value is parameter.default:
             continue
@@ -131,6 +133,8 @@ def require_integer(family: str, name: str, value: Any, least: int, most: int | 
         It is not; the sentence names the parameter and what is allowed.
     """
     allowed = _range(least, most)
+    # Python's booleans are integers, and True would pass as a side of 1. Floats are refused because
+    # 3.0 and 3 would give networks of different names.
     if isinstance(value, bool) or not isinstance(value, int):
         raise TopologyError(f"{family}: {name} must be a whole number {allowed}, not {value!r}.")
     if value < least or (most is not None and value > most):
@@ -142,5 +146,6 @@ def _range(least: int, most: int | None) -> str:
     """The range in words; large powers of two as such: ``2..2^57``."""
     if most is None:
         return f">= {least}"
+    # Limits of 64-bit arithmetic are powers of two, which decimal digits would hide.
     large = most >= 2**20 and most.bit_count() == 1
     return f"{least}..2^{most.bit_length() - 1}" if large else f"{least}..{most}"

@@ -46,6 +46,8 @@ def polarized(topology: Wired) -> Routing:
         The network is too large for the table.
     """
     size, bits = topology.size, max(1, (topology.size - 1).bit_length())
+    # Gains compare distances of neighbours of any node to both ends. So the whole table is needed,
+    # on every rank.
     if size * size > MAX_ENTRIES:
         raise UsageError(
             f"The routing polarized takes tables of {MAX_ENTRIES} entries at most, and that of "
@@ -59,6 +61,7 @@ def polarized(topology: Wired) -> Routing:
     edge = topology.hosts if topology.hosts < size else 0
     routers = distances[edge:, edge:]
     diameter = int(routers[routers < FAR].max(initial=0))
+    # Eight distances share a word, because rules read words alone. The last word is filled up.
     entries = np.full(-(-size * size // 8) * 8, FAR, np.uint8)
     entries[: size * size] = distances.ravel()
     own = [size, topology.ports, edge, WIRING_AT + len(topology.params), *topology.params]
@@ -79,6 +82,8 @@ def polarized(topology: Wired) -> Routing:
         words=2,
         shortest=False,
         stateless=False,
+        # A class per hop so far leaves no circle. The number is the longest way that the gains
+        # allow (Camarero, Martinez, Beivide 2021).
         classes=max(1, 2 * min(diameter, 1), 4 * diameter - 3),
     )
 
@@ -124,10 +129,15 @@ def candidates(node, in_port, in_class, header, candidates, params):
     target, source, edge, count = header[TARGET], header[SOURCE], params[EDGE], 0
     if node == target:
         return ARRIVED
+    # A message that comes from its processor has made no hop between routers yet. Its classes begin
+    # again at 0.
     if in_port >= 0 and behind(node, in_port, params) < edge:
         in_class = -1
     far, left = distance(source, node, params), distance(node, target, params)
+    # Hops that gain nothing are allowed if they depart from the source early, or approach the
+    # target late. Otherwise a message could swing to and fro.
     neutral = 1 if far < left else -1
+    # Candidates in the order of gains let ties between equal queues go to the hop that gains most.
     for gain in range(2, -1, -1):
         for port in range(params[1]):
             other = behind(node, port, params)

@@ -50,6 +50,8 @@ def lowest_closer_port(node, header, params):
     target = header[0]
     if node == target:
         return ARRIVED
+    # Distances are computed, never stored. So the rule works on networks of any size, at the cost
+    # of one formula per port.
     here = distance(node, target, params)
     for port in range(params[1]):
         other = wiring(node, port, params)
@@ -170,6 +172,8 @@ class Routing:
         UsageError
             It can go around faults, but not around so many or such ones.
         """
+        # Sorted tuples give equal faults equal parameters. So results do not depend on the order in
+        # which a user lists them.
         nodes = tuple(sorted({int(node) for node in dead}))
         links = tuple(sorted({(int(u), int(v)) for u, v in cut}))
         if self.repaired is None or not (nodes or links):
@@ -222,6 +226,8 @@ def stateless(
     params : ndarray of int64, optional
         The rule's parameters.
     """
+    # A header is counted as on the real machine, in bits. The emulator stores it in whole words,
+    # which would overstate small networks.
     bits = max(1, (topology.size - 1).bit_length())
     return Routing(
         name=name,
@@ -262,6 +268,8 @@ def longer_routings(**rules: Rule) -> Any:
 
 
 def _routings(rules: dict[str, Rule], shortest: bool) -> Any:
+    # A property, because a routing takes its parameters from the network at hand. It is made when
+    # it is asked for, as tables of others are.
     def routings(topology: Wired) -> dict[str, Callable[[], Routing]]:
         return {
             name: partial(stateless, name, decide, topology, shortest=shortest)
@@ -299,6 +307,8 @@ def path(
     >>> path(cube, cube.routing(), 0, 5)
     ([0, 1, 5], [0, 2])
     """
+    # Rules that avoid dead nodes never lead into one. Without this check, such a message would look
+    # like an error of the routing.
     for node in {source, target} & set(routing.dead):
         raise UsageError(f"Node {node} is dead: it neither sends nor receives.")
     header = np.zeros(routing.words, np.int64)
@@ -309,12 +319,16 @@ def path(
         port = int(routing.decide(node, header, routing.params))
         if port < 0:
             break
+        # A rule of a user may give any number. Asking the wiring for a port beyond the last would
+        # read foreign parameters.
         following = topology.neighbor(node, port) if port < topology.ports else -1
         if following < 0:
             raise RoutingError(
                 f"Routing {routing.name} on {topology.name} chose port {port} of node {node}, "
                 f"which is not wired, for a message from {source} to {target}."
             )
+        # A ring of 10^8 processors has legal ways of 5 * 10^7 hops. Listing them would fill the
+        # memory, so that this is refused apart from endless ways.
         if LONGEST_PATH < len(nodes) <= hop_limit(topology.size):
             raise TooLarge(
                 f"Routing {routing.name} on {topology.name} takes more than {LONGEST_PATH:,} hops "
@@ -338,4 +352,6 @@ def path(
 @inlined
 def hop_limit(size: int) -> int:
     """Hops after which a routing counts as endless, for a network of `size` nodes."""
+    # A correct way may pass a node several times with different headers. Four visits of every node
+    # leave room for two phases there and back.
     return 4 * size + 64

@@ -64,6 +64,8 @@ class Terminals(Topology):
         self.name = f"{network.name}{',' if ':' in network.name else ':'}hosts={each}"
         self.default_classes = network.default_classes
         self.most_classes = network.most_classes
+        # The network's rules are bound into those of the terminals. They see router numbers, as if
+        # there were no processors.
         made = terminal_rules(rules_of(network), order_of(network))
         for name, terminal_rule in zip(WIRING, made, strict=True):
             setattr(self, name, Mapped(terminal_rule, self.params))
@@ -151,10 +153,14 @@ class Terminals(Topology):
 
         def around(dead: tuple[int, ...], cut: tuple[tuple[int, int], ...]) -> Routing:
             """The routing that goes around dead routers and links between routers."""
+            # A dead processor blocks no way of others. Only dead routers and links between routers
+            # change routes.
             routers = [node - self.hosts for node in dead if node >= self.hosts]
             links = [(u - self.hosts, v - self.hosts) for u, v in cut if min(u, v) >= self.hosts]
             return self._between(own.around(routers, links))
 
+        # Links to processors need no classes: a processor forwards nothing, so that no circle
+        # passes one.
         made = {"channel_class": own.channel_class and terminal_class(own.channel_class)}
         if own.candidates is not None:
             made["candidates"] = candidates.bind(
@@ -171,6 +177,8 @@ class Terminals(Topology):
             repaired=around if own.repaired is not None else None,
             dead=tuple(self.hosts + node for node in own.dead),
             eager=own.is_eager,
+            # Outcomes of a draw are numbered by routers here. Measures that sum over outcomes would
+            # ask for processors.
             outcomes=0,
             **made,
         )
@@ -246,6 +254,8 @@ def neighbor(node, port, params):
     each, first, ports = params[EACH], params[FIRST_ROUTER], params[NETWORK_PORTS]
     if node < first:
         return first + node // each if port == 0 else -1
+    # The network's ports come first, so that routes of the network keep their port numbers with any
+    # number of processors.
     if port >= ports:
         return (node - first) * each + port - ports
     other = own_rule(node - first, port, own_params(params))
@@ -276,6 +286,8 @@ def link_class(node, port, params):
 def channel_order(node, port, params):
     """Up first, then the network's channels in its order, then down."""
     first = params[FIRST_ROUTER]
+    # Links up come before all others and links down behind all others. So the ends of a way add no
+    # class to the network's own.
     if node < first:
         return -1
     if port >= params[NETWORK_PORTS]:
@@ -311,6 +323,8 @@ def decide(node, header, params):
         return ARRIVED
     if node < first:
         return 0
+    # The base routes between routers. Arrived means the target's router, where one more hop leads
+    # down.
     port = own_decide(node - first, header[1:], own_params(params))
     return port_down(target, params) if port == ARRIVED and target < first else port
 
@@ -332,6 +346,8 @@ def candidates(node, in_port, in_class, header, candidates, params):
     target, first, ports = header[0], params[FIRST_ROUTER], params[NETWORK_PORTS]
     if node == target:
         return ARRIVED
+    # There is one way up and one way down. Written first, it is right for processors before the
+    # network is asked.
     candidates[0, 0], candidates[0, 1] = 0, 0
     if node < first:
         return 1
