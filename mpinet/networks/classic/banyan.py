@@ -48,6 +48,8 @@ class BanyanHypercube(Topology):
         level = node >> cube_bits
         port -= cube_bits
         if port < 1 << bits:
+            # A banyan network is not closed: the last level has no next one. Its ports stay,
+            # unwired, so that port numbers are the same on all levels.
             if level == params[LEVELS] - 1:
                 return -1
             return with_digit(node, bits * level, port, params) + (1 << cube_bits)
@@ -63,6 +65,8 @@ class BanyanHypercube(Topology):
         if port < cube_bits:
             return port
         level = node >> cube_bits
+        # The link overwrote a digit. Only the digit that was there tells which port of the other
+        # end leads back.
         if port - cube_bits < 1 << bits:
             return cube_bits + (1 << bits) + digit_at(node, bits * level, params)
         return cube_bits + digit_at(node, bits * (level - 1), params)

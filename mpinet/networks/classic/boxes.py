@@ -120,6 +120,8 @@ class Dgx(Fabric):
             switches += [f"leaf{leaf}" for leaf in range(self.leaves)]
             for b, g in gpus:
                 nic = f"{b}:nic{g}"
+                # NICs are nodes of their own, so that a GPU's links outside do not add to its
+                # NVLinks. Several NVLinks' rate is several parallel links.
                 links.append((f"{b}:{g}", nic, self.nics, OUTSIDE))
                 links.append((nic, f"leaf{g % self.leaves}", self.nics, OUTSIDE))
         super().__init__(f"{n}", [f"{b}:{g}" for b, g in gpus], switches, links)
@@ -158,6 +160,8 @@ class Mi250(Fabric):
     class_names = ("Infinity Fabric", "fabric")
 
     def __init__(self, n: int):
+        # Rates of both fabrics are in the ratio 25 to 8. Whole numbers of parallel links keep it
+        # exactly.
         inside, outside = SHARE if n > 1 else (1, 0)
         dies = [f"{box}:{die}" for box in range(n) for die in range(2 * GPUS)]
         links = [

@@ -33,6 +33,7 @@ def level_neighbor(node, port, params):
     if port < BACK:
         if level == params[LEVELS]:
             return -1
+        # Ports 0 and 1 are straight and across. So the port itself is the bit to flip.
         return (node + rows) ^ (port << free_bit(level, params))
     if level == 0:
         return -1
@@ -50,10 +51,14 @@ def level_distance(node, target, params):
     wrong = (node ^ target) & ((1 << n) - 1)
     low, high = min(start, end), max(start, end)
     best = 4 * last + 1
+    # Every shortest walk turns at one lowest and one highest level. Trying all lowest levels leaves
+    # one highest level for each.
     for bottom in range(low + 1):
         top = high
         for bit in range(n):
             if wrong >> bit & 1:
+                # In a Benes network each bit is free at two levels. The upper one is used if the
+                # walk does not go down far enough.
                 place = bit if bit >= bottom else 2 * n - 1 - bit
                 if place >= last or place < bottom:
                     top = 2 * last  # this bit is not free from here on

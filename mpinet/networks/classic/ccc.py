@@ -31,6 +31,8 @@ def decide(node, header, params):
         if offset == 0:
             return ARRIVED
         return way_round(offset if offset > 0 else offset + n, n)
+    # Dimensions are corrected in the order of the cycle. A shorter way may turn round, which would
+    # take a search at every node.
     return CROSS if ((x ^ target_x) >> (node - x * n)) & 1 else FORWARD
 
 
@@ -74,6 +76,8 @@ class CubeConnectedCycles(Topology):
 
         A way goes forward round the cycle, past its end twice at most (as Dally, Seitz 1987).
         """
+        # The way goes forward only, cube link before cycle link at each place. It passes the
+        # cycle's end at most twice, hence `most_classes` of 3.
         n = params[DIMENSIONS]
         y = node % n
         if port == BACKWARD:
@@ -104,6 +108,8 @@ def port_of_joined(x, y, backward):
     in each of them the two cube links at y and y+1 replace the link between these. That joins all
     of them, four by four, to one. Crossing changes the parity of x, and with it the direction.
     """
+    # The four cycles are joined only where all lower bits are 0. Further links between the same
+    # groups of cycles would cut the long cycle again.
     lower = (1 << (y & ~1)) - 1
     if y & 1 == backward and x & lower == 0:
         return CROSS
@@ -130,6 +136,8 @@ def next_of_odd_cycles(node, way, params):
     y = node - x * n
     pairs = n - 3
     others = x & ((1 << pairs) - 1)
+    # Pairs of bits leave three bits over if n is odd. A cycle of CCC(3) that was found by search
+    # joins those eight cycles.
     corner = DIMENSIONS + 1 + 3 * (x >> pairs)
     if others == 0 and y >= pairs:
         return params[corner + y - pairs]

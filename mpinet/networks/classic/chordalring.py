@@ -39,6 +39,8 @@ class ChordalRing(Topology):
         """Return the next processor along the ring, or the one over the chord."""
         if port != 2:
             return (node + 1 - 2 * port) % params[0]
+        # An odd chord joins odd to even nodes. So each node has one chord, and the opposite sign
+        # leads back by the same link.
         chord = params[CHORD] if node & 1 else -params[CHORD]
         return (node + chord) % params[0]
 
@@ -58,5 +60,7 @@ class ChordalRing(Topology):
 def decide(node, header, params):
     """Move the node onto 0 or 1 by an even translation and look the target up."""
     parity = node & 1
+    # Translations by even numbers keep all links. So nodes 0 and 1 stand for all others, and two
+    # rows of the table suffice.
     offset = header[0] - node + parity
     return entry(params, parity * params[0] + offset % params[0])

@@ -34,6 +34,7 @@ class JumpNetwork(Topology):
     @rule
     def neighbor(node, port, params):
         """Jump by the port's jump."""
+        # Subtracting N first keeps the sum within 64 bits for the largest networks.
         other = node - params[0] + params[JUMPS + port]
         return other if other >= 0 else other + params[0]
 
@@ -50,6 +51,8 @@ class JumpNetwork(Topology):
     def cycle(self) -> Cycle | None:
         """The first jump that has no divisor in common with N, all the way round."""
         for port, jump in enumerate(self.params[JUMPS : JUMPS + self.ports].tolist()):
+            # A jump that has no divisor in common with N visits all nodes before it returns. No
+            # table is needed then.
             if gcd(self.size, jump) == 1:
                 return ring_cycle(self.params, port)
         return super().cycle()
@@ -75,6 +78,8 @@ class Circulant(JumpNetwork):
             raise TopologyError(f"circulant: jumps must be distinct, not {jumps_text(jumps)!r}.")
         for jump in jumps:
             require_integer("circulant", "a jump", jump, 1, N // 2)
+        # Jumps that share a divisor with N never leave a residue class. The network would fall into
+        # as many pieces.
         divisor = gcd(N, *jumps)
         if divisor > 1:
             raise TopologyError(

@@ -103,7 +103,9 @@ class DoubleLoopHypercube(NamedProduct):
     example = "dlh:3,2"
     paper = "Youyao et al. 2008; STH (table 4)"
     specification = "papers/sth 2, 3"
+    # The product has the slow factor last in its number. The paper writes the loop first.
     brackets, lowest_first = ("(", ")"), True
+    # A product would join its factors' addresses by bars. This family has an address of its own.
     address, read_address = Topology.address, Topology.read_address
 
     def __init__(self, m: int, n: int):

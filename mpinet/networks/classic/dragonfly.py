@@ -124,6 +124,8 @@ class Dragonfly(RouterGroups):
             other = port - p
             return node - r + (other if other < r else other + 1)
         link = r * h + port - (p + a - 1)
+        # Absolute arrangement: link k leads k + 1 groups ahead. So the port to a group follows from
+        # two numbers, without a table.
         there = (group + link + 1) % params[GROUPS]
         return hosts + there * a + (a * h - 1 - link) // h
 
@@ -158,6 +160,8 @@ class Dragonfly(RouterGroups):
     @rule
     def channel_order(node, port, params):
         """Order channels: up, local, global, down; local behind global is a class more (2008)."""
+        # A minimal way is local, global, local. Only the second local hop descends in this order,
+        # so that two classes suffice.
         p, a = params[TERMINALS], params[ROUTERS]
         if node < params[HOSTS]:
             return 0
@@ -199,9 +203,13 @@ def until_the_global_link(node, in_port, in_class, header, candidates, params):
         candidates[0, CLASS] = 0 if node < hosts else 2 if node == middle else 1
         return 1
     port = decide(node, header[:1], own)
+    # Progressive routing may revise its choice until the first global hop. Later a change would
+    # need more classes (Jiang, Kim, Dally 2009).
     undecided = in_port < p or in_class == 0
     is_last = router_of(node, own) // a == router_of(target, own) // a
     candidates[0, PORT] = port
+    # Classes ascend along every way: 0 local, 1 to the drawn group, 2 from there, 3 at the end. So
+    # no circle of waiting messages can close.
     candidates[0, CLASS] = 3 if is_last else 0 if undecided and port < p + a - 1 else 2
     if not undecided or middle < 0:
         return 1
@@ -224,11 +232,14 @@ def gateway(source, target, drawn, params):
     """
     a, h, groups = params[ROUTERS], params[GLOBAL], params[GROUPS]
     here, there = router_of(source, params) // a, router_of(target, params) // a
+    # A way by the group of the source or of the target is no detour.
     if here == there or drawn in (here, there):
         return -1
     return params[HOSTS] + drawn * a + (here - drawn - 1) % groups // h
 
 
+# The class is complete only here, because the rule reads constants and functions that stand below
+# it.
 Dragonfly.waypoint = gateway
 
 
@@ -254,6 +265,7 @@ def decide_megafly(node, header, params):
             return p + goal - s if goal >= s else p + target % s
         return goal if goal < s else r - s
     link = (goal_group - group - 1) % params[GROUPS]
+    # Any spine of the leaf is one hop away. Only this one has the global link to the wanted group.
     spine = link // h
     if r < s:
         return p + spine

@@ -24,6 +24,8 @@ def decide(node, header, params):
     if wrong == 0:
         return ARRIVED
     low = (2 << params[LOW]) - 2
+    # Half of the bits can be corrected here. The other half waits until c is flipped, which happens
+    # at most twice on a way.
     mine = wrong & low if node & 1 else wrong & ~low & ~1
     if mine == 0:
         return 0
@@ -72,6 +74,8 @@ class ExchangedCube(BinaryLabels):
     @rule
     def channel_order(node, port, params):
         """The links of a by bit, then c, then those of b and c: ways begin in the midst at most."""
+        # Ways that begin with a ascend: a, c, b, c. Those that begin with b descend once, at a,
+        # hence two classes.
         half = (node & 1) * params[1]
         return half + (port - 1 if port > 0 else params[1] - 1)
 

@@ -22,6 +22,8 @@ PROCESSOR = -1
 @rule
 def decide_by_target(node, header, params):
     """Go up while a higher digit is wrong, by the target's own digits, then down."""
+    # The digits of the target's number choose the links up (d-mod-k). So processors of one switch
+    # come down by different links.
     return tree_port(node, header[0], level_and_place(header[0], params)[1], params)
 
 
@@ -82,6 +84,8 @@ class FatTree(Topology):
     default_classes = "none"
 
     def __init__(self, m: int, h: int):
+        # Positions put each switch beside its processors. A subtree is then one run, which the
+        # mapping `clusters` can keep on one rank.
         self.cluster_lengths = [(m + h) * m**height for height in reversed(range(h - 1))]
         super().__init__(
             f"{m},{h}",
@@ -219,7 +223,11 @@ def tree_port(node, target, upward, params):
     power = params[POWERS + level]
     above = place // power != digits // power
     below = place % power != digits % power
+    # Levels beyond the node's own end of the stretch are passed first. The way then comes back and
+    # leaves the stretch at the target's end.
     if (above and (level >= end_level or not below)) or (level < end_level and not below):
+        # Any link up is right, because links down set all digits again. Only the load depends on
+        # the choice.
         return m + digit(upward, level, params)
     return end % m if level == 0 else digit(digits, level - 1, params)
 

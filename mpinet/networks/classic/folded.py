@@ -21,10 +21,14 @@ def decide(node, header, params):
     if wrong == 0:
         return ARRIVED
     bits = params[1]
+    # With more than half of n + 1 ports wrong, the way by the complement is shorter. At a tie port
+    # 0 leads closer on either way.
     if 2 * count_ones(wrong) < bits:
         return lowest_one(wrong)
     if 2 * count_ones(wrong) == bits:
         return 0
+    # The complement link flips all bits. Right bits are spoiled first, because it then repairs all
+    # of them at once.
     right = params[0] - 1 - wrong
     return lowest_one(right) if right else bits - 1
 

@@ -42,6 +42,8 @@ class GeneralizedPetersen(Topology):
         """Return the next node of the ring or polygon, or the one at the spoke's other end."""
         if port == SPOKE:
             return node ^ 1
+        # Even numbers are the ring, odd ones the polygon. So a spoke flips the last bit, and both
+        # cycles use one formula.
         jump = 2 * params[JUMP] if node & 1 else 2
         return (node + jump - 2 * jump * port) % params[0]
 

@@ -99,6 +99,8 @@ class Grid(Topology):
         lines: list[int] = []
         for side, stride, count in zip(self.sides, self.strides, directions, strict=True):
             first = len(ports) // PORT_RECORD
+            # Divisions by strides and sides are most of a grid rule's work. Their inverses are
+            # parameters, so that they are multiplications.
             line = [stride, side, inverse(stride, size), inverse(side, size)]
             lines += [*line, first]
             for direction in range(count):
@@ -249,6 +251,8 @@ class Torus(Grid):
 
     def cycle(self) -> Cycle:
         """Rows along a cycle of fewer dimensions; see `next_of_rows` (ours)."""
+        # An even side first lets all further rows alternate. Among odd sides the longest goes
+        # first, as shifting needs as many rows as columns.
         order = sorted(range(len(self.sides)), key=lambda j: (self.sides[j] % 2, -self.sides[j]))
         return Cycle("rows", next_of_rows, np.append(self.params, order))
 
@@ -287,6 +291,8 @@ def differing_line(node, target, params):
     Rows differ by no more than that: all lower dimensions are equal.
     """
     line = first_line(params)
+    # A row holds all coordinates up to this one. Lower ones are equal here, so that the difference
+    # of rows is that of coordinates.
     offset = row_of(target, line, params) - row_of(node, line, params)
     while offset == 0:
         line += LINE_RECORD
@@ -298,6 +304,8 @@ def differing_line(node, target, params):
 def dateline(node, port, in_port, in_class, header, params):
     """Return 1 while the rest of the way in the port's dimension crosses its closing link."""
     at = DIMENSIONS + 1 + PORT_RECORD * port
+    # The class is 1 until the closing link has been crossed. So the circle of channels round a ring
+    # is broken there (Dally, Seitz 1987).
     here, there = coordinate(node, at, params), coordinate(header[0], at, params)
     return crosses(here, there, params[at + STEP] > 0)
 
@@ -306,6 +314,8 @@ def dateline(node, port, in_port, in_class, header, params):
 def wrap(node, port, in_port, in_class, header, params):
     """Return 1 for the whole way in the port's dimension if it crosses the closing link."""
     at = DIMENSIONS + 1 + PORT_RECORD * port
+    # The class stays the same for the whole stretch in a dimension. Equal strides mean the same
+    # dimension.
     if in_port >= 0 and params[DIMENSIONS + 1 + PORT_RECORD * in_port] == params[at]:
         return in_class
     here, there = coordinate(node, at, params), coordinate(header[0], at, params)
@@ -325,6 +335,8 @@ def closer_in_mesh(node, in_port, in_class, header, candidates, params):
             candidates[count, PORT], candidates[count, CLASS] = port, 1
             count += 1
         line += LINE_RECORD
+    # Dimension order in class 0 is the escape, which is free of circles by itself. Class 1 may then
+    # go any shortest way (Duato 1993).
     candidates[count, PORT], candidates[count, CLASS] = decide_mesh(node, header, params), 0
     return count + 1
 
@@ -340,6 +352,8 @@ def note_closer(node, target, group, candidates, params):
         offset = coordinate(target, line, params) - coordinate(node, line, params)
         side, first = params[line + SIDE], params[line + FIRST_PORT]
         ahead = offset if offset >= 0 else offset + side
+        # At exactly half of the side both directions are shortest. Offering both spreads the load
+        # of such pairs.
         if 0 < 2 * ahead <= side:
             candidates[count, PORT], candidates[count, CLASS] = first + PLUS, group
             count += 1
@@ -388,6 +402,8 @@ def path_send(place, source, length, step):
     other node passes on in its direction at once.
     """
     ahead, behind = length - 1 - source, source
+    # The farther end needs more steps, so that it is served first. The nearer one catches up while
+    # the message travels.
     forward_first = ahead >= behind
     forward_at = step - 1 if forward_first else step - 2
     backward_at = step - 2 if forward_first else step - 1
@@ -449,6 +465,8 @@ def next_of_rows(node, way, params):
         record = line + LINE_RECORD * dimension
         side = params[record + SIDE]
         column = coordinate(node, record, params)
+        # An odd cycle and an odd ring have no cycle of alternating rows. Shifting each of the first
+        # rows by one column makes the ends meet.
         shifting = side if length & 1 else 0
         backward = place >= shifting and (place - shifting) & 1 == 1
         if place < shifting:
@@ -479,6 +497,8 @@ def next_to_and_fro(node, way, params):
             continue
         record = line + LINE_RECORD * dimension
         side = params[record + SIDE]
+        # A walk that is turned at every carry moves by one link at a time, like a reflected Gray
+        # code.
         turned = column & 1
         place = coordinate(node, record, params)
         walked = side - 1 - place if turned else place

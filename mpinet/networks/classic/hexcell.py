@@ -21,6 +21,8 @@ FORWARD, ACROSS = 0, 2
 @inlined
 def floor_sqrt(number):
     """Largest whole number whose square is at most `number`, for 0 <= number < 2^62."""
+    # Floating point is exact to 53 bits only. The two loops repair the last unit for larger
+    # numbers.
     root = int(number**0.5)
     while root * root > number:
         root -= 1
@@ -44,6 +46,8 @@ def coordinates(node):
     sextant = place // side
     place -= sextant * side
     up, down = (place + 1) // 2, place // 2
+    # Pairs of sextants are rotations of one another. Two are computed, and the others exchange
+    # coordinates.
     if sextant % 2 == 0:
         x, y, z = level, 1 - level + up, -down
     else:

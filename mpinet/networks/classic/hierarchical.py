@@ -50,5 +50,7 @@ class HierarchicalCube(Topology):
 @rule
 def decide(node, header, params):
     """Move the node into the small cube 0 and look the target up."""
+    # XOR with the cube's number is an automorphism that keeps all port names. So tables of the
+    # small cube 0 serve all others.
     place = node & (params[REPRESENTATIVES] - 1)
     return entry(params, place * params[0] + (header[0] ^ node ^ place))

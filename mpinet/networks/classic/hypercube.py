@@ -95,6 +95,8 @@ def any_differing_bit(node, in_port, in_class, header, candidates, params):
         if difference >> port & 1:
             candidates[count, PORT], candidates[count, CLASS] = port, 1
             count += 1
+    # Bit fixing in class 0 has acyclic dependencies, which makes it the escape. Class 1 is free in
+    # the order of bits.
     candidates[count, PORT], candidates[count, CLASS] = lowest_one(difference), 0
     return count + 1
 
@@ -109,6 +111,7 @@ def binomial(node, root, since, step, params):
 def next_in_gray_code(node, way, params):
     """The bit that changes behind this word of the reflected Gray code; the top bit at its end."""
     place = node
+    # A prefix XOR turns a Gray word into its place. Doubling shifts do it in six steps for 64 bits.
     for shift in (1, 2, 4, 8, 16, 32):
         place ^= place >> shift
     return min(lowest_one(place + 1), params[1] - 1)

@@ -17,6 +17,8 @@ from mpinet.networks.topology import Topology, numbered
 def dimension_of(port, params):
     """The dimension that a port is in, its first port, and the weight of its coordinate."""
     j, first, weight = 0, 0, params[0] // params[SIDES]
+    # Sides may differ, so that the dimension of a port is found by counting. There are few
+    # dimensions.
     while port - first >= params[SIDES + j] - 1:
         first += params[SIDES + j] - 1
         j += 1

@@ -71,6 +71,8 @@ def in_one_dimension(node, in_port, in_class, header, candidates, params):
         return ARRIVED
     straight, first, side = straight_port(node, header[0], params)
     candidates[0, PORT], candidates[0, CLASS] = straight, STRAIGHT
+    # A second hop astray in a dimension could return to the first place. One is allowed, so that
+    # two classes suffice (McDonald et al. 2019).
     if in_class == ASTRAY:
         return 1
     count = 1
@@ -98,6 +100,8 @@ def in_all_dimensions(node, in_port, in_class, header, candidates, params):
     wrong = wrong_dimensions(node, header[0], params)
     if wrong == 0:
         return ARRIVED
+    # A class is left at each hop. A hop astray is offered only if enough classes remain for one
+    # straight hop per wrong dimension.
     count, enough = 0, in_class + 2 + wrong <= 2 * params[DIMENSIONS]
     for astray in range(2 if enough else 1):
         weight, first = params[0], 0
@@ -122,6 +126,8 @@ def lightest(candidates, seen, straight, hops):
     """
     count, best, least = candidates.shape[0], -1, 0
     for i in range(count):
+        # Queue times remaining hops estimates the load that the choice adds. A hop astray adds one
+        # hop to what remains.
         weight = seen[candidates[i, PORT]] * (hops if i < straight else hops + 1)
         if seen[seen.size - count + i] > 0 and (best < 0 or weight < least):
             best, least = i, weight

@@ -22,6 +22,8 @@ def decide(node, header, params):
         return ARRIVED
     d, tails = params[DEGREE], params[TAILS]
     start, letter = target // tails, node // tails
+    # The longest overlap is found from the longest candidate down. Numbers of words shrink by one
+    # digit per turn, so that no word is built.
     behind, skipped = tails, 1
     while behind > 1:  # `behind` numbers the letters behind the one where the overlap may begin
         behind //= d
@@ -62,6 +64,8 @@ class Kautz(Topology):
         if port < d:
             return shifted_left(node, port, params)
         other = shifted_right(node, port - d, params)
+        # A shift to the right may lead where one to the left does. Such a link exists once, so that
+        # the later port is not wired.
         return -1 if shifted_left(node, other % d, params) == other else other
 
     @rule

@@ -68,6 +68,8 @@ def sort_cycles(node, header, params):
     goals = packed_goals(node, header[0], params)
     wrong = goals ^ (IN_ORDER & ((1 << (4 * params[SYMBOLS])) - 1))
     home = goals & 15
+    # The first symbol is at home, but others are wrong. Entering any of their cycles costs one hop,
+    # whichever it is.
     if home == 0:
         return lowest_one(wrong) // 4 - 1
     place = home
@@ -133,6 +135,8 @@ class Arrangement(SymbolAddresses):
 
     def __init__(self, n: int, k: int):
         self.symbols, self.positions = n, k
+        # Factors beyond the 20th only enlarge the number. Computing them for a large n would take
+        # minutes before the error.
         if perm(n, min(k, MAX_POSITIONS)) > MAX_SIZE:
             raise TopologyError(f"arrangement: n!/(n-k)! must be < 2^63; n = {n}, k = {k} is more.")
         params = [n, k, *weights(n, k)]
@@ -171,6 +175,8 @@ def swapped(rank, low, high, params):
     Symbols are compared as ranks among those that the positions before `low` leave free.
     """
     n, first_weight = params[SYMBOLS], params[WEIGHTS + low]
+    # Rank arithmetic replaces the permutation itself. Digits between the two positions change by at
+    # most one each.
     earlier = rank // first_weight % (n - low)
     later = symbol_from(rank // params[WEIGHTS + high], low, high, n)
     moved = rank + (later - earlier) * first_weight
@@ -232,6 +238,8 @@ def packed_goals(node, target, params):
     """Pack, for each position, the place of its symbol in the target."""
     wanted, symbols, homes, goals = unranked(target, params), unranked(node, params), 0, 0
     for position in range(params[SYMBOLS]):
+        # Sorting to the target is sorting to the identity after renaming symbols by their homes. So
+        # one rule serves all targets.
         homes |= position << (4 * ((wanted >> (4 * position)) & 15))
     for position in range(params[SYMBOLS]):
         symbol = (symbols >> (4 * position)) & 15

@@ -38,6 +38,8 @@ def petersen_port(node, target):
     """
     offset = (target - node) % 5
     if node >= 5:
+        # The star steps by two, and 3 is the inverse of 2 modulo 5. So the star is a ring in these
+        # units.
         offset = 3 * offset % 5
     if (node < 5) == (target < 5):
         return FORWARD if offset <= 2 else BACKWARD
@@ -52,6 +54,8 @@ def decide(node, header, params):
     target, digits = header[0], params[DIGITS]
     if node == target:
         return ARRIVED
+    # Digits and bits are independent factors. Correcting them in a fixed order is shortest, and
+    # free of circles between factors.
     for index in range(digits):
         power = params[POWERS + index]
         here, there = node // power % 10, target // power % 10

@@ -25,6 +25,8 @@ def decide(node, header, params):
     u, v, w = point(target, params)
     if (x * u + y * v + z * w) % q == 0:
         return place_of(target, node, params)
+    # The cross product is orthogonal to both points. In a projective plane there is exactly one
+    # such point, hence diameter 2.
     middle = number_of((y * w - z * v) % q, (z * u - x * w) % q, (x * v - y * u) % q, params)
     return place_of(middle, node, params)
 
@@ -60,6 +62,8 @@ class PolarFly(Topology):
     def neighbor(node, port, params):
         """The orthogonal point number `port`."""
         other = orthogonal(node, port, params)
+        # Quadrics are orthogonal to themselves. A link to itself is no link, so that these points
+        # have a port less.
         return -1 if other == node else other
 
     @rule
@@ -107,6 +111,8 @@ def number_of(x, y, z, params):
     """The number of the point with these coordinates, of which one at least is not 0."""
     q = params[FIELD]
     if x != 0:
+        # Points are vectors up to a factor. Dividing by the first coordinate that is not 0 gives
+        # each point one number.
         scale = params[INVERSES + x]
         return y * scale % q * q + z * scale % q
     if y != 0:

@@ -38,6 +38,8 @@ class RandomRegular(Graph):
             )
         import networkx
 
+        # Philox is a counter-based generator, the same on all platforms. All ranks draw the same
+        # network without talking.
         generator = np.random.Generator(np.random.Philox(seed))
         for _ in range(ATTEMPTS):
             pairs = drawn_pairs(N, d, generator)
@@ -67,6 +69,8 @@ def drawn_pairs(nodes: int, degree: int, generator: np.random.Generator) -> list
                 left += [u, v]
             else:
                 joined.add(pair)
+        # All remaining pairs are loops or second links. Drawing them again would never end, so that
+        # the whole draw starts anew.
         if len(left) == len(ends):
             break
         ends = np.array(left, np.int64)

@@ -24,6 +24,8 @@ def flip(node, header, params):
         return ARRIVED
     goals = packed_goals(node, header[0], params)
     last = params[SYMBOLS] - 1
+    # Positions at the end that are right stay right, because flips move prefixes only. So each
+    # symbol needs two flips at most.
     while goals >> (4 * last) & 15 == last:
         last -= 1
     place = 0
@@ -39,6 +41,8 @@ def swap(node, header, params):
         return ARRIVED
     goals = packed_goals(node, header[0], params)
     position = 0
+    # Each swap of neighbours in wrong order removes one inversion. Their number is the distance, so
+    # that the way is shortest.
     while goals >> (4 * position) & 15 < goals >> (4 * position + 4) & 15:
         position += 1
     return position

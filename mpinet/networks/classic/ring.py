@@ -99,6 +99,8 @@ def crosses(here, there, forward):
 
     This is the class ``dateline`` (Dally, Seitz 1987).
     """
+    # No state is needed: a way forward to a lower place has the closing link still ahead. Behind it
+    # the comparison turns.
     return 1 if (there < here if forward else there > here) else 0
 
 
@@ -121,6 +123,8 @@ def ring_send(offset, length, step):
     In sub-step t the offset t-1 sends forward, up to the offset ceil(length/2); from sub-step 2
     on the offset -(t-2) sends backward as long as its neighbour is not reached from ahead.
     """
+    # The source can send one way per step only. Forward gets the first step, and the longer half if
+    # the ring is odd.
     half = (length + 1) // 2
     if offset == step - 1 and step <= half and step < length:
         return PLUS

@@ -36,6 +36,8 @@ def decide(node, header, params):
     if cluster == goal:
         return tree_port_by_switch(local, header[0] - goal * tree, params)
     peer = peer_number(cluster, goal)
+    # Only one top switch has the link to the wanted cluster. The fat tree's routing leads there as
+    # to any target.
     if local == gateway(peer, params):
         return cross_port(peer, params)
     return tree_port_by_switch(local, gateway(peer, params), params)
@@ -160,6 +162,7 @@ def peer_behind(local, port, params):
     """The number of the peer behind a port, or -1 for ports of the tree and beyond the last."""
     m, h = params[ARITY], params[LEVELS]
     level, place = level_and_place(local, params)
+    # Top switches have no links up. Their ports from m on lead to other clusters instead.
     if port < m or level != h - 1:
         return -1
     peer = place + (port - m) * params[POWERS + h - 1]

@@ -29,6 +29,8 @@ def kept_target(node, port, params):
     for index in range(params[LISTED]):
         target = listed(node, index, params[BITS])
         fresh = target != node
+        # Shifts of words such as 0101 coincide. Repetitions are dropped by comparing all earlier
+        # ones, of which there are three at most.
         for earlier in range(index):
             fresh = fresh and listed(node, earlier, params[BITS]) != target
         if fresh:
@@ -144,6 +146,8 @@ def next_of_sequence(node, way, params):
     bits = params[BITS]
     word = ((node << 1) & ((1 << bits) - 1)) + 1
     rotated, leaving = word, node >> (bits - 1)
+    # The word is a necklace if no rotation is smaller. One complement per necklace joins all cycles
+    # of rotations to one sequence.
     for _ in range(bits - 1):
         rotated = shuffle_exchange_target(rotated, 0, bits)
         if rotated < word:

@@ -23,6 +23,8 @@ def decide(node, header, params):
     target = header[0]
     if node == target:
         return ARRIVED
+    # A direct link is found by arithmetic. Only pairs at distance two need the search over the
+    # ports.
     direct = port_to(node, target, params)
     if direct >= 0:
         return direct
@@ -85,6 +87,8 @@ class SlimFly(Topology):
         if port >= count:
             return count + node // q % q
         table = TABLES + node // (q * q) * (count + q)
+        # The table of places finds the port of the negated offset. A search among the offsets would
+        # take q/2 steps.
         return params[table + count + (q - params[table + port]) % q]
 
     routings = shortest_routings(shortest=decide)
@@ -97,6 +101,8 @@ def offsets_of(q: int) -> tuple[list[int], list[int]]:
     ones below 2w and their negatives, and likewise the odd ones.
     """
     root = primitive_root(q)
+    # Offsets must be closed under negation, since links go both ways. For q = 4w+1, -1 is an even
+    # power, and even powers are closed by themselves.
     if q % 4 == 1:
         halves = [range(0, q - 1, 2), range(1, q - 1, 2)]
         even, odd = ({pow(root, e, q) for e in half} for half in halves)

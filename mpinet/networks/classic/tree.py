@@ -110,6 +110,8 @@ def port_towards(node, target, params):
     Ancestors have lower numbers: the target is below the node if one of its ancestors is the node.
     """
     below = target
+    # Numbers grow with the levels, so that ancestors are smaller. Climbing from the target meets
+    # the node only if it is an ancestor.
     while target > node:
         below = target
         target = (target - 1) // params[ARITY]
@@ -123,6 +125,7 @@ def send(node, root, since, step, params):
     The parent comes first because more levels lie behind it than behind a child.
     """
     port = step - since - 1
+    # The port that the message came by is skipped. All other ports follow one step later each.
     if node != root and port >= port_towards(node, root, params):
         port += 1
     return port if ary_neighbor(node, port, params) >= 0 else -1

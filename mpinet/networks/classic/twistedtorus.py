@@ -27,6 +27,8 @@ def decide(node, header, params):
     target = header[0]
     if node == target:
         return ARRIVED
+    # Crossing ends of short sides twice undoes the twist. So only the parity of crossings matters,
+    # and two cases cover all ways.
     odd = 1 if hops(node, target, 1, params) < hops(node, target, 0, params) else 0
     changed = closed_dimension(node, target, odd, params)
     dimension = 0
@@ -139,6 +141,8 @@ def closed_dimension(node, target, odd, params):
         offset = offset_to(node, target, line, params)
         over = 2 * abs(offset) > short
         closings += 1 if over else 0
+        # The other way round a side of k costs k - 2|offset| hops more. The cheapest side repairs a
+        # wrong parity.
         cost = abs(short - 2 * abs(offset))
         if cost < least:
             chosen, least = dimension, cost
