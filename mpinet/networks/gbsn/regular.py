@@ -47,6 +47,8 @@ def decide(node, header, params):
     block_bits = params[BITS] - shift
     bits = bits_to_bring(block, goal, shift, block_bits)
     wanted = wanted_bits(goal, bits, shift, block_bits)
+    # In equal blocks every place is there and no link is missing. So the nearest exit needs no
+    # search, as in `nearest_exit`.
     way_out = least_change(place, wanted, max(bits - block_bits, 0), shift, a)
     if place == way_out:
         return params[LEFT] + 1
@@ -96,6 +98,7 @@ class BlockShift(BinaryLabels):
             other = rotated_left(node, params[SHIFT], params[BITS])
         else:
             other = rotated_right(node, params[SHIFT], params[BITS])
+        # Words such as 0101 are kept by some rotations. A loop is no link.
         return other if other != node else -1
 
     @rule
@@ -157,6 +160,7 @@ def decide_two_way(node, header, params):
     """
     shift, bits, left = params[SHIFT], params[BITS], params[LEFT]
     moving = rotated_left(node, shift, bits) != node
+    # Shifts that change nothing are no hops. The loop passes them without leaving the node.
     while True:
         turned = header[1] * shift
         difference = rotated_left(node, turned, bits) ^ header[0]
@@ -167,6 +171,8 @@ def decide_two_way(node, header, params):
             if moving:
                 return left
             continue
+        # Words are compared in the target's own orientation. So the counter of shifts is the only
+        # state in the header.
         section = (difference >> turned) & ((1 << shift) - 1)
         if section != 0:
             return flipping_port(section, lowest_one(section) // params[A], params[A])

@@ -48,6 +48,8 @@ class SmoothedLoops(Topology):
         m = loop_sector(N)
         whole = -(-N // (2 * m)) * 2 * m
         require_loops("gmnany", m, whole)
+        # Only nodes with ring links alone may be left out. Others would take a hop or a diagonal
+        # away from their partners.
         if whole - N > whole // m * ((m - 1) // 2):
             raise TopologyError(
                 f"gmnany: N must be >= 8 and not 17, not {N}: G({m},{whole}) has too few nodes of "
@@ -100,6 +102,8 @@ class SmoothedLoops(Topology):
 @inlined
 def sector_start(sector, params):
     """The number of the first node of a sector: j m - (j e // S)."""
+    # Rounding down spreads the missing nodes evenly, as Bresenham's line does. No table of sectors
+    # is needed.
     m, missing = params[SECTOR], params[LOOPS] - params[0]
     return sector * m - sector * missing // (params[LOOPS] // m)
 
@@ -108,6 +112,7 @@ def sector_start(sector, params):
 def sector_of(node, params):
     """The sector of a node: at most two further on than without nodes left out, as e < 2m."""
     sector = node // params[SECTOR]
+    # Fewer than 2m nodes are missing in all. So starts have moved by at most two sectors.
     while sector_start(sector + 1, params) <= node:
         sector += 1
     return sector
@@ -125,6 +130,7 @@ def whole_number(node, params):
     sector = sector_of(node, params)
     index, lost = node - sector_start(sector, params), left_out(sector, params)
     if index > 1:
+        # The sector has lost positions 2, 4, .. So what is left begins with the odd positions.
         index = 2 * index - 1 if index <= lost + 1 else index + lost
     return sector * params[SECTOR] + index
 
@@ -160,6 +166,8 @@ def start(source, target, header, params):
     tokens, kept = scratch[TOKENS], 0
     for i in range(count):
         node = behind(node, tokens[i], params)
+        # A node that is left out has ring links only, so that the path enters and leaves it by the
+        # same token. Dropping one of both skips it.
         if not is_left_out(node, params):
             tokens[kept] = tokens[i]
             kept += 1

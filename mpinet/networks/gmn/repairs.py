@@ -125,6 +125,8 @@ def detour_tokens(topology: Topology, dead: int, before: int, behind: int) -> li
         return []
     came: dict[int, tuple[int, int]] = {source: (-1, -1)}
     queue = deque([source])
+    # Each pair of links of one dead node needs a detour, 16 at most. A breadth-first search finds
+    # them once, before any message moves.
     while (node := queue.popleft()) != target:
         for port, other in enumerate(topology.neighbor(node, range(PORTS)).tolist()):
             if other >= 0 and other != dead and other not in came:
@@ -157,6 +159,8 @@ def go_round(tokens, count, place, detoured, params):
     """
     at = dead_at(params)
     dead = params[at]
+    # The detour is looked up by the dead node's own ports. So the table does not depend on the path
+    # that met it.
     before = port_of(dead, inverse(tokens[place]), params)
     behind = port_of(dead, tokens[place + 1], params)
     row = at + 2 + (PORTS * before + behind) * params[at + 1]
@@ -198,6 +202,8 @@ def repair(node, header, params):
         write_list(tokens, count, header, params)
         return
     count = go_round(tokens, count, 0, scratch[ROWS], params)
+    # A detour may pass nodes that come again later on the path. Without loops the repaired path is
+    # never longer than needed.
     count = erase_loops(node, ROWS, count, scratch, params)
     write_list(scratch[ROWS], count, header, params)
 
@@ -219,7 +225,11 @@ def start_planned(source, target, header, params):
     hops = np.empty(params[TYPES] + 2, np.int64)
     count = find_path(source, target, scratch, hops, params)
     count = erase_loops(source, TOKENS, count, scratch, params)
+    # The paper's own path is the first candidate. So a planned path is never longer than it with
+    # its detour.
     best = better(source, target, count, room, scratch, params)
+    # A path may end in the neighbouring sector and walk back over its border. The three shifts
+    # cover all ways in which the paper's walk turns.
     for shift in (0, -1, 1):
         for diagonal in (False, True):
             sectors = sectors_left(source, target, shift, diagonal, params)
@@ -248,6 +258,8 @@ def best_variant(source, target, shift, diagonal, sectors, kind, best, scratch, 
     if not is_new(kind, sectors):
         return best
     count_hops(sectors, kind, hops)
+    # Conversion between classes may need hop types beyond the largest. The network has none of
+    # these.
     if hops[types] != 0 or hops[types + 1] != 0:
         return best
     least, most = span(hops, params)
@@ -279,6 +291,8 @@ def way_of(choice, shift, diagonal, least, most, first, last, m):
 def better(source, target, count, best, scratch, params):
     """Keep the candidate, with its detour, if it is shorter than the best so far; its length."""
     row, nodes = TOKENS, scratch[NODES]
+    # Some variants count hops for another sector. The walk is followed to its end instead of
+    # proving which ones fit.
     if nodes[count] != target:
         return best
     dead = params[dead_at(params)]

@@ -51,6 +51,8 @@ class MultipleLoops(Topology):
     specification = "papers/gmn 1, 2, 4, 5"
 
     def __init__(self, m: int | None = None, N: int | None = None):
+        # One argument alone is N, although m comes first. The string `gmn:256` then chooses m by
+        # the paper's ranges.
         if N is None:
             m, N = None, m
         if N is None:
@@ -121,6 +123,8 @@ def jump(node, port, params):
     if port == UP:
         other = node - size + distance
         return other if other >= 0 else other + size
+    # Both directions of such a hop end at the same node. A second link would be parallel, which the
+    # paper does not have.
     if 2 * distance == size:
         return -1
     return node - distance if node >= distance else node - distance + size

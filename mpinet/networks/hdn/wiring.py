@@ -80,6 +80,8 @@ class DualNet(Topology):
     @rule
     def neighbor(node, port, params):
         """Return the node across in the other class, or along a factor of the base."""
+        # Cross ports come behind the base's, one per level. A network of fewer levels has the same
+        # port numbers.
         cross = port - params[FIRST_CROSS]
         if cross >= 0:
             return across(node, level_record(cross + 1, params), params)
@@ -119,6 +121,8 @@ class DualNet(Topology):
         """
         levels, k = self.levels, self.levels.count
         diameters = [factor_diameter(factor) for factor in levels.base]
+        # Each level doubles the diameter, saves a walk through the super-node and adds crossings.
+        # The sum unrolls that recurrence (Theorem 1).
         inside = sum(
             2 ** (k - level) * sum(diameters[j] for j in members)
             for level, members in enumerate(levels.members, 1)
@@ -142,6 +146,8 @@ class DualNet(Topology):
         if k == 0:
             return levels.coordinates
         n, s = levels.clusters(k), levels.super_size(k)
+        # The paper's address has four parts at the top level only. Lower digits are hidden in SN
+        # and N.
         return [*levels.upper_digits(k)[:2], (s, n), (1, s)]
 
     def level_address(self, node: int, level: int) -> tuple[int, int, int, int]:

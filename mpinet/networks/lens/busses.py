@@ -44,6 +44,8 @@ class BusNetwork(Topology):
         busses = rule(nodes[:, np.newaxis], np.arange(self.places)[np.newaxis, :])
         rows, places = np.nonzero(busses >= 0)
         pairs = np.stack([nodes[rows], busses[rows, places]], axis=1)
+        # A bus with one member left makes no port. It still counts for loads and costs, so that
+        # places are asked instead of ports.
         return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
 
     def busses_of(self, node: int) -> list[int]:
@@ -149,6 +151,8 @@ def cluster_member(bus, seat, params):
     if bus < params[POWERS + n - 1]:
         return bus * p + seat
     level = 1
+    # There are at most 62 levels. A loop over their first numbers is cheaper than a logarithm of
+    # the bus's number.
     while level < n - 1 and bus >= first_bus(level + 1, params):
         level += 1
     return joined_at(bus - first_bus(level, params), level, seat, params)

@@ -78,6 +78,8 @@ class Multistage(Topology):
 @inlined
 def left_bit(gap, params):
     """The bit of a line that does not matter on the left of gap 0..n-2."""
+    # Two lines share a switch if they differ in one bit only. Omega, cube and banyan networks
+    # differ in that bit alone.
     if params[KIND] == CUBE:
         return gap
     return params[STAGES] - 1 - gap if params[KIND] == BANYAN else 0
@@ -129,6 +131,8 @@ def left_switch(line, gap, params):
 @inlined
 def right_switch(line, gap, params):
     """The switch at a line's right end."""
+    # These two rotate the line's number instead of skipping a bit. Taking out a bit would give them
+    # another order of switches.
     if params[KIND] == FLIP or params[KIND] == BASELINE:
         return rotated(line, turning_width(gap, params), 1) >> 1
     return without_bit(line, right_bit(gap, params))

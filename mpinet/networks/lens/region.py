@@ -56,6 +56,8 @@ def region(k, left, right, row, above, below, params):
     """(lo, hi) of the region between two different processors (k, left, right)."""
     near, far = min(k, row), max(k, row)
     one, other = left // left_power(k - near, params), above // left_power(row - near, params)
+    # The region must hold both dots. If nothing differs left of the nearer one, it begins right
+    # behind that dot.
     lo = min(first_difference(one, other, near, params), near + 1)
     power = right_power(params[LEVEL] - far, params)
     hi = max(last_difference(right % power, below % power, far, params), far)
@@ -68,6 +70,8 @@ def region_distance(k, left, right, row, above, below, params):
     if k == row and left == above and right == below:
         return 0
     lo, hi = region(k, left, right, row, above, below, params)
+    # Pattern B saves a hop if the walk turns from left to right inside the region. Without a run to
+    # the left there is no such turn.
     saved = 1 if min(k, row) >= lo else 0
     return 2 * (hi - lo + 1) - abs(k - row) - saved
 
@@ -82,6 +86,8 @@ def region_plan(source, target, right_first, choice, header, params):
         header[1] = plan_word(0, 0, 0, 0, row, AS_TARGET, params)
         return
     lo, hi = region(k, left, right, row, above, below, params)
+    # Pattern A cannot rewrite the first digit, because the dot never passes the left end of a
+    # processor's word. Only a move across can.
     if lo == 1 and not params[PATTERN_B]:
         header[1] = plan_word(0, 0, 0, 0, row, NO_WAY, params)
         return

@@ -72,6 +72,8 @@ def by_plans(lens: Labelled, pattern_b: bool = True, first: Sequence[int] = ()) 
         decide=decide,
         start=start,
         params=routing_params(lens, pattern_b=pattern_b, first=first),
+        # On the real machine a header has the target and three lengths. The emulator's words are
+        # larger, and are not counted.
         header_bits=plan_bits(lens),
         words=3 if first else 2,
         shortest=pattern_b,
@@ -112,6 +114,8 @@ def routing_params(
     lens: Labelled, pattern_b: bool = True, seed: int = 0, first: Sequence[int] = ()
 ) -> Ints:
     """The topology's parameters with the routing's own, supplied digits at the end."""
+    # Supplied digits stand at the end. Their number tells rules where they begin, so that all other
+    # places stay fixed.
     params = np.append(lens.params, np.array(first, np.int64))
     params[PATTERN_B], params[SEED], params[SUPPLIED] = pattern_b, seed, len(first)
     return params
@@ -142,6 +146,8 @@ def start(source, target, header, params):
 @rule
 def start_fair(source, target, header, params):
     """A random one of the least plans."""
+    # One key per message is drawn at the source. All later draws derive from it and from the hops
+    # to go.
     header[2] = draw(int(params[SEED]), int(source), int(target))
     chosen = draw32(int(header[2]), 0, 2, 4)
     if params[COMPLETED]:
@@ -167,6 +173,8 @@ def decide(node, header, params):
     k, left, _ = label_parts(node + first_row(params), params)
     move, digit, c = next_move(k, header, params)
     if move == ARRIVED:
+        # Pattern A alone cannot join all pairs. Such messages stop at their source, with a mark
+        # instead of a plan.
         return STUCK if header[1] >> CHOICE == NO_WAY else ARRIVED
     own, owners, members = layout(k, params)
     return port_of(move, digit, c, left, own, owners, members, params)

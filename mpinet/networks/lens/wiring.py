@@ -64,6 +64,8 @@ class LensNetwork(BusNetwork):
         self.radices, self.level, self.completed = (R, S), n, completed
         self.places, self.seats = S + 1, R + 1
         rows = [R**k * S ** (n - k) for k in range(n + 1)]
+        # The last row's own busses join nothing in the uncompleted lens. They are left out, so that
+        # its ports are fewer.
         own = [R if completed or k < n else 0 for k in range(1, n + 1)]
         lower = [S * (R if completed or k > 1 else R - 1) for k in range(1, n + 1)]
         super().__init__(
@@ -179,6 +181,8 @@ class LensNetwork(BusNetwork):
         NodeError
             No bus has this address.
         """
+        # A dot at either end names the same bus of the completed lens. One spelling is chosen
+        # before both are compared.
         try:
             number = self._read(self._bus_spelling(address))
         except ValueError:
@@ -196,6 +200,8 @@ class LensNetwork(BusNetwork):
     def _written(self, label: int) -> str:
         k, left, right = map(int, label_parts(label, self.params))
         digits = []
+        # Digits come out from the right, so that the right side is taken first. The list is turned
+        # round at the end.
         for value, radix, count in (
             (right, self.radices[1], self.level - k),
             (left, self.radices[0], k),

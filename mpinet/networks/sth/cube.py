@@ -70,6 +70,8 @@ def fix_highest_bit(node, header, params):
 @rule
 def highest_port_first(node, root, since, step, params):
     """Send, in step s, from every informed processor on port n-s (section 6, phase 2)."""
+    # In these cubes a link of a dimension may change lower bits, never higher ones. From the
+    # highest dimension down, each step doubles the informed part.
     return params[1] - step if step <= params[1] else -1
 
 
@@ -113,6 +115,8 @@ def lowest_port(node, header, params):
     place = highest_one(difference) & -2
     pair = difference >> place
     port = place + (pair == 2)
+    # Correcting a pair with one wrong bit takes one hop, with two wrong bits two. The parity of
+    # hops so far decides if lower pairs match.
     odd = 1 if pair < 3 else 0
     while place > 0:
         place -= 2
@@ -143,6 +147,7 @@ class CrossedCube(Cube):
     @rule
     def neighbor(node, port, params):
         """Flip bit `port` and, in every pair below it whose lower bit is set, the upper bit."""
+        # The lower bits of twisted pairs stay as they are. So the same port undoes the twist.
         below = (1 << (port & -2)) - 1
         return node ^ (1 << port) ^ (((node & LOW_BITS) << 1) & below)
 
@@ -170,8 +175,12 @@ def hilbers_distance(node, target, params):
     hops = count_ones(low | high)
     if difference & 1:
         return hops + 1
+    # Parities of all prefixes come from one prefix XOR. A loop over pairs would ask the same for
+    # each of them.
     odd = odd_prefixes(node)
     changing = (high ^ low) | (low & odd)
+    # Only the lowest pair that changes a parity may cost two hops. Behind it every pair can be
+    # corrected in one.
     first = changing & -changing
     return hops + (1 if first & low & ~(high ^ odd) else 0)
 
@@ -241,6 +250,7 @@ def twisted_distance(node, target, params):
         return hops
     if low == 2:
         return hops + 1
+    # Both low bits are wrong. Port 0 repairs them in one hop, if the way passes the 4-cycle.
     if low == 3:
         return hops + (1 if (node >> 2) & (target >> 2) == 0 else 2)
     return hops + (2 if node < 4 and target < 4 else 1)
@@ -255,6 +265,8 @@ def fix_highest_twisted(node, header, params):
     highest = highest_one(difference)
     if highest >= 2 or node >= 4:
         return highest
+    # In the twisted 4-cycle 0-3 and 1-2 are links. Both other differences take two hops, the first
+    # of them over port 1.
     return 0 if difference == 3 else 1
 
 

@@ -49,6 +49,8 @@ class ScalableTwistedHypercube(NamedProduct):
 
     def __init__(self, m: int, n: int, kind: str = "tq"):
         self.m = m
+        # The paper's STH has the twisted cube. Its name stays short, and other kinds are variants
+        # of ours.
         arguments = f"{m},{n}" if kind == "tq" else f"{m},{n},{kind}"
         super().__init__(arguments, ChordedLoop(m), cube_of_kind(kind, n))
         self.radices = (self.second.size, self.first.size)
@@ -57,6 +59,8 @@ class ScalableTwistedHypercube(NamedProduct):
     def stated(self) -> dict[str, int]:
         """Degree n+4; diameter m+1+ceil((n+1)/2); m 2^(n+2) (n+4) links (lemmas 2, 3; table 4)."""
         m, n = self.m, self.second.ports
+        # Lemma 3 adds the diameters of loop and cube. Its cube has ceil((n+1)/2), which is not that
+        # of definition 8.
         diameter = m + 1 + (n + 2) // 2
         return {"degree": n + 4, "diameter": diameter, "links": (n + 4) * m << (n + 2)}
 
@@ -74,6 +78,8 @@ class ScalableTwistedHypercube(NamedProduct):
         size, dimensions = self.first.size, self.second.ports
 
         def header_bits(source: int, target: int) -> int:
+            # The loop's part is a list of ports, the cube's part the target's label. Both travel
+            # with the message in the paper.
             return list_bits(source % size, target % size, size) + dimensions
 
         return replace(self._by_loop("paper"), header_bits=header_bits)
