@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
 from mpinet.base.meant import hint
-from mpinet.claims.paper import Paper
+from mpinet.claims.cause import read_causes
+from mpinet.claims.paper import Paper, read_findings
 from mpinet.claims.quotation import quotation_of, read_quotations
 from mpinet.claims.statement import OURS, Claim
 from mpinet.errors import UsageError
@@ -26,10 +28,16 @@ ROOMS = PAPERS + FURTHER
 """All rooms."""
 
 
+@cache
 def paper(room: str) -> Paper:
-    """A paper of the ledger."""
+    """A paper of the ledger, with its errors and main findings."""
     found: Paper = import_module(f"mpinet.papers.{room}").PAPER
-    return found
+    folder = folder_of(room)
+    return replace(
+        found,
+        causes=read_causes(folder / "causes.csv"),
+        findings=read_findings(folder.parent / "findings.toml", room),
+    )
 
 
 def folder_of(room: str) -> Path:

@@ -151,8 +151,8 @@ class Claim:
     quotation: Quotation | None = None
     """The paper's own words; the ledger fills it in."""
     cause: str = ""
-    """The error of the paper that refutes it, by its name in the table `CAUSES` of the folder:
-    claims that fail for one reason share it."""
+    """The error of the paper that refutes it, by its name in the table ``causes.csv`` of the
+    folder: claims that fail for one reason share it."""
     grade: str = ""
     """The grade of that error, one of `mpinet.claims.cause.GRADES`; the ledger fills it in."""
     corrects: str = ""

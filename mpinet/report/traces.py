@@ -141,74 +141,41 @@ def _arrows(moves: dict[str, Ints]) -> Iterator[tuple[int, int]]:
     yield from zip(plain[there].tolist(), sorted_places[found[there]].tolist(), strict=True)
 
 
-PAJE = """\
-%EventDef PajeDefineContainerType 0
-%       Alias string
-%       Type string
-%       Name string
-%EndEventDef
-%EventDef PajeDefineStateType 1
-%       Alias string
-%       Type string
-%       Name string
-%EndEventDef
-%EventDef PajeDefineLinkType 2
-%       Alias string
-%       Type string
-%       StartContainerType string
-%       EndContainerType string
-%       Name string
-%EndEventDef
-%EventDef PajeCreateContainer 3
-%       Time date
-%       Alias string
-%       Type string
-%       Container string
-%       Name string
-%EndEventDef
-%EventDef PajeDestroyContainer 4
-%       Time date
-%       Type string
-%       Name string
-%EndEventDef
-%EventDef PajePushState 5
-%       Time date
-%       Type string
-%       Container string
-%       Value string
-%EndEventDef
-%EventDef PajePopState 6
-%       Time date
-%       Type string
-%       Container string
-%EndEventDef
-%EventDef PajeStartLink 7
-%       Time date
-%       Type string
-%       Container string
-%       Value string
-%       StartContainer string
-%       Key string
-%EndEventDef
-%EventDef PajeEndLink 8
-%       Time date
-%       Type string
-%       Container string
-%       Value string
-%       EndContainer string
-%       Key string
-%EndEventDef
+PAJE_EVENTS = (
+    ("DefineContainerType", "Alias Type Name"),
+    ("DefineStateType", "Alias Type Name"),
+    ("DefineLinkType", "Alias Type StartContainerType EndContainerType Name"),
+    ("CreateContainer", "Time Alias Type Container Name"),
+    ("DestroyContainer", "Time Type Name"),
+    ("PushState", "Time Type Container Value"),
+    ("PopState", "Time Type Container"),
+    ("StartLink", "Time Type Container Value StartContainer Key"),
+    ("EndLink", "Time Type Container Value EndContainer Key"),
+)
+"""Events of the format with their fields; an event's number is its place."""
+
+PAJE_TYPES = """\
 0 M 0 "machine"
 0 P M "processor"
 1 C P "call"
 2 L M P P "message"
 """
-"""Header: the events with their fields, and the types of the trace's contents."""
+"""Types of the trace's contents."""
+
+
+def _paje_header() -> Iterator[str]:
+    """Yield the definitions of the events, then the types."""
+    for number, (event, fields) in enumerate(PAJE_EVENTS):
+        yield f"%EventDef Paje{event} {number}\n"
+        for field in fields.split():
+            yield f"%       {field} {'date' if field == 'Time' else 'string'}\n"
+        yield "%EndEventDef\n"
+    yield PAJE_TYPES
 
 
 def paje(recording: Recording) -> Iterator[str]:
     """Yield Paje's format: a container per processor, a link per movement, a state per call."""
-    yield PAJE
+    yield from _paje_header()
     header, moves, calls = recording.header, recording.moves, recording.calls
     nodes = _nodes(recording)
     yield f"3 0 m M 0 {json.dumps(header['topology'])}\n"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from html import escape
-from importlib.resources import files
 from itertools import pairwise
 
 import numpy as np
 
+from mpinet.report import html
 from mpinet.report.drawing.figure import HEAT, KINDS, ROUTES
 from mpinet.report.drawing.scene import Scene, pulled
+from mpinet.report.html import part
 from mpinet.report.shapes import Points, nearest
 
 SIDE = 1000
@@ -22,26 +23,14 @@ DOWN = np.array([1.0, -1.0])
 def page(shown: Scene) -> str:
     """Return a picture as a page that needs no other file."""
     title = escape(shown.name)
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>
-{_part("page.css")}</style>
-</head>
-<body>
-<header><h1>{title}</h1>
+    body = f"""<header><h1>{title}</h1>
 <p>{_caption(shown)}</p>
 <form><input type="search" placeholder="address or number" aria-label="find a node"></form>
 <output></output></header>
 {drawing(shown)}
 <script>
-{_part("page.js")}</script>
-</body>
-</html>
-"""
+{part("drawing", "page.js")}</script>"""
+    return html.page(shown.name, part("drawing", "page.css"), body)
 
 
 def drawing(shown: Scene, width: int | None = None) -> str:
@@ -85,10 +74,6 @@ OWN = (
     "text{font:12px sans-serif;fill:#445;paint-order:stroke;stroke:#fff;stroke-width:3px}"
 )
 """Colours of a drawing outside a page, for light and dark backgrounds."""
-
-
-def _part(name: str) -> str:
-    return files("mpinet.report.drawing").joinpath(name).read_text()
 
 
 def _caption(shown: Scene) -> str:

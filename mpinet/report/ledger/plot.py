@@ -32,7 +32,7 @@ def drawn(plot: Plot, rows: Mapping[str, Mapping[str, Any]]) -> str:
     rows : mapping
         Verdicts as JSON knows them, by their ids.
     """
-    curves = [(curve, _points(curve, plot.against, rows)) for curve in plot.curves]
+    curves = [(curve, points_of(curve, plot.against, rows)) for curve in plot.curves]
     curves = [(curve, points) for curve, points in curves if points]
     if max((len(points) for _, points in curves), default=0) < 2:
         if not any(claim in rows for curve in plot.curves for claim in curve.claims()):
@@ -69,7 +69,7 @@ def drawn(plot: Plot, rows: Mapping[str, Mapping[str, Any]]) -> str:
 </figure>"""
 
 
-def _points(curve: Curve, against: str, rows: Mapping[str, Mapping[str, Any]]) -> Points:
+def points_of(curve: Curve, against: str, rows: Mapping[str, Mapping[str, Any]]) -> Points:
     """Points of a curve, from left to right."""
     return sorted(
         {

@@ -12,7 +12,15 @@ from mpinet.claims.paper import Curve, MeasuredTable, Paper, PaperTable, Plot, i
 from mpinet.claims.summary import tally
 from mpinet.report.ledger.cells import Cell, LedgerRows, cells_of, digits_of
 from mpinet.report.ledger.page import claims_table, doi_link, errors_list, html_page
-from mpinet.report.ledger.plot import along, drawn, is_number, is_wide, places_of, value_of
+from mpinet.report.ledger.plot import (
+    along,
+    drawn,
+    is_number,
+    is_wide,
+    places_of,
+    points_of,
+    value_of,
+)
 from mpinet.report.ledger.remade import command_html, remade
 from mpinet.report.rows import Row
 from mpinet.report.tables import cell_text, table
@@ -160,13 +168,8 @@ def picture_of(plot: Plot, rows: LedgerRows, kind: str, width: float = 5.0) -> b
 
     curves = []
     for curve in plot.curves:
-        found = {
-            (x, y)
-            for _, x, value in places_of(curve, plot.against, rows)
-            if is_number(x) and is_number(y := value_of(curve, value, curve.value))
-        }
-        if found:
-            dots = [Dot(x, y, y, y, 1) for x, y in sorted(found)]
+        dots = [Dot(x, y, y, y, 1) for x, y in points_of(curve, plot.against, rows)]
+        if dots:
             curves.append(Line("", curve.name.replace(", ", " – "), dots))
     if max((len(curve.dots) for curve in curves), default=0) < 2:
         return None
