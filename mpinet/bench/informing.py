@@ -52,21 +52,17 @@ def _speed_of(seconds: Round, node_steps: int) -> Round:
 SIZES = {"small": 7, "full": 20}
 NODE_STEPS = "M node-steps/s"
 
-BENCHMARKS = (
+BENCHMARKS = tuple(
     Benchmark(
-        "w3-speed",
+        f"w3-{name}",
         "one-port broadcast on hypercube:{}",
-        NODE_STEPS,
+        unit,
         SIZES,
-        speeds_of_both,
-        (Baseline(KERNEL, at_least(1 / 3)),),
-    ),
-    Benchmark(
-        "w3-time",
-        "one-port broadcast on hypercube:{}",
-        "s",
-        SIZES,
-        seconds_of_both,
-        (Baseline(KERNEL, Goal("ratio", "<=", 3)),),
-    ),
+        contenders,
+        (Baseline(KERNEL, goal),),
+    )
+    for name, unit, contenders, goal in (
+        ("speed", NODE_STEPS, speeds_of_both, at_least(1 / 3)),
+        ("time", "s", seconds_of_both, Goal("ratio", "<=", 3)),
+    )
 )

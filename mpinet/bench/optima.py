@@ -97,27 +97,31 @@ def seconds(setting: Setting, number: int) -> Contenders:
     }
 
 
-SIZES = {"small": 3, "full": 72}
-
-BENCHMARKS = (
+BENCHMARKS = tuple(
     Benchmark(
-        "optimum-gap",
-        "steps of one-port broadcasts above their lower bounds, in all on {} networks",
-        "steps",
-        SIZES,
-        gaps,
-        (Baseline(OWN, at_most(44)),),
+        f"optimum-{name}",
+        words,
+        unit,
+        {"small": 3, "full": 72},
+        contenders,
+        (Baseline(OWN, at_most(most)),),
         most_rounds=1,
         named=True,
-    ),
-    Benchmark(
-        "optimum-time",
-        "both sides of the optimum of a one-port broadcast, the median of {} networks",
-        "s",
-        SIZES,
-        seconds,
-        (Baseline(OWN, at_most(10)),),
-        most_rounds=1,
-        named=True,
-    ),
+    )
+    for name, words, unit, contenders, most in (
+        (
+            "gap",
+            "steps of one-port broadcasts above their lower bounds, in all on {} networks",
+            "steps",
+            gaps,
+            44,
+        ),
+        (
+            "time",
+            "both sides of the optimum of a one-port broadcast, the median of {} networks",
+            "s",
+            seconds,
+            10,
+        ),
+    )
 )

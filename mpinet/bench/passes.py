@@ -145,29 +145,18 @@ def sort_with_numpy(keys: Array, q: int) -> None:
 ELEMENT_STEPS = "M element-steps/s"
 SIZES = {"small": 7, "full": 20}
 
-BENCHMARKS = (
+BENCHMARKS = tuple(
     Benchmark(
-        "w4-sort",
-        "bitonic sort on hypercube:{}",
+        f"w4-{name}",
+        f"{words} on hypercube:{{}}",
         ELEMENT_STEPS,
         SIZES,
-        sorted_,
-        (Baseline(SORTING_KERNEL, at_least(0.5)),),
-    ),
-    Benchmark(
-        "w4-fft",
-        "FFT on hypercube:{}",
-        ELEMENT_STEPS,
-        SIZES,
-        transformed,
-        (Baseline(FOURIER_KERNEL, at_least(1)),),
-    ),
-    Benchmark(
-        "w4-own",
-        "a user's bitonic sort in NumPy on hypercube:{}",
-        ELEMENT_STEPS,
-        SIZES,
-        sorted_by_user,
-        (Baseline(PLAIN_NUMPY, at_least(0.7)),),
-    ),
+        contenders,
+        (Baseline(baseline, at_least(ratio)),),
+    )
+    for name, words, contenders, baseline, ratio in (
+        ("sort", "bitonic sort", sorted_, SORTING_KERNEL, 0.5),
+        ("fft", "FFT", transformed, FOURIER_KERNEL, 1),
+        ("own", "a user's bitonic sort in NumPy", sorted_by_user, PLAIN_NUMPY, 0.7),
+    )
 )

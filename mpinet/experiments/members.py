@@ -176,9 +176,7 @@ def _kinds(sides: tuple[int, ...]) -> Iterator[str]:
 def _levels(base: str, sides: tuple[int, ...], high: int) -> Iterator[str]:
     """Yield the super-nodes of one and two levels that keep a dual net within `high`."""
     subsets = _super_nodes(sides)
-    size = 1
-    for side in sides:
-        size *= side
+    size = prod(sides)
     for first, of in subsets.items():
         once = 2 * size * (size // of)
         if once <= high:
@@ -193,10 +191,7 @@ def _super_nodes(sides: tuple[int, ...]) -> dict[str, int]:
     found = {"-": 1}
     for mask in range(1, 2 ** len(sides)):
         chosen = [at for at in range(len(sides)) if mask >> at & 1]
-        size = 1
-        for at in chosen:
-            size *= sides[at]
-        found[".".join(map(str, chosen))] = size
+        found[".".join(map(str, chosen))] = prod(sides[at] for at in chosen)
     return found
 
 

@@ -224,10 +224,9 @@ def curves_of(
         A column is not there or has no numbers, or several rows would be one point.
     """
     x, y = column(rows, x), column(rows, y)
-    panels = None if panels is None else column(rows, panels)
-    error = None if error is None else column(rows, error)
-    hollow = None if hollow is None else column(rows, hollow)
-    tick = None if tick is None else column(rows, tick)
+    panels, error, hollow, tick = (
+        None if name is None else column(rows, name) for name in (panels, error, hollow, tick)
+    )
     if by is None:
         by = _telling_apart(rows, (x, panels, error))
     by = [column(rows, name) for name in by]

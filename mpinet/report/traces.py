@@ -16,7 +16,7 @@ import numpy as np
 from mpinet.base.arrays import Ints
 from mpinet.base.files import whole_file
 from mpinet.report.recordings import MOVES, Recording, is_timed
-from mpinet.report.timedtraces import arrow, timed_events
+from mpinet.report.timedtraces import LINKS, arrow, clock, event_slice, meta, moment, timed_events
 
 STEP = 1000
 """Microseconds of a trace that stand for a step."""
@@ -55,28 +55,26 @@ def perfetto(recording: Recording) -> Iterator[str]:
     yield f'{{"displayTimeUnit":"ms","otherData":{metadata},"traceEvents":[\n'
     title = json.dumps(f"mpinet {header['command']} on {header['topology']}")
     yield f'{{"ph":"M","pid":1,"name":"process_name","args":{{"name":{title}}}}}'
-    if is_timed(header):
-        yield from timed_events(recording)
-        for place, ends in enumerate(_arrows(moves)):
-            for phase, at in zip("sf", ends, strict=True):
-                link = int(moves["sender"][at]) * header["ports"] + int(moves["port"][at])
-                yield arrow(link, header, int(moves["begin"][at]), phase, place + 1)
-        yield "\n]}\n"
-        return
-    for node in _nodes(recording):
-        what = "processor" if node < header["hosts"] else "switch"
-        yield f',\n{{"ph":"M","pid":1,"tid":{node + 1},"name":"thread_name",'
-        yield f'"args":{{"name":"{what} {node}"}}}}'
-        yield f',\n{{"ph":"M","pid":1,"tid":{node + 1},"name":"thread_sort_index",'
-        yield f'"args":{{"sort_index":{node}}}}}'
-    yield from _in_time(recording)
-    for place, (begin, end) in enumerate(_arrows(moves)):
-        for phase, at in (("s", begin), ("f", end)):
-            binding = ',"bp":"e"' if phase == "f" else ""
-            sender, step = int(moves["sender"][at]), int(moves["step"][at])
-            yield f',\n{{"ph":"{phase}","id":{place + 1},"cat":"message","name":"hop","pid":1,'
-            yield f'"tid":{sender + 1},"ts":{(step - 1) * STEP + STEP // 2}{binding}}}'
+    timed = is_timed(header)
+    yield from timed_events(recording) if timed else _step_events(recording)
+    for place, ends in enumerate(_arrows(moves)):
+        for phase, at in zip("sf", ends, strict=True):
+            sender, port, step = (int(moves[name][at]) for name in ("sender", "port", "step"))
+            if timed:
+                begin = clock(*moment(header, int(moves["begin"][at])))
+                yield arrow(LINKS, sender * header["ports"] + port + 1, begin, phase, place + 1)
+            else:
+                yield arrow(1, sender + 1, (step - 1) * STEP + STEP // 2, phase, place + 1)
     yield "\n]}\n"
+
+
+def _step_events(recording: Recording) -> Iterator[str]:
+    """Yield the events of a run in steps: names of tracks, then slices."""
+    for node in _nodes(recording):
+        what = "processor" if node < recording.header["hosts"] else "switch"
+        yield meta(1, node + 1, "thread_name", "name", f"{what} {node}")
+        yield meta(1, node + 1, "thread_sort_index", "sort_index", node)
+    yield from _in_time(recording)
 
 
 def _nodes(recording: Recording) -> list[int]:
@@ -99,10 +97,8 @@ def _in_time(recording: Recording) -> Iterator[str]:
             yield _call_slice(calls, sites, call)
             call = next(early, None)
         name = f"message {message}" if message >= 0 else f"to {receiver}"
-        yield (
-            f',\n{{"ph":"X","pid":1,"tid":{sender + 1},"ts":{(step - 1) * STEP},"dur":{STEP},'
-            f'"cat":"message","name":"{name}","args":{{"port":{port},"to":{receiver}}}}}'
-        )
+        told = f'"port":{port},"to":{receiver}'
+        yield event_slice(1, sender + 1, (step - 1) * STEP, STEP, "message", name, told)
     while call is not None:
         yield _call_slice(calls, sites, call)
         call = next(early, None)
@@ -112,11 +108,8 @@ def _call_slice(calls: dict[str, Ints], sites: list[list[Any]], place: int) -> s
     name, file, line = sites[calls["call_site"][place]]
     begin, end = int(calls["call_begin"][place]), int(calls["call_end"][place])
     where = json.dumps(f"{file}:{line}" if file else "")
-    return (
-        f',\n{{"ph":"X","pid":1,"tid":{calls["call_processor"][place] + 1},"ts":{begin * STEP},'
-        f'"dur":{(end - begin) * STEP},"cat":"call","name":{json.dumps(name)},'
-        f'"args":{{"at":{where}}}}}'
-    )
+    track, length = calls["call_processor"][place] + 1, (end - begin) * STEP
+    return event_slice(1, track, begin * STEP, length, "call", name, f'"at":{where}')
 
 
 def _arrows(moves: dict[str, Ints]) -> Iterator[tuple[int, int]]:
