@@ -23,7 +23,11 @@ from mpinet.measure.cuts import connectivity_work
 from mpinet.measure.distance import disconnected
 from mpinet.networks.catalogue import open_topology
 from mpinet.networks.topology import NetworkLike, Topology
+from mpinet.programs import ascend
 from mpinet.programs.bounds import HostDistances, exchange_bound, host_distances
+from mpinet.programs.broadcast import broadcast
+from mpinet.programs.exchange import exchange
+from mpinet.programs.gossip import gossip
 
 EFFORT = 0.1
 """Seconds of search for an exact bisection, as `measure.bisection_width` counts them."""
@@ -59,6 +63,11 @@ class Subject:
     def __init__(self, network: Topology, effort: float):
         self.network = network
         self.effort = effort
+
+    @property
+    def one_port(self) -> Machine:
+        """A fresh one-port machine, which has counted no step yet."""
+        return Machine(self.network, "one")
 
     @cached_property
     def degrees(self) -> dict[int, int]:
@@ -148,27 +157,9 @@ def _bisection(subject: Subject) -> dict[str, int]:
     return {"lower": found.lower, "upper": found.upper}
 
 
-def _broadcast(subject: Subject) -> int:
-    from mpinet.programs.broadcast import broadcast
-
-    return broadcast(Machine(subject.network, "one"), 0).steps
-
-
 def _optimum(subject: Subject) -> dict[str, int]:
     found = measure.broadcast_time(subject.network, limit=subject.effort)
     return {"lower": found.lower, "upper": found.upper}
-
-
-def _gossip(subject: Subject) -> int:
-    from mpinet.programs.gossip import gossip
-
-    return gossip(Machine(subject.network, "one")).steps
-
-
-def _exchange(subject: Subject) -> int:
-    from mpinet.programs.exchange import exchange
-
-    return exchange(Machine(subject.network, "one")).steps
 
 
 def _exchange_work(subject: Subject) -> Fraction:
@@ -177,7 +168,7 @@ def _exchange_work(subject: Subject) -> Fraction:
     The bound's steps are those that it takes at least, and half of the messages wait on average.
     """
     hosts = subject.network.hosts
-    steps = exchange_bound(Machine(subject.network, "one"), subject.distances)
+    steps = exchange_bound(subject.one_port, subject.distances)
     return Fraction(hosts * (hosts - 1) * steps, 2 * LOOKS)
 
 
@@ -194,12 +185,6 @@ def _symmetry_work(subject: Subject) -> Fraction:
 def _bisection_work(subject: Subject) -> Fraction:
     """Seconds of the bounds and first cuts of a bisection: flows from each node over all links."""
     return Fraction(subject.network.size * subject.links, SPLITS)
-
-
-def _ascend(subject: Subject) -> int:
-    from mpinet.programs.ascend import run
-
-    return run(Machine(subject.network, "all"), "prefix").steps
 
 
 def _saturation(subject: Subject) -> float:
@@ -254,14 +239,20 @@ COLUMNS = {
         4096,
         work=_symmetry_work,
     ),
-    "broadcast": Column("broadcast, one-port", _broadcast, 1 << 20),
+    "broadcast": Column("broadcast, one-port", lambda s: broadcast(s.one_port, 0).steps, 1 << 20),
     "routers": Column("routers", lambda s: s.cost[0], 1 << 22, named=True),
     "ports": Column("router ports", lambda s: s.cost[1], 1 << 22, named=True),
     "cables": Column("cables between routers", lambda s: s.cost[2], 1 << 22, named=True),
     "optimum": Column("broadcast, fewest steps", _optimum, 2048, named=True),
-    "gossip": Column("gossip, one-port", _gossip, 2048),
-    "exchange": Column("exchange, one-port", _exchange, 4096, work=_exchange_work),
-    "ascend": Column("ASCEND, all ports", _ascend, 1 << 16),
+    "gossip": Column("gossip, one-port", lambda s: gossip(s.one_port).steps, 2048),
+    "exchange": Column(
+        "exchange, one-port", lambda s: exchange(s.one_port).steps, 4096, work=_exchange_work
+    ),
+    "ascend": Column(
+        "ASCEND, all ports",
+        lambda s: ascend.run(Machine(s.network, "all"), "prefix").steps,
+        1 << 16,
+    ),
     "saturation": Column("saturation, uniform", _saturation, 1024, named=True),
 }
 """Columns that a comparison can have, in the order of a table."""

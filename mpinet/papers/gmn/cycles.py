@@ -14,6 +14,7 @@ from mpinet.machine.machine import Machine
 from mpinet.networks import open as open_topology
 from mpinet.papers.gmn.grids import HALF_ROUND, listed, name, parameters, sectors_of, size_of
 from mpinet.papers.gmn.structure import hop_types, position_of
+from mpinet.papers.grids import of
 from mpinet.programs.operators.operator import ASCEND
 from mpinet.programs.schedules.gmn import Loops
 from mpinet.programs.schedules.pipeline import EXTRA, HELD
@@ -42,9 +43,7 @@ claim_6 = section(place="6")
 dimensions = claim_6(
     "GMN-A-q",
     statement="where N = 2^q and m = 2^r, q = 2^(r-1) + r + 1",
-    claimed=lambda topology: (
-        parameters(topology)[0] // 2 + (parameters(topology)[0].bit_length() - 1) + 1
-    ),
+    claimed=of(lambda m, N: m // 2 + (m.bit_length() - 1) + 1),
     grid=points("m = 4, 8, 16 and all N = 2^q", POWERS),
     measured=lambda topology: Loops(Machine(topology)).dimensions,
     cause="powers",

@@ -12,7 +12,7 @@ from mpinet.claims.remembered import remembered
 from mpinet.measure.bisection import Bisection
 from mpinet.papers.hdn.grids import listed, net, nodes_of, of_r1, size_of
 from mpinet.papers.hdn.measured import cross_port, dual_net
-from mpinet.papers.hdn.sweeps import pieces
+from mpinet.papers.sweeps import pieces
 from mpinet.papers.widths import CERTIFIED, certified
 
 EFFORT = 4.0

@@ -20,8 +20,8 @@ from mpinet.papers.hdn.grids import (
     size_of,
     sub_products,
 )
-from mpinet.papers.hdn.sweeps import reached
 from mpinet.papers.measured import alike
+from mpinet.papers.sweeps import reached
 
 DUAL_BASES = ("2", "3", "4", "5", "K4", "2x3", TORUS)
 
@@ -223,7 +223,7 @@ product_symmetric = claim_2(
 def supernode_sizes() -> list[object]:
     """Cross-edges of a pair of clusters, for all super-nodes."""
     names = [f"hdn:{TORUS},super={members_text(members)}" for members in sub_products(TORUS)]
-    return sorted(measured.dissection(name).joined for name in names)
+    return sorted(measured.dissection(name)["links of joined super-nodes"] for name in names)
 
 
 clusters = claim_2(
@@ -260,13 +260,15 @@ clusters = claim_2(
 )
 def cross_count(topology: str) -> dict[str, object]:
     """Compare the degrees of network and cluster; count what the cross-edges join."""
-    found = measured.dissection(topology)
     own, lower = measured.degree(topology), measured.degree(net(topology).lower.name)
     return {
         "links of a node": own - lower if isinstance(own, int) and isinstance(lower, int) else own,
-        "links of joined super-nodes": found.joined,
-        "pairs of super-nodes that join two clusters": found.pairs,
-        "other clusters not joined": found.partners,
+        **measured.counts(
+            topology,
+            "links of joined super-nodes",
+            "pairs of super-nodes that join two clusters",
+            "other clusters not joined",
+        ),
     }
 
 
@@ -277,7 +279,7 @@ no_intra_class = claim(
     claimed=0,
     grid=R1,
     cost=nodes_of,
-    measured=lambda topology: measured.dissection(topology).same_class,
+    measured=lambda topology: measured.dissection(topology)["links within a class"],
 )
 
 

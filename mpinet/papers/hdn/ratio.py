@@ -15,7 +15,7 @@ from typing import Any
 from mpinet.claims import BEYOND, Corrected, Measured, claim, once, over, points, section
 from mpinet.papers.hdn.grids import listed, net, size_of, sized, swept_of
 from mpinet.papers.hdn.measured import degree, diameter
-from mpinet.papers.hdn.sweeps import reached
+from mpinet.papers.sweeps import reached
 
 
 def cost_ratio(nodes: int, degree: float, diameter: float, w1: float = 0.5) -> float:

@@ -16,7 +16,7 @@ from mpinet.networks.topology import Topology
 from mpinet.papers.grids import networks, numbers, up_to
 from mpinet.papers.measured import size_of
 from mpinet.papers.sth.grids import KINDS, VALID, family, sth, sths
-from mpinet.papers.sth.measured import nodes
+from mpinet.papers.sweeps import reached
 from mpinet.papers.witness import at_pair, largest_pair
 from mpinet.programs.broadcast import broadcast
 
@@ -208,7 +208,7 @@ def sth_example() -> dict[str, object]:
     turn = next((i for i, (_, label) in enumerate(places) if label != 6), len(places))
     rest = {place for place, _ in places[turn:]}
     return {
-        "nodes": nodes("sth:3,3"),
+        "nodes": reached("sth:3,3"),
         "LST part": " ".join(network.address(node) for node in route[:turn]),
         "cube part in place": rest.pop() if len(rest) == 1 else sorted(rest),
         "end": network.address(route[-1]),

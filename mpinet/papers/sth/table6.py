@@ -12,9 +12,10 @@ from mpinet.papers.measured import size_of
 from mpinet.papers.sth.bisection import width_claim
 from mpinet.papers.sth.formulas import ONE_TO_ALL, all_to_all, broadcast_cells, one_to_all
 from mpinet.papers.sth.grids import KINDS, NOT_FOUR, dlh_of, rows, sth_of
-from mpinet.papers.sth.measured import degree, extent, nodes
+from mpinet.papers.sth.measured import degree, extent
 from mpinet.papers.sth.printed import ROWS, TABLE_6
 from mpinet.papers.sth.table5 import COLUMNS, cells
+from mpinet.papers.sweeps import reached
 
 PRINTED = 2e-6
 """Tolerance of numbers with six decimals."""
@@ -74,7 +75,7 @@ WIDTHS = [
 def broadcast_costs(topology: str) -> dict[str, float]:
     """Both bounds at the network's measured size, degree and diameter."""
     d, D = degree(topology), extent(topology).diameter
-    return {"one-to-all": one_to_all(d, D), "all-to-all": all_to_all(nodes(topology), d, D)}
+    return {"one-to-all": one_to_all(d, D), "all-to-all": all_to_all(reached(topology), d, D)}
 
 
 def _costs(network: str, named: str, of_row: Callable[[int], str], cause: str = "") -> Claim:
