@@ -144,6 +144,7 @@ def read_findings(file: Path, room: str) -> tuple[MainFinding, ...]:
             tuple(row["claims"]),
         )
         for number, row in enumerate(rows, 1)
+        # The first claim of a finding is the refuted one, and ids begin with their room.
         if row["claims"][0].startswith(f"{room.upper()}-")
     )
 

@@ -88,6 +88,8 @@ class Corrected:
 
     def instead_of(self, refuted: Claim) -> Claim:
         """The claim that takes the place of the refuted one."""
+        # A fact is claimed as true, and the formula of the refuted claim would turn it into a
+        # comparison.
         claimed = refuted.claimed if self.relation not in FACTS else None
         return replace(
             refuted,
@@ -104,6 +106,8 @@ class Corrected:
             tolerance=refuted.tolerance if self.tolerance is None else self.tolerance,
             measures=refuted.measures if self.measures is None else self.measures,
             note=self.note,
+            # The correction is expected to hold, so it inherits neither the error nor the
+            # description of failing points.
             cause="",
             grade="",
             corrects=refuted.id,

@@ -97,6 +97,8 @@ class Subject:
             routers = np.arange(begin, min(begin + AT_ONCE, network.size))[:, np.newaxis]
             others = network.neighbor(routers, np.arange(network.ports))
             ports += int((others >= 0).sum())
+            # Each cable is seen from both of its ends; links to processors are no cables between
+            # routers.
             between += int((others >= first).sum())
         cables = between // 2 if network.busses is None else network.busses
         return network.size - first, ports, cables
@@ -104,6 +106,8 @@ class Subject:
     @cached_property
     def distances(self) -> HostDistances:
         """Distances between processors, in hops, by floods."""
+        # One flood shows that distances are missing, before a flood from every processor is paid
+        # for.
         if not measure.is_connected(self.network):
             raise disconnected(self.network)
         return host_distances(Machine(self.network, "all"))
@@ -169,6 +173,7 @@ def _exchange_work(subject: Subject) -> Fraction:
     """
     hosts = subject.network.hosts
     steps = exchange_bound(subject.one_port, subject.distances)
+    # Exact fractions: whether a column is left out must not depend on the rounding of a machine.
     return Fraction(hosts * (hosts - 1) * steps, 2 * LOOKS)
 
 
@@ -194,6 +199,8 @@ def _saturation(subject: Subject) -> float:
     from mpinet.programs.patterns import pattern_of
 
     network, pattern = subject.network, pattern_of(subject.network, "uniform")
+    # One run in overload gives the saturation throughput. A search over rates would take about ten
+    # runs.
     setting = Setting(
         network,
         network.routing(None, 0),
@@ -313,6 +320,8 @@ def row_of(
     for name in columns:
         begins(f"{name} of {network.name}")
         try:
+            # A column that is left out stands in the row with its reason, so no table has a silent
+            # gap.
             _require_little(name, subject)
             row[name] = COLUMNS[name].measured(subject)
         except MpinetError as error:

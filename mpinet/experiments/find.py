@@ -136,6 +136,8 @@ def best(
     looks = []
     for at, network in enumerate(found):
         watch(at, 2 * len(found))
+        # A look costs one flood, the full distances cost a flood from every processor: most
+        # candidates never need these.
         looks.append(_Look(network))
     wanted = [
         at
@@ -146,9 +148,12 @@ def best(
     kept: list[tuple[tuple[Any, ...], dict[str, Any]]] = []
     for done, at in enumerate(wanted):
         watch(len(found) + done, 2 * len(found))
+        # Candidates come in the order of their lower bounds, so none of the later ones can beat
+        # what is kept.
         if len(kept) == most and looks[at].least(minimise[0]) > kept[-1][0][0]:
             break
         subject = Subject(found[at], 0.0)
+        # The place in the catalogue breaks ties: equal networks come in one order on every machine.
         key = (*(MEASURES[name](subject) for name in minimise), at)
         if len(kept) < most or key < kept[-1][0]:
             kept = sorted([*kept, (key, row_of(subject))], key=lambda pair: pair[0])[:most]
@@ -179,6 +184,8 @@ class _Look:
         behind: Ints = network.neighbor(nodes, np.arange(network.ports)[np.newaxis])
         ordered = np.sort(behind, axis=1)
         fresh = ordered >= 0
+        # Parallel links and busses reach a neighbour over several ports, and a degree counts it
+        # once.
         fresh[:, 1:] &= ordered[:, 1:] != ordered[:, :-1]
         hops = _hops(behind)
         self._processors = network.hosts
@@ -200,6 +207,8 @@ class _Look:
             "cost": self.degree * self.farthest,
             "processors": self._processors,
         }
+        # A measure without a bound gets 0: the search then only takes longer, and no candidate is
+        # lost.
         return known.get(measure, 0)
 
 

@@ -73,6 +73,8 @@ def _counted_up(
             yield network
         if smallest < inf:
             last = value
+        # Families grow with each parameter: where the smallest member is too large, all later ones
+        # are.
         if inf > smallest > high:
             return
         value += 1
@@ -240,6 +242,7 @@ def _seedless(low: int, high: int) -> Iterator[str]:
     """Yield random regular networks N,d, of one seed each: other seeds give the same kind."""
     for size in range(max(low, 4), high + 1):
         degrees = range(2, min(MOST_RANDOM, size - 1) + 1)
+        # The degrees of a graph add up to twice its links, so odd sums have no graph.
         yield from (f"{size},{d}" for d in degrees if size * d % 2 == 0)
 
 
