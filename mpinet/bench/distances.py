@@ -106,6 +106,8 @@ def _library(setting: Setting, topology: Topology, edges: np.ndarray, name: str)
     made: list[libraries.Sum] = []
 
     def measured() -> float:
+        # Building the graph is no part of the measurement: the libraries would lose most of it to
+        # Python lists.
         if not made:
             made.append(make(topology.size, edges, sources))
         return _rate(setting, topology, sources, made[0])

@@ -68,6 +68,8 @@ def sides_of(name: str) -> Sides:
     """Search for both bounds, once: two rows share the result."""
     began = time.perf_counter()
     topology, model = open_topology(name), PortModel.named("one")
+    # The shortest known schedule is an upper bound, and the search then only has to prove that
+    # fewer steps fail.
     best = broadcast(Machine(topology, model, Local()), 0, BEST).steps
     search = Search(topology, 0, "broadcast", "one", best, BEST, LIMIT)
     search.run()

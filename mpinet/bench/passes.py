@@ -79,6 +79,8 @@ class Program:
 
     def run(self) -> Array:
         """Run the program (collective); return this rank's states at the end."""
+        # A sort of sorted keys takes the same steps, but branches of a kernel would be predicted:
+        # each run starts anew.
         state = self._values.copy()
         self._schedule.carry_out(self._passes, state)
         return state
@@ -109,6 +111,7 @@ def sorted_by_user(setting: Setting, q: int) -> Contenders:
 def transformed(setting: Setting, q: int) -> Contenders:
     """Compare mpinet's own FFT and the butterfly kernel."""
     values = FourierTransform().draw(setting.seed, q, np.arange(1 << q))
+    # The table of roots is made outside of the measurement, as a library would keep it.
     roots = np.exp(-2j * np.pi * np.arange(1 << q >> 1) / (1 << q))
 
     def by_kernel() -> float:

@@ -47,6 +47,7 @@ def make_router(
     numbers = pattern.sent_by(machine)
     sources, targets = pattern.ends(numbers)
     router = Router(machine, routing)
+    # Memory is asked for before the clock starts: the kernel's arrays are there, too.
     router.reserve(len(numbers))
 
     def run() -> None:
@@ -98,6 +99,7 @@ def by_sweep(setting: Setting, topology: Topology, routing: Routing, targets: In
 
 def touched_zeros(size: int, dtype: DTypeLike) -> Array:
     """Return zeros in memory that is already mapped, so that no round waits for it."""
+    # `zeros` maps pages at first use, and that would be charged to the first round alone.
     return np.full(size, 0, dtype)
 
 
@@ -178,6 +180,7 @@ def route_by_sorting(targets: Ints) -> int:
             return hops
         low = (at ^ targets) & -(at ^ targets)
         link = at * (1 << 31) + low
+        # A stable sort keeps the lower message first on each link, which is the emulator's rule.
         order = np.argsort(link, kind="stable")
         first = np.ones(len(order), bool)
         first[1:] = link[order[1:]] != link[order[:-1]]

@@ -75,6 +75,8 @@ def layout(topology: NetworkLike, most: int = MOST_NODES) -> Points:
     """
     network = open_topology(topology)
     require_drawable(network, most)
+    # Rounded before equal places are told apart: the last bits differ between machines, and
+    # pictures must not.
     return apart(fitted(places(network)))
 
 
@@ -150,6 +152,7 @@ def lattice(network: Any) -> Points:
 def petersen(network: Topology) -> Points:
     """Place the star in its ring; nest Petersen graphs, and cubes of them."""
     digits = len(str(network.size)) - 1
+    # The family's product has 10 nodes per Petersen factor, and the rest is a cube.
     while network.size % 10**digits:
         digits -= 1
     points = cube((network.size // 10**digits).bit_length() - 1)
@@ -258,6 +261,8 @@ def polar_fly(network: Any) -> Points:
     inner = network.neighbor(root, ports)
     points[inner] = 0.45 * circle(len(inner))
     outer = [network.neighbor(int(node), ports) for node in inner]
+    # Two points have one common neighbour, which is the root here: each outer node belongs to one
+    # inner node.
     free = [[v for v in shape if v >= 0 and v != root and v not in inner] for shape in outer]
     for at, nodes in enumerate(free):
         spread = (np.arange(len(nodes)) + 0.5) / max(1, len(nodes)) - 0.5
@@ -362,6 +367,8 @@ def permutations(network: Any) -> Points:
     radices = list(range(n, n - k, -1))
     columns = [digits[:, place] for place in reversed(range(k))]
     if network.family in HEXAGONS and n > 2:
+        # Networks of three symbols are rings of six, which a circle of three circles of two would
+        # not show.
         radices[-3:] = [6]
         columns[-3:] = [HEXAGONS[network.family][digits[:, 2], digits[:, 1]]]
     number = np.zeros(network.size, np.int64)

@@ -24,6 +24,7 @@ def clock(unit: str, time: int) -> str:
     >>> clock("ps", 1234567), clock("ms", 3)
     ('1.234567', '3000')
     """
+    # Perfetto counts in microseconds, and digits behind the point keep the picoseconds.
     power = 3 * (UNITS.index("us") - UNITS.index(unit))
     if power >= 0:
         return str(time * 10**power)

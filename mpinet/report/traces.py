@@ -88,6 +88,8 @@ def _in_time(recording: Recording) -> Iterator[str]:
     """Yield slices by their beginnings; of equal ones calls come first, the longest first."""
     calls, moves, sites = recording.calls, recording.moves, recording.header["sites"]
     begins, ends = calls["call_begin"], calls["call_end"]
+    # A call that takes no time comes before one that begins then: a viewer would nest it in that
+    # call.
     order = np.lexsort((np.arange(len(begins)), ends > begins, begins))
     early = iter(order.tolist())
     call = next(early, None)
@@ -124,6 +126,7 @@ def _arrows(moves: dict[str, Ints]) -> Iterator[tuple[int, int]]:
     if len(plain) == 0:
         return
     width = int(moves["step"].max()) + 2
+    # One key for node and step, so that a single search finds each receiver's next send.
     keys = moves["sender"][plain] * width + moves["step"][plain]
     sorted_places = plain[np.argsort(keys, kind="stable")]
     keys = np.sort(keys, kind="stable")

@@ -46,6 +46,7 @@ def drawing(shown: Scene, width: int | None = None) -> str:
     low, high = shown.points.min(axis=0) - shown.aside, shown.points.max(axis=0) + shown.aside
     scale = SIDE / max(float((high - low).max()), 1e-9)
     points = (shown.points - low) * scale
+    # SVG counts y downwards, and layouts count it upwards.
     points[:, 1] = (high[1] - low[1]) * scale - points[:, 1]
     box = (high - low) * scale
     radius = float(np.clip(0.22 * nearest(points[: shown.nodes]), 1.2, 14))
@@ -94,6 +95,7 @@ def _lines(shown: Scene, points: Points, scale: float) -> list[str]:
     cut = [bool(stub.any()) for stub in shown.stubs]
     most = int(shown.loads.max(initial=0)) if shown.loads is not None else 0
     lines = []
+    # Links of special kinds come last, so that they are painted over the plain ones.
     for at in np.argsort(shown.kinds, kind="stable").tolist():
         (u, v), (start, end) = shown.links[at].tolist(), ends[at]
         way = f"M{_at(start)}L{_at(end)}"

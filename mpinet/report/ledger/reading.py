@@ -33,6 +33,7 @@ def _kinds_of(declared: Any) -> tuple[type, ...]:
     if declared is Any:
         return ANY
     kinds = get_args(declared) or (declared,)
+    # `get_args` of a container gives the types of its items, which are not checked.
     if get_origin(declared) in (dict, list):
         kinds = (declared,)
     found = tuple(get_origin(kind) or (dict if is_dataclass(kind) else kind) for kind in kinds)
@@ -70,6 +71,8 @@ def read_document(path: Path) -> dict[str, Any]:
         raise UsageError(f"--from {path}: this is no result of mpinet verify --out FILE.json.")
     rows = document["result"]
     try:
+        # The digest is computed again: a page must not show numbers that somebody has edited by
+        # hand.
         own = digest([lasting(row) for row in rows])
     except (AttributeError, TypeError, ValueError, RecursionError):
         own = ""

@@ -77,6 +77,8 @@ def items_of(paper: Paper) -> list[Item]:
 def _points(plot: Plot, rows: LedgerRows) -> list[Cell]:
     """Points of a plot's series: of what is measured, then of what is only printed."""
     series: dict[tuple[Any, ...], Curve] = {}
+    # Measured series come first: a printed one is only shown by itself where nothing was measured
+    # beside it.
     for curve in sorted(plot.curves, key=lambda curve: curve.value == "claimed"):
         series.setdefault((curve.claims(), curve.key, curve.of and curve.name), curve)
     measured = {key[:2] for key, curve in series.items() if curve.value == "measured"}
@@ -115,6 +117,8 @@ def text_of(rows: Sequence[Row]) -> str:
         lines: dict[str | float, dict[str, str]] = {}
         for cell in cells:
             lines.setdefault(cell.row, {})[cell.column] = _both(cell, digits.get(cell.column, 0))
+        # Points of several claims come claim by claim; only numbers can be brought into the order
+        # of the axis.
         numbers = all(is_number(label) for label in lines)
         shown = [
             [cell_text(label), *(lines[label].get(column, "") for column in columns)]
