@@ -69,6 +69,7 @@ def case_2(topology: str, r: int, sign: int) -> Iterator[Piece]:
 def case_2_twice(topology: str, r: int, sign: int) -> Iterator[Piece]:
     """One of the nodes to which two hops of type r lead is dead: six back, two of type r+2."""
     start = position_of(r, topology)
+    # The paper replaces both hops together, whichever of the two nodes behind them is dead.
     for landing in (1, 2):
         path = Walk(topology, start).hop(r, 2 * sign)
         dead = {path.nodes[landing]}
@@ -125,6 +126,7 @@ def bypass_claim(
 
     def replaced(topology: str, hop: int) -> Measured:
         """Compare each piece with its replacement; the first that is not as claimed, if any."""
+        # Section 5 draws the hops in one direction only, and its replacements have to work in both.
         for sign in (1, -1):
             for path, bypass, dead in pieces(topology, hop, sign):
                 found = compare(path, bypass, dead)
@@ -225,8 +227,12 @@ def leaves_three_out(types: list[int]) -> bool:
 def hops_without_three(m: int) -> Measured:
     """The most hops of such a difference, and the first difference that needs them."""
     most, half = Measured(0), m // 2
+    # Lemma 2 gives the largest number of m//2 digits: no larger difference is routed without a
+    # diagonal.
     for number in range(1, (2 * (2**half - 1) + half % 2) // 3 + 1):
         hops, types = hop_types_used(number)
+        # Case 3b assumes that the neighbouring hops are not used. Only such paths may grow by 8
+        # edges.
         if hops > most.value and leaves_three_out(types):
             most = Measured(hops, {"delta": number})
     return most
@@ -290,6 +296,8 @@ def pair_of_hops(topology: str, target: int) -> Measured:
     path.along(target - border)
     bypass = Walk(topology, start).along(beside - m if upper else beside).hop(kind, sign)
     bypass.to_hop(0).hop(0, sign).to_hop(kind).hop(kind, -sign).along(target - beside)
+    # Every node between the hop of type 0 and the target: the text allows any of them to be the
+    # faulty one.
     dead = set(path.nodes[landing:-1])
     return Measured(compare(path, bypass, dead), {"path": path.nodes, "bypass": bypass.nodes})
 

@@ -79,6 +79,7 @@ def farthest_in_one_half(topology: str) -> Measured:
     found = floods.sector_distances(topology)
     border = position_of(0, topology)
     first, last = np.arange(len(found))[:, np.newaxis] % m, np.arange(found.shape[1]) % m
+    # The node of type 0 belongs to both halves, as the paper's remark counts it.
     lower = (first <= border) & (last <= border)
     upper = (first >= border) & (last >= border)
     return farthest(np.where(lower | upper, found, -1))

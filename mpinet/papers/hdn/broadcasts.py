@@ -50,6 +50,8 @@ def slowest(topology: str) -> Measured:
     N + 1 if a broadcast does not inform all nodes.
     """
     found = runs(topology, MENDED)
+    # An incomplete broadcast must not pass for a quick one: it counts as longer than any complete
+    # one.
     if found.least("informed").value < size_of(topology):
         return Measured(
             size_of(topology) + 1, {"not all are informed from": found.least("informed")}
@@ -60,6 +62,7 @@ def slowest(topology: str) -> Measured:
 def slowest_one_port(topology: str) -> Measured:
     """Measure as `slowest`, after the one-port machine has run it from every root."""
     network = open_topology(topology)
+    # The machine refuses a second send or reception in a step, so every root has to be tried.
     for root in range(network.size):
         broadcast(Machine(network, "one"), root, MENDED)
     return slowest(topology)
@@ -137,6 +140,8 @@ def left_informed(topology: str) -> int:
     found = net(topology)
     share = 1
     for low, high in pairwise(found.members):
+        # Algorithm 2 calls itself twice for each level, so what a level below leaves out is lost in
+        # both calls.
         share = share**2 * prod(found.base[j][1] for j in set(low) - set(high))
     return found.nodes(found.k) // share
 
@@ -218,6 +223,7 @@ def printed_recurrence(found: Net) -> int:
     """T_k = T(SN^{k-1}) + 2 T_{k-1} + 2, T_1 = 2 (T(B) - T(SN^1)) + 2."""
     steps = 2 * (found.broadcast(found.all) - found.broadcast(found.members[0])) + 2
     for level in range(2, found.k + 1):
+        # The recurrence of the proof as printed; its two crossings of level k are the 2.
         steps = found.broadcast(found.members[level - 2]) + 2 * steps + 2
     return steps
 
@@ -349,6 +355,8 @@ def quickest(topology: str) -> int:
     behind = neighbor_table(open_topology(topology)).tolist()
     all_nodes, steps = frozenset(range(len(behind))), 0
     reached = {frozenset([0])}
+    # Sets instead of schedules: what can still happen depends on who is informed, not on how it
+    # came about.
     while all_nodes not in reached:
         reached = {after for before in reached for after in next_sets(before, behind)}
         steps += 1
@@ -368,4 +376,5 @@ def next_sets(informed: frozenset[int], behind: list[list[int]]) -> set[frozense
             for after in found
             for other in [v for v in behind[node] if v >= 0 and v not in after] or [node]
         }
+    # An informed node more never delays a broadcast, so smaller sets need not be followed.
     return {after for after in found if not any(after < other for other in found)}

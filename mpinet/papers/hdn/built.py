@@ -41,6 +41,7 @@ def dual_construction(links: Ints, size: int, number: Sequence[int] | None = Non
     node_with = np.empty(size, np.int64)
     node_with[named] = np.arange(size)
     cluster, i = np.divmod(np.arange(size * size), size)
+    # Section 2 joins node i of cluster j to node j of cluster i in the other class.
     first = cluster * size + node_with[i]
     second = (size + i) * size + node_with[cluster]
     return np.concatenate([copies, np.stack([first, second], axis=1)])
@@ -79,5 +80,6 @@ def quotient(topology: str, members: tuple[int, ...]) -> Topology | None:
         rest = tuple(d for at, d in enumerate(network.digits(node)) if at not in inside)
         of[node] = number.setdefault(rest, len(number))
     between = of[edges(network)]
+    # Links within a super-node vanish where it becomes a single node.
     between = between[between[:, 0] != between[:, 1]]
     return as_network(between, f"quotient of {topology}") if len(between) else None

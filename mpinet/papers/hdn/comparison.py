@@ -225,6 +225,7 @@ def degrees() -> dict[str, Any]:
 )
 def better(topology: str) -> Measured:
     """Compare measured degrees and diameters, the degrees as those of simple graphs."""
+    # The hypercube has to hold at least as many nodes: a smaller one would win by its size.
     dimension = ceil(log2(reached(topology)))
     block = TORI_OF_BLOCK[net(topology).k]
     own, torus = cells(topology, "d", "D"), cells(block, "d", "D")

@@ -105,6 +105,7 @@ dual_symmetric = claim_2(
 def rdn_size(m: int, k: int) -> int:
     """Count what node 0 reaches."""
     base = "2x2x2" if m == 8 else str(m)
+    # With k = 3 networks have up to 2 * 10^9 nodes, for which no array of marks fits into memory.
     if open_topology(f"rdn:{base},{k}").size > MOST_COUNTED:
         return counted_by_clusters(base, k)
     return reached(f"rdn:{base},{k}")
@@ -147,6 +148,8 @@ def rdn_special(topology: str) -> bool:
     base = Net(found.base, ())
     links, size = measure.edges(base.name), base.nodes(0)
     for _ in range(found.k):
+        # Built from the definition as a stored graph: the emulator's rules are what is compared
+        # with it.
         links, size = built.dual_construction(links, size), 2 * size**2
     links = links[np.lexsort((links[:, 1], links[:, 0]))]
     rdn = f"rdn:{base.name.removeprefix('hdn:')},{found.k}"

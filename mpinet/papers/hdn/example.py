@@ -91,6 +91,7 @@ def route() -> tuple[list[int], int, int]:
     network = dual_net(FIG11)
     nodes = measure.walk(network, node_at(U), node_at(V), ALGORITHM_1)
     far = network.neighbor(np.array(nodes), cross_port(network, 2, 2))
+    # The one hop over level 2 marks u' and u'', which the paper names but does not number.
     u2 = next(i + 1 for i, node in enumerate(nodes[1:]) if node == far[i])
     home = network.level_address(nodes[u2], 2)[:3]
     v1 = u2

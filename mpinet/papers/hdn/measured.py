@@ -43,6 +43,7 @@ def lengths(topology: str, routing: str) -> Lengths:
 @remembered(most=256)
 def diameter(topology: str) -> Measured:
     """The diameter with a pair: by floods, in large networks by sweeps from each class of nodes."""
+    # Up to R1's sizes all pairs are flooded, so that the diameter rests on no symmetry at all.
     if open_topology(topology).size <= MOST:
         return farthest(distances(topology))
     return reach(topology).measured
@@ -163,6 +164,8 @@ def note_legs(visit, header, notes):
     Legs that a node writes and removes before it sends count, too.
     """
     legs, most = header.size - 1, notes.most
+    # Words are only ever written from the front, so the first touched one from behind ends the
+    # stack.
     while header[legs] == UNTOUCHED:
         legs -= 1
     if legs > most[0]:

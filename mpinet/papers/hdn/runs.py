@@ -50,6 +50,7 @@ def run(
     for step in range(1, steps + 1):
         receptions[:] = 0
         for u in range(since.size):
+            # A node that is informed in a step sends from the next one on: store-and-forward.
             if since[u] < 0 or since[u] == step:
                 continue
             answer = send(u, root, since[u], step, params)
@@ -99,6 +100,7 @@ def roots_of(size: int) -> list[int]:
     """All nodes; in large networks the first, the last and some random ones."""
     if size <= MOST:
         return list(range(size))
+    # Keyed by the size, so that a network has the same roots in every claim about it.
     drawn = np.random.default_rng(size).choice(size, ROOTS, replace=False)
     return sorted({0, size - 1, *drawn.tolist()})
 

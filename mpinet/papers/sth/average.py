@@ -109,6 +109,7 @@ def sth_average(m: int, n: int) -> float:
     """Means that count a node itself add up in a product; then over different nodes."""
     size = m * 2 ** (n + 3)
     mean = m * (4 * m + 7) / (8 * m) + cube_distances(n) / 4**n
+    # The paper divides by N - 1: a node's distance to itself is no distance.
     return mean * size / (size - 1)
 
 

@@ -112,6 +112,8 @@ PRODUCT_WIDTH = width_claim(
 def product_cut(topology: str) -> int:
     """Width of the cut that halves every copy of the loop as the loop's narrowest cut does."""
     loop, _ = factors(topology)
+    # One cut of the loop in every copy: the cube's links stay whole, so the width is that of the
+    # loop times 2^n.
     inside = set(bisection(loop).side)
     size = reached(loop)
     return measure.cut_width(

@@ -116,6 +116,8 @@ def any_4_cycle(topology: str) -> Measured:
     twisted = to_graph(topology)
     cube = to_graph(topology.replace("tq", "hypercube"))
     ends = cube.get_edgelist()
+    # Definition 8 leaves the 4-cycle open, and one network by all choices is what makes TQ_n well
+    # defined.
     ways = [(a, b, c, d) for a, b in ends for c, d in (*ends, *((d, c) for c, d in ends))]
     for a, b, c, d in ways:
         if len({a, b, c, d}) < 4 or not (cube.are_adjacent(a, c) and cube.are_adjacent(b, d)):

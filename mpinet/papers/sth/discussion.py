@@ -183,6 +183,8 @@ def product_bound(topology: str) -> float:
     N^2/4 pairs in each direction, and none of its links carries more than the busiest.
     """
     loop, cube = factors(topology)
+    # A message crosses loop links in its source's copy of the loop and cube links in its target's
+    # column.
     busiest = max(size_of(cube) * loop_load(loop), size_of(loop) * cube_load(cube))
     return size_of(topology) ** 2 / 4 / busiest
 

@@ -41,6 +41,7 @@ def printed_cells(
     topology: str, table: dict[int, PrintedRow], column: str, series: Series
 ) -> dict[str, float]:
     """A figure's points at the size of an STH, from the table."""
+    # Rows of the tables are keyed by their number of nodes, which the network itself has.
     row = table[size_of(topology)][column]
     return {name: row[at] for name, (at, _) in series.items()}
 

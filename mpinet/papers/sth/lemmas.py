@@ -135,6 +135,7 @@ SUM = claim_lemma_3(
 def antipodal(topology: str) -> Measured:
     """Compare the pairs at the largest distance with those of the factors."""
     loop, cube = (measure.distance_matrix(factor) for factor in factors(topology))
+    # Nodes of the product are numbered with the loop's part fastest, which is the order of `kron`.
     both = np.kron(cube == cube.max(), loop == loop.max())
     matrix = measure.distance_matrix(topology)
     wrong = both != (matrix == matrix.max())
@@ -200,6 +201,8 @@ def cayley(topology: str) -> Measured:
     if not measure.vertex_transitive(topology):
         return transitive(topology)
     group = _closure([tuple(g) for g in measure.automorphism_group(topology).generators.tolist()])
+    # A regular group has no element but the identity that fixes a node, so only such generators can
+    # do.
     moving = sorted(g for g in group if all(g[node] != node for node in range(size)))
     for count in (1, 2, 3):
         for chosen in combinations(moving, count):

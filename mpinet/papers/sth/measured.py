@@ -91,6 +91,8 @@ def classes(network: Topology) -> Ints:
     """Lowest node of each node's class under automorphisms, each checked link by link."""
     table = neighbor_table(network)
     nodes = np.arange(network.size)
+    # Unwired ports would be moved like node -1: irregular networks are flooded from all nodes
+    # instead.
     if (table < 0).any():
         return nodes
     wiring = np.sort(table, axis=1)
@@ -173,6 +175,7 @@ def bisection(topology: str) -> Bisection:
     cut, side = plain_cut(topology)
     sparse = topology.startswith("hexcell")
     found = measure.bisection_width(topology, SPARSE_EFFORT if sparse else EFFORT)
+    # The obvious cut is often narrower than the one that a short search finds in large networks.
     if found.upper <= cut:
         return found
     return Bisection(found.lower, cut, found.lower == cut, side)

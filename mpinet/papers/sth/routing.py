@@ -31,6 +31,7 @@ def candidate_walks(topology: str, source: int, target: int, hops: int) -> list[
     network = open_topology(topology)
     routing = network.routing("paper")
     machine = Machine(network, "all")
+    # Headers as the paper's routing writes them at the source, one for each of its four candidates.
     words = [target << TARGET | walk << WALK | 1 << FIRST for walk in range(4)]
     headers = np.array(words, np.int64).reshape(4, 1)
     walks = [[source] for _ in range(4)]
@@ -219,6 +220,7 @@ def sources_of(size: int, count: int) -> list[int]:
     """Choose so many nodes of a network, spread by a fixed stride; all if there are no more."""
     if size <= count:
         return list(range(size))
+    # Knuth's multiplier spreads few sources over the whole network, the same ones in every run.
     return [(7 + 2654435761 * i) % size for i in range(count)]
 
 

@@ -86,6 +86,7 @@ STH_ROWS = [
 def hexcells(nodes: int) -> Measured:
     """Try the two Hex-Cells whose sizes are next to N."""
     printed = {name: values[1] for name, values in TABLE_5[nodes].items()}
+    # 6 d^2 = 2^k has no solution, so the two nearest sizes show how far the printed row is off.
     below, above = near = hexcell_up_to(nodes), hexcell_from(nodes)
     for topology in near:
         if size_of(topology) == nodes and four_cells(topology) == printed:

@@ -52,6 +52,7 @@ def _widths(
         statement=statement,
         claimed=lambda topology: printed[topology],
         grid=networks("the 8 rows, N=2^10..2^17", printed).quick(up_to(1024)),
+        # Beyond the sizes that are searched a plain cut decides at once.
         cost=lambda topology: 10 if size_of(topology) <= 2048 else 2,
         cause="widths",
         fails_where=fails_where,
