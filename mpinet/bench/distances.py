@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mpinet.base.arrays import Ints
 from mpinet.bench import kernels, libraries
 from mpinet.bench.benchmark import (
     MPINET,
@@ -22,6 +21,7 @@ from mpinet.bench.benchmark import (
 from mpinet.bench.libraries import if_installed
 from mpinet.machine import Machine
 from mpinet.machine.transport import Local
+from mpinet.measure.wiring import edges
 from mpinet.networks import open as open_topology
 from mpinet.networks.topology import Topology
 from mpinet.programs.flood import distances
@@ -47,27 +47,19 @@ and the ratio that is the goal."""
 def all_pairs(setting: Setting, n: int, libraries_too: tuple[str, ...]) -> Contenders:
     """Compare mpinet on all pairs; the kernel and the libraries on some sources."""
     topology = open_topology(f"hypercube:{n}")
-    edges = edges_of(topology)
+    links = edges(topology)
     contenders: dict[str, Round | Absent] = {
         MPINET: lambda: _rate(setting, topology, topology.size, lambda: by_flooding(topology)),
         KERNEL: _kernel(setting, topology),
     }
     for name in libraries_too:
-        contenders[name] = if_installed(name, _library(setting, topology, edges, name))
+        contenders[name] = if_installed(name, _library(setting, topology, links, name))
     return contenders
 
 
 def by_flooding(topology: Topology) -> int:
     """Sum the distances between all pairs, by mpinet on one rank."""
     return distances(Machine(topology, "all", Local())).distance_sum
-
-
-def edges_of(topology: Topology) -> Ints:
-    """Return all links, each once, shape (links, 2)."""
-    nodes = np.repeat(np.arange(topology.size), topology.ports)
-    others: Ints = topology.neighbor(nodes, np.tile(np.arange(topology.ports), topology.size))
-    pairs: Ints = np.stack([nodes, others], axis=1)
-    return pairs[nodes < others]
 
 
 def sources_of(name: str, size: int) -> int:
@@ -99,7 +91,7 @@ def _kernel(setting: Setting, topology: Topology) -> Round:
     return lambda: _rate(setting, topology, sources, run)
 
 
-def _library(setting: Setting, topology: Topology, edges: np.ndarray, name: str) -> Round:
+def _library(setting: Setting, topology: Topology, links: np.ndarray, name: str) -> Round:
     """Make a contender that builds its graph in its first round."""
     make, _, _ = LIBRARIES[name]
     sources = sources_of(name, topology.size)
@@ -109,7 +101,7 @@ def _library(setting: Setting, topology: Topology, edges: np.ndarray, name: str)
         # Building the graph is no part of the measurement: the libraries would lose most of it to
         # Python lists.
         if not made:
-            made.append(make(topology.size, edges, sources))
+            made.append(make(topology.size, links, sources))
         return _rate(setting, topology, sources, made[0])
 
     return measured

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import networkx
 import numpy as np
 
 from mpinet.base.arrays import Ints
 from mpinet.claims.remembered import remembered
 from mpinet.measure import edges
 from mpinet.networks import open as open_topology
-from mpinet.networks.graph import from_networkx
+from mpinet.networks.graph import StoredGraph
 from mpinet.networks.topology import Topology
 from mpinet.papers.hdn.measured import dual_net
 
@@ -49,10 +48,7 @@ def dual_construction(links: Ints, size: int, number: Sequence[int] | None = Non
 
 def as_network(links: Ints, name: str) -> Topology:
     """The network that has these links."""
-    graph = networkx.Graph()
-    graph.add_nodes_from(range(int(links.max()) + 1))
-    graph.add_edges_from(links.tolist())
-    return from_networkx(graph, name)
+    return StoredGraph(name, range(int(links.max()) + 1), np.unique(np.sort(links), axis=0))
 
 
 @remembered(most=8)

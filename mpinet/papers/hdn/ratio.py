@@ -15,6 +15,7 @@ from typing import Any
 from mpinet.claims import BEYOND, Corrected, Measured, claim, once, over, points, section
 from mpinet.papers.hdn.grids import listed, net, size_of, sized, swept_of
 from mpinet.papers.hdn.measured import degree, diameter
+from mpinet.papers.hdn.sizes import SIZES
 from mpinet.papers.sweeps import reached
 
 
@@ -103,9 +104,6 @@ effective = claim_3(
     cost=swept_of,
     measured=lambda topology: dict.fromkeys((CUBE, TORI), ratio_of(topology)),
 )
-
-
-SIZES = (1, 2, 3, 5, 6, 10, 15, 30)
 
 
 MOST_ENLARGED = 100000

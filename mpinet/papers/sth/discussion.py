@@ -42,8 +42,8 @@ from mpinet.papers.sth.measured import (
     plain_cut,
 )
 from mpinet.papers.sth.printed import ROWS, TOLERANCES
-from mpinet.papers.sth.table6 import broadcast_costs
 from mpinet.papers.sth.table8 import available, percentage
+from mpinet.papers.sth.tables import broadcast_costs
 
 ROWS_OF_STH = rows(sth_of)
 
