@@ -98,6 +98,8 @@ def follow(
     neighbor = neighbor_rule.call
     image[0], queue[0] = root, 0
     head, tail, right = 0, 1, True
+    # In a connected network the image of node 0 decides all others, so a wrong guess shows after
+    # few nodes.
     while head < tail and right:
         u = queue[head]
         head += 1
@@ -112,6 +114,7 @@ def follow(
                 tail += 1
             else:
                 right = right and image[v] == w
+    # A map that is only checked on a part of the network says nothing about the rest.
     right = right and tail == params[0]
     if right:
         taken[:] = False
@@ -120,6 +123,8 @@ def follow(
         for u in range(params[0]):
             right = right and taken[u]
     if not right:
+        # Clearing what was written, and no more, keeps thousands of failed attempts cheap in large
+        # networks.
         for i in range(tail):
             image[queue[i]] = -1
     return right
@@ -151,7 +156,11 @@ def representatives(network: Topology) -> Ints:
     queue, taken = np.empty(size, np.int64), np.zeros(size, bool)
     different: set[int] = set()
     classes, draws = size, iter(range(size))
+    # A class that is not found only costs one sweep more: the diameter is right with any number of
+    # classes.
     while len(different) < min(classes - 1, MOST_FAILURES):
+        # Near neighbours of node 0 often look alike. Nodes from all over the network find
+        # generators sooner.
         node = shuffled(next(draws), size, 0)
         if parent[node] == 0 or parent[node] in different:
             continue
