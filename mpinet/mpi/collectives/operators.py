@@ -125,10 +125,7 @@ class Op(REAL.Op):  # type: ignore[misc]
         """Tell if the order of operands does not matter."""
         return bool(REAL.Op.Is_commutative(self)) if self._own is None else self._own.commute
 
-    @property
-    def is_commutative(self) -> bool:
-        """True if the order of operands does not matter."""
-        return self.Is_commutative()
+    is_commutative = property(Is_commutative)
 
     @property
     def is_predefined(self) -> bool:

@@ -69,7 +69,6 @@ from mpinet.mpi.world.contexts import (
 )
 from mpinet.mpi.world.endpoint import CommState
 from mpinet.mpi.world.failure import Aborted
-from mpinet.mpi.world.handles import handle_of, thing_of
 from mpinet.mpi.world.host import host
 from mpinet.mpi.world.processor import Processor
 from mpinet.mpi.world.ranks import RankTable, rank_table
@@ -107,6 +106,7 @@ class Comm(
     __slots__ = ("_constant", "_holder", "_scope")
 
     __module__ = REAL.__name__
+    _null, _unknown = "COMM_NULL", REAL.ERR_COMM
 
     _constant: bool
     _holder: Processor | None
@@ -126,21 +126,17 @@ class Comm(
     def _require(cls, comm: Comm) -> None:
         """Raise an error unless a communicator may have a face of this class."""
 
-    def __bool__(self) -> bool:
-        return self._scope is not NOWHERE
+    @property
+    def _meaning(self) -> int | None:
+        return None if self._scope is NOWHERE else self._context
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Comm):
-            return NotImplemented
-        if not self or not other:
-            return not self and not other
-        return self._context == other._context
-
-    __hash__ = None  # type: ignore[assignment]
+    @classmethod
+    def _of(cls, context: int) -> Any:
+        return known_as(context)
 
     def __reduce__(self) -> Any:
         if not self:
-            return serialized(self, "COMM_NULL")
+            return super().__reduce__()
         return serialized(self, CONSTANTS.get(constant_of(self._name_of_context), ""))
 
     def Get_name(self) -> str:
@@ -315,29 +311,6 @@ class Comm(
     def Join(cls, fd: int) -> Intercomm:
         """A communicator with who has the other end of a socket; the null one if it has no name."""
         return joined(own(), as_int(fd)) or Intercomm()
-
-    # ---- numbers that stand for it
-
-    @property
-    def handle(self) -> int:
-        """A number that stands for it on this processor; 0 for the null communicator."""
-        return handle_of("communicator", self._context) if self else 0
-
-    @classmethod
-    def fromhandle(cls, handle: int) -> Any:
-        """The communicator that a number stands for.
-
-        Raises
-        ------
-        Exception
-            ``ERR_COMM``: it stands for none.
-        """
-        if not handle:
-            return Comm()
-        context = thing_of("communicator", handle)
-        if context is None:
-            raise REAL.Exception(REAL.ERR_COMM)
-        return known_as(context)
 
 
 class Intracomm(TopologyCreation, Joining, Comm):

@@ -38,7 +38,7 @@ class FaultTolerance(Endpoint):
 
     def Get_failed(self) -> Group:
         """Return the members whose failure is known."""
-        return Group._choosing(_recovery().failed(self._context))
+        return Group._of(_recovery().failed(self._context))
 
     def Ack_failed(self, num_to_ack: int | None = None) -> int:
         """Acknowledge the first failures, all if no number is given; how many are by now."""

@@ -172,12 +172,9 @@ class Leaders(IntercommEndpoint):
 
     def Get_remote_group(self) -> Group:
         """The other group."""
-        return Group._of(self._others)
+        return Group._of_table(self._others)
 
-    @property
-    def remote_group(self) -> Group:
-        """The other group."""
-        return self.Get_remote_group()
+    remote_group = property(Get_remote_group)
 
     def _agreed(
         self, wish: Sequence[int], of_all: bool = True

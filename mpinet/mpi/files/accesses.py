@@ -11,7 +11,7 @@ from mpinet.mpi.files.opened import Opened
 from mpinet.mpi.messages.buffers import Buffer
 from mpinet.mpi.messages.requests import Request
 from mpinet.mpi.messages.statuses import fill_bytes
-from mpinet.mpi.real import REAL, as_int
+from mpinet.mpi.real import REAL, not_negative
 from mpinet.mpi.world.calls import call, running
 from mpinet.mpi.world.filing import ADD
 
@@ -32,9 +32,7 @@ def at(offset: int) -> Where:
     """
 
     def where(opened: Opened, buffer: Buffer) -> Finding:
-        position = as_int(offset)
-        if position < 0:
-            raise REAL.Exception(REAL.ERR_ARG)
+        position = not_negative(offset, REAL.ERR_ARG)
         if opened.amode & REAL.MODE_SEQUENTIAL:
             raise REAL.Exception(REAL.ERR_UNSUPPORTED_OPERATION)
         return lambda: position

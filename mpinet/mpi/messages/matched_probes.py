@@ -17,7 +17,6 @@ from mpinet.mpi.real import ANY_SOURCE, ANY_TAG, PROC_NULL, REAL
 from mpinet.mpi.world.calls import call, running
 from mpinet.mpi.world.endpoint import Endpoint
 from mpinet.mpi.world.events import HAPPENED, Arrival, Receive
-from mpinet.mpi.world.handles import handle_of, thing_of
 from mpinet.mpi.world.message import Message as Body
 
 M = TypeVar("M", bound="Message")
@@ -110,6 +109,7 @@ class Message(Numbered):
     __slots__ = ("__weakref__", "_received")
 
     __module__ = REAL.__name__
+    _null, _unknown = "MESSAGE_NULL", REAL.ERR_ARG
 
     _received: Receive | None
 
@@ -119,41 +119,20 @@ class Message(Numbered):
         made._received = None if message is None else instance_of(Message, message)._received
         return made
 
-    def __bool__(self) -> bool:
-        return self._received is not None
+    @property
+    def _meaning(self) -> Receive | None:
+        return self._received
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Message):
-            return NotImplemented
-        return self._received is other._received
-
-    __hash__ = None  # type: ignore[assignment]
+    @classmethod
+    def _of(cls: type[M], received: Receive) -> M:
+        message = cls()
+        message._received = received
+        return message
 
     def __reduce__(self) -> Any:
         if self._received is NO_PROC:
             return serialized(self, "MESSAGE_NO_PROC")
-        return serialized(self, "" if self else "MESSAGE_NULL")
-
-    @property
-    def handle(self) -> int:
-        """A number that stands for it on this processor; 0 for the null message."""
-        return handle_of("message", self._received) if self else 0
-
-    @classmethod
-    def fromhandle(cls: type[M], handle: int) -> M:
-        """The message that a number stands for.
-
-        Raises
-        ------
-        Exception
-            ``ERR_ARG``: it stands for none.
-        """
-        message = cls()
-        if handle:
-            message._received = thing_of("message", handle)
-            if message._received is None:
-                raise REAL.Exception(REAL.ERR_ARG)
-        return message
+        return super().__reduce__()
 
     @classmethod
     @call
@@ -212,13 +191,11 @@ class Message(Numbered):
         """The message that a probe has found, which it now takes; from `PROC_NULL` without one."""
         if status is not None:
             fill(status, message)
-        taken = cls()
-        taken._received = NO_PROC
-        if probe is not None and message is not None:
-            running.mail.take(message)
-            probe.message = message
-            taken._received = probe
-        return taken
+        if probe is None or message is None:
+            return cls._of(NO_PROC)
+        running.mail.take(message)
+        probe.message = message
+        return cls._of(probe)
 
     def _put(self, buf: Any) -> Any:
         """Make what puts the message into memory."""
@@ -239,5 +216,4 @@ NO_PROC: Any = object()
 """Processor that receives from `PROC_NULL`."""
 
 MESSAGE_NULL = Message()
-MESSAGE_NO_PROC = Message()
-MESSAGE_NO_PROC._received = NO_PROC
+MESSAGE_NO_PROC = Message._of(NO_PROC)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 from weakref import WeakValueDictionary
 
-from mpinet.mpi.constants import Numbered, instance_of, serialized
+from mpinet.mpi.constants import Numbered, instance_of
 from mpinet.mpi.messages.statuses import blank
 from mpinet.mpi.real import REAL, UNDEFINED
 from mpinet.mpi.world.calls import call, running
@@ -39,6 +39,7 @@ class Request(Numbered):
     __slots__ = ("__weakref__", "_begin", "_event", "_finish")
 
     __module__ = REAL.__name__
+    _null = "REQUEST_NULL"
 
     _numbered: ClassVar[WeakValueDictionary[int, Request]] = WeakValueDictionary()
     _begin: Callable[[], Request] | None
@@ -91,9 +92,6 @@ class Request(Numbered):
         return self._event is other._event and self._event is not HAPPENED
 
     __hash__ = None  # type: ignore[assignment]
-
-    def __reduce__(self) -> Any:
-        return serialized(self, "" if self else "REQUEST_NULL")
 
     # ---- numbers that stand for it
 

@@ -105,32 +105,29 @@ class Scope:
         return tag
 
 
-class Lacking:
-    """Attribute that a null communicator or window lacks: raises the given MPI error."""
-
-    def __init__(self, error: int):
-        self.error = error
-
-    def __get__(self, scope: object, kind: type) -> Any:
-        if scope is None:
-            return self
-        raise REAL.Exception(self.error)
-
-
 class Nowhere(Scope):
-    """The scope of the null communicator: nobody exchanges messages in it."""
+    """The scope of a null communicator, window or file, in which no messages are exchanged.
 
-    __slots__ = ()
+    Parameters
+    ----------
+    error : int
+        Class of the error that is raised for what it lacks.
+    """
 
-    context: Any = Lacking(REAL.ERR_COMM)
-    group: Any = Lacking(REAL.ERR_COMM)
-    others: Any = Lacking(REAL.ERR_COMM)
+    __slots__ = ("_error",)
 
-    def __init__(self) -> None:
-        pass
+    def __init__(self, error: int) -> None:
+        self._error = error
+
+    @property
+    def context(self) -> Any:
+        """Raise the error."""
+        raise REAL.Exception(self._error)
+
+    group = others = context
 
 
-NOWHERE = Nowhere()
+NOWHERE = Nowhere(REAL.ERR_COMM)
 
 
 class SharedState:

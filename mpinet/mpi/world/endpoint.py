@@ -115,10 +115,7 @@ class IntercommEndpoint(Endpoint):
         """Members of the remote group."""
         return len(self._others.members)
 
-    @property
-    def remote_size(self) -> int:
-        """Members of the remote group."""
-        return self.Get_remote_size()
+    remote_size = property(Get_remote_size)
 
     @property
     def _sides(self) -> tuple[RankTable, ...]:
