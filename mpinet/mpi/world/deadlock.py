@@ -95,7 +95,7 @@ def name_holders(
                 own = contexts.shared(event.place - event.place % PARTS).groups[0]
                 mine = own.rank_of(processor.id)
                 others = [(rank, at) for rank, at in held.get(window, ()) if rank != mine]
-                event.holders = others or list(held.get(window, ()))
+                event.blame(others or held.get(window, ()))
 
 
 def _chain(waits: dict[int, tuple[int, bool]]) -> tuple[list[int], bool]:

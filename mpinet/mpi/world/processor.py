@@ -76,6 +76,17 @@ number_of: Callable[[Processor], int] = vars(Processor)["id"].__get__
 """A processor's number, even where it may not be asked for (`Loading`)."""
 
 
+def _of_processor(name: str) -> Any:
+    """A field of a fiber that is its processor's."""
+    field = vars(Processor)[name]
+
+    def put(fiber: Fiber, value: Any) -> None:
+        if hasattr(fiber, "processor"):
+            field.__set__(fiber.processor, value)
+
+    return property(lambda fiber: field.__get__(fiber.processor), put)
+
+
 class Fiber(Processor):
     """Something that a processor does beside its script: a collective that was begun."""
 
@@ -88,35 +99,7 @@ class Fiber(Processor):
         self.main = processor.main
         self.account = processor.account
 
-    @property
-    def posted(self) -> Posted | None:
-        """The processor's receives that wait."""
-        return self.processor.posted
-
-    @posted.setter
-    def posted(self, posted: Posted | None) -> None:
-        if hasattr(self, "processor"):
-            self.processor.posted = posted
-
-    @property
-    def unexpected(self) -> Unexpected | None:
-        """The processor's messages that no receive has waited for."""
-        return self.processor.unexpected
-
-    @unexpected.setter
-    def unexpected(self, unexpected: Unexpected | None) -> None:
-        if hasattr(self, "processor"):
-            self.processor.unexpected = unexpected
-
-    @property
-    def own(self) -> ProcessState | None:
-        """The processor's own things in the interpreter."""
-        return self.processor.own
-
-    @own.setter
-    def own(self, own: ProcessState | None) -> None:
-        if hasattr(self, "processor"):
-            self.processor.own = own
+    posted, unexpected, own = map(_of_processor, ("posted", "unexpected", "own"))
 
     def storage(self) -> dict[Any, Any]:
         """The processor's."""

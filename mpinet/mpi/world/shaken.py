@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from mpinet.machine import Machine
-from mpinet.mpi.real import ANY_SOURCE, PROC_NULL
+from mpinet.mpi.real import ANY_SOURCE
 from mpinet.mpi.world.accounts import Account
 from mpinet.mpi.world.contexts import Contexts, Scope
-from mpinet.mpi.world.events import Event, Receive
+from mpinet.mpi.world.events import Awaited, Event, Receive
 from mpinet.mpi.world.exits import Exits
 from mpinet.mpi.world.mail import Mail
 from mpinet.mpi.world.matching import Unexpected
@@ -27,7 +27,7 @@ SOURCE: Final = 1
 """Place of the sender's rank in a message."""
 
 
-class Quiet(Event):
+class Quiet(Awaited):
     """The moment in which nobody goes on and nothing is under way, and it is decided what is got.
 
     Parameters
@@ -43,28 +43,13 @@ class Quiet(Event):
     __slots__ = ("account", "labels", "number", "taken")
 
     def __init__(self, owner: Processor, number: int, labels: Callable[[], Sequence[int]]):
-        super().__init__(owner)
+        super().__init__(owner, "all others to wait")
         self.number = number
         self.labels = labels
         self.taken: int = 0
         """Number of the received one, once the event has happened."""
         self.account: Account | None = owner.account
         """Account of the call."""
-
-    @property
-    def said(self) -> str:
-        """Name of what is waited for."""
-        return "all others to wait"
-
-    @property
-    def peer(self) -> int:
-        """Nobody in particular."""
-        return PROC_NULL
-
-    @property
-    def place(self) -> int:
-        """No context in particular."""
-        return 0
 
 
 class Open:
