@@ -15,7 +15,7 @@ from threading import Lock
 from typing import Any, NoReturn
 
 from mpinet.mpi.collectives import Collectives
-from mpinet.mpi.collectives.intercomm_calls import InterCollectives
+from mpinet.mpi.collectives.intercomm_algorithms import InterCollectives
 from mpinet.mpi.communicators.attributes import Attributes
 from mpinet.mpi.communicators.context_ids import (
     agreed_and_gathered,

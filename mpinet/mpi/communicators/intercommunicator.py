@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from mpinet.base.arrays import Ints
-from mpinet.mpi.collectives import algorithms
 from mpinet.mpi.communicators.context_ids import (
     ContextId,
     agreement,
@@ -65,7 +64,7 @@ def agreed_over_bridge(
         mail.send(leaders, remote_leader, tag, own)
         theirs = mail.receive(leaders, remote_leader, tag)[BODY]
         both = _both(own, theirs)
-    one, other = _parted(algorithms.broadcast(part, leader, both))
+    one, other = _parted(part.broadcast(leader, both))
     return _id_of(one), (one[2:], other[2:])
 
 
@@ -112,7 +111,7 @@ def agreed_at_port(
             mail.send(leaders, server, 0, own)
             theirs = mail.receive(leaders, server, 1)[BODY]
         both = _both(own, theirs)
-    told = algorithms.broadcast(part, leader, both)
+    told = part.broadcast(leader, both)
     if not told:
         raise REAL.Exception(REAL.ERR_PORT)
     one, other = _parted(told)
@@ -143,7 +142,7 @@ def agreed_between_groups(
         mail.send(leaders, there, 0, own)
         theirs = mail.receive(leaders, there, 0)[BODY]
         both = _both(own, theirs)
-    one, _ = _parted(algorithms.broadcast(part, leader, both))
+    one, _ = _parted(part.broadcast(leader, both))
     return _id_of(one)
 
 
@@ -206,7 +205,7 @@ class Leaders(IntercommEndpoint):
         scope, tag, leads = self._scope.part(AGREEMENTS), holding.agreed, self._first
 
         def agree() -> tuple[ContextId, tuple[Ints, ...]]:
-            rows = algorithms.gather(part, 0, packed(wish)) if of_all else [packed(wish)]
+            rows = part.gather(0, packed(wish)) if of_all else [packed(wish)]
             both = None
             if part.rank == 0:
                 mail = running.mail
@@ -215,7 +214,7 @@ class Leaders(IntercommEndpoint):
                 theirs = mail.receive(scope, 0, tag)[BODY]
                 first, last = (own, theirs) if leads else (theirs, own)
                 both = packed([len(first)]) + first + last
-            one, other = _parted(algorithms.broadcast(part, 0, both))
+            one, other = _parted(part.broadcast(0, both))
             return _id_of(one), (one[2:], other[2:])
 
         return agree

@@ -3,8 +3,6 @@
 They are as many messages as there are links, all at once; the machine brings each to its target.
 """
 
-# ruff: noqa: N802  (mpi4py's names)
-
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -94,6 +92,20 @@ class ExchangePlan(Plan):
         return Neighborhood.of(comm)
 
 
+def _gathering(kind: type[Blocks], comm: Any, sendbuf: Any, recvbuf: Any) -> Plan:
+    """Plan to bring one buffer to all targets, and the sources' to the blocks of another."""
+    indegree, outdegree = comm.degrees
+    own, into = Buffer(sendbuf), kind(recvbuf, indegree, True)
+    return ExchangePlan(lambda part: part.exchange([own.read()] * outdegree, into.write))
+
+
+def _exchange(kind: type[Blocks], comm: Any, sendbuf: Any, recvbuf: Any) -> Plan:
+    """Plan to bring a block of a buffer to each target, and the sources' to another's."""
+    indegree, outdegree = comm.degrees
+    out_of, into = kind(sendbuf, outdegree), kind(recvbuf, indegree, True)
+    return ExchangePlan(lambda part: part.exchange(read(out_of, outdegree), into.write))
+
+
 class NeighborCollectives(Endpoint):
     """Exchanges with all neighbors, as `mpi4py.MPI.Topocomm` has them."""
 
@@ -160,39 +172,8 @@ class NeighborCollectives(Endpoint):
 
     # ---- buffers
 
-    @Planned
-    def Neighbor_allgather(self, sendbuf: Any, recvbuf: Any) -> Plan:
-        """Bring a buffer to all neighbors."""
-        return self._plan_gathering(sendbuf, Blocks, recvbuf)
-
-    @Planned
-    def Neighbor_allgatherv(self, sendbuf: Any, recvbuf: Any) -> Plan:
-        """Bring a buffer to all neighbors, which send various lengths."""
-        return self._plan_gathering(sendbuf, VectorBlocks, recvbuf)
-
-    @Planned
-    def Neighbor_alltoall(self, sendbuf: Any, recvbuf: Any) -> Plan:
-        """Bring a block of a buffer to each neighbor."""
-        return self._plan_exchange(sendbuf, Blocks, recvbuf)
-
-    @Planned
-    def Neighbor_alltoallv(self, sendbuf: Any, recvbuf: Any) -> Plan:
-        """Bring a block of a buffer to each neighbor, of various lengths."""
-        return self._plan_exchange(sendbuf, VectorBlocks, recvbuf)
-
-    @Planned
-    def Neighbor_alltoallw(self, sendbuf: Any, recvbuf: Any) -> Plan:
-        """Bring a block of a buffer to each neighbor, of various lengths and datatypes."""
-        return self._plan_exchange(sendbuf, TypedBlocks, recvbuf)
-
-    def _plan_gathering(self, sendbuf: Any, kind: type[Blocks], recvbuf: Any) -> Plan:
-        """Plan to bring one buffer to all targets, and the sources' to the blocks of another."""
-        indegree, outdegree = self.degrees
-        own, into = Buffer(sendbuf), kind(recvbuf, indegree, True)
-        return ExchangePlan(lambda part: part.exchange([own.read()] * outdegree, into.write))
-
-    def _plan_exchange(self, sendbuf: Any, kind: type[Blocks], recvbuf: Any) -> Plan:
-        """Plan to bring a block of a buffer to each target, and the sources' to another's."""
-        indegree, outdegree = self.degrees
-        out_of, into = kind(sendbuf, outdegree), kind(recvbuf, indegree, True)
-        return ExchangePlan(lambda part: part.exchange(read(out_of, outdegree), into.write))
+    Neighbor_allgather = Planned(_gathering, Blocks)
+    Neighbor_allgatherv = Planned(_gathering, VectorBlocks)
+    Neighbor_alltoall = Planned(_exchange, Blocks)
+    Neighbor_alltoallv = Planned(_exchange, VectorBlocks)
+    Neighbor_alltoallw = Planned(_exchange, TypedBlocks)

@@ -15,7 +15,6 @@ from typing import Any, ClassVar
 
 from mpinet.errors import FileError
 from mpinet.mpi import source
-from mpinet.mpi.collectives import algorithms
 from mpinet.mpi.communicators.attributes import NUMBER
 from mpinet.mpi.communicators.context_ids import new_context_id, next_agreement, packed, unpacked
 from mpinet.mpi.communicators.creation import new_comm
@@ -147,7 +146,7 @@ class Joining(Endpoint):
             name = (*new_context_id(), 0)
             told = packed([*name[:2], len(counts), *counts, *children] if children else [])
             _launch(programs, counts, name, parents, children)
-        giver, number, *rest = unpacked(algorithms.broadcast(part, root, told)).tolist() or [0, 0]
+        giver, number, *rest = unpacked(part.broadcast(root, told)).tolist() or [0, 0]
         if not rest:
             raise REAL.Exception(REAL.ERR_SPAWN)
         counts, processors = rest[1 : 1 + rest[0]], rest[1 + rest[0] :]

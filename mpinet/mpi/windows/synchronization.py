@@ -7,8 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from mpinet.mpi.collectives import algorithms
-from mpinet.mpi.collectives.collective import Collective
+from mpinet.mpi.collectives.algorithms import Collective
 from mpinet.mpi.communicators.groups import Group
 from mpinet.mpi.real import PROC_NULL, REAL
 from mpinet.mpi.windows.accesses import COMPLETE, STARTED
@@ -30,7 +29,7 @@ class Synchronization(Transfers):
         member = self._member
         member.require(member.is_idle)
         member.origin.finish(member.origin.touched)
-        algorithms.barrier(Collective.of(self, "Win.Fence"))
+        Collective.of(self, "Win.Fence").barrier()
         if member.exposure.touches is not None:
             member.exposure.touches.close_all(member.fence)
         member.fence += 1

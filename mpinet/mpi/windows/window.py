@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from mpinet.base.arrays import Ints
-from mpinet.mpi.collectives import algorithms
-from mpinet.mpi.collectives.collective import Collective
+from mpinet.mpi.collectives.algorithms import Collective
 from mpinet.mpi.communicators.attributes import Attributes
 from mpinet.mpi.communicators.communicator import Intracomm, own
 from mpinet.mpi.communicators.context_ids import agreed_and_gathered, next_agreement
@@ -233,7 +232,7 @@ class Win(Labels, Attributes, ErrorHandling, Synchronization, Numbered, np.ndarr
         here = running.turns.current
         member.require(member.is_idle)
         member.origin.finish(member.origin.touched)
-        algorithms.barrier(Collective.of(self, "Win.Free"))
+        Collective.of(self, "Win.Free").barrier()
         self._delete_all()
         running.mail.on_access(context + ONE_SIDED, here.id, None)
         running.world.one_sided.locks.pop((context + ONE_SIDED, here.id), None)
