@@ -13,7 +13,7 @@ from mpinet.mpi.messages.buffers import with_own_datatypes
 from mpinet.mpi.messages.persistent import Prequest
 from mpinet.mpi.messages.requests import Request
 from mpinet.mpi.real import REAL
-from mpinet.mpi.world.calls import call
+from mpinet.mpi.world.calls import put_call
 from mpinet.mpi.world.endpoint import Endpoint
 
 INFO = Parameter("info", Parameter.POSITIONAL_OR_KEYWORD, default=REAL.INFO_NULL, annotation="Any")
@@ -56,14 +56,10 @@ class Planned:
             part, starts = planned.part(comm, prepared), count()
             return Prequest._repeating(lambda: beside(planned, part.again(next(starts))))
 
-        own = signature(plan)
-        for each, made, more in ((name, do, ()), (begun, begin, ()), (prepared, prepare, (INFO,))):
-            made.__name__, made.__qualname__ = each, f"{owner.__qualname__}.{each}"
-            made.__signature__ = own.replace(  # type: ignore[attr-defined]
-                parameters=[*own.parameters.values(), *more],
-                return_annotation=made.__annotations__["return"],
-            )
-            setattr(owner, each, call(made))
+        own = signature(plan).parameters.values()
+        put_call(owner, name, do, *own)
+        put_call(owner, begun, begin, *own)
+        put_call(owner, prepared, prepare, *own, INFO)
 
 
 def beside(plan: Plan, part: Any) -> Request:

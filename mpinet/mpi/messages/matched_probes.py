@@ -14,7 +14,7 @@ from mpinet.mpi.messages.objects import fetched
 from mpinet.mpi.messages.requests import Request
 from mpinet.mpi.messages.statuses import fill
 from mpinet.mpi.real import ANY_SOURCE, ANY_TAG, PROC_NULL, REAL
-from mpinet.mpi.world.calls import call, running
+from mpinet.mpi.world.calls import Renamed, call, running
 from mpinet.mpi.world.endpoint import Endpoint
 from mpinet.mpi.world.events import HAPPENED, Arrival, Receive
 from mpinet.mpi.world.message import Message as Body
@@ -36,10 +36,7 @@ class Probes(Endpoint):
             fill(status, message)
         return True
 
-    @call
-    def probe(self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Any = None) -> bool:
-        """Wait until there is a message; it stays there."""
-        return self.Probe(source, tag, status)
+    probe = Renamed(Probe)
 
     @call
     def Iprobe(self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Any = None) -> bool:
@@ -52,20 +49,14 @@ class Probes(Endpoint):
             fill(status, message)
         return True
 
-    @call
-    def iprobe(self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Any = None) -> bool:
-        """Tell if there is a message, after the machine's next step at the latest."""
-        return self.Iprobe(source, tag, status)
+    iprobe = Renamed(Iprobe)
 
     @call
     def Mprobe(self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Any = None) -> Message:
         """Wait until there is a message, and take it away from other receives."""
         return Message.Probe(self, source, tag, status)
 
-    @call
-    def mprobe(self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Any = None) -> Message:
-        """Wait until there is a message, and take it away from other receives."""
-        return Message.Probe(self, source, tag, status)
+    mprobe = Renamed(Mprobe)
 
     @call
     def Improbe(
@@ -74,12 +65,7 @@ class Probes(Endpoint):
         """Take a message away from other receives, if there is one at the next step's end."""
         return Message.Iprobe(self, source, tag, status)
 
-    @call
-    def improbe(
-        self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Any = None
-    ) -> Message | None:
-        """Take a message away from other receives, if there is one at the next step's end."""
-        return Message.Iprobe(self, source, tag, status)
+    improbe = Renamed(Improbe)
 
     def _looked_for(self, source: int, tag: int) -> Arrival | None:
         """Return what looks for a message from a rank; None for `PROC_NULL`."""

@@ -66,14 +66,25 @@ class Request(Numbered):
         return made
 
     @classmethod
-    def _of_fiber(cls: type[R], work: Callable[[], None]) -> R:
-        """A request that is complete when work has been done beside the script; gives its error."""
-        completion = running.turns.begin(work)
+    def _of_fiber(
+        cls: type[R], work: Callable[[], Any], fill: Callable[[Any, Any], None] | None = None
+    ) -> R:
+        """A request that is complete when work has been done beside the script; gives its error.
+
+        Parameters
+        ----------
+        work : callable
+            The work.
+        fill : callable, optional
+            Lets a status tell of what the work has given (default: of nothing).
+        """
+        given: list[Any] = []
+        completion = running.turns.begin(lambda: given.append(work()))
 
         def finish(status: Any) -> None:
             if completion.error is not None:
                 raise completion.error
-            blank(status)
+            blank(status) if fill is None else fill(status, given[0])
 
         return cls._of(completion, finish)
 
