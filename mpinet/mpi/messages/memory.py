@@ -13,7 +13,7 @@ from mpinet.mpi.messages.persistent import Prequest
 from mpinet.mpi.messages.requests import Request
 from mpinet.mpi.messages.statuses import fill, tell
 from mpinet.mpi.real import ANY_SOURCE, ANY_TAG, PROC_NULL
-from mpinet.mpi.world.calls import call, running
+from mpinet.mpi.world.calls import Renamed, call, running
 from mpinet.mpi.world.endpoint import Endpoint
 from mpinet.mpi.world.events import HAPPENED, Event, Receive
 from mpinet.mpi.world.message import BODY
@@ -37,10 +37,7 @@ class BufferMessages(Endpoint):
         if sending is not HAPPENED:
             running.turns.wait(sending)
 
-    @call
-    def Rsend(self, buf: Any, dest: int, tag: int = 0) -> None:
-        """Send memory to a rank that waits for it."""
-        self.Send(buf, dest, tag)
+    Rsend = Renamed(Send)
 
     @call
     def Bsend(self, buf: Any, dest: int, tag: int = 0) -> None:
@@ -99,10 +96,7 @@ class BufferMessages(Endpoint):
         """Begin to send memory."""
         return Request._of(running.mail.send_standard(self._scope, dest, tag, _body(buf, dest)))
 
-    @call
-    def Irsend(self, buf: Any, dest: int, tag: int = 0) -> Request:
-        """Begin to send memory to a rank that waits for it."""
-        return self.Isend(buf, dest, tag)
+    Irsend = Renamed(Isend)
 
     @call
     def Ibsend(self, buf: Any, dest: int, tag: int = 0) -> Request:
@@ -156,10 +150,7 @@ class BufferMessages(Endpoint):
         """A send of memory, to be started."""
         return self._repeating_send(buf, dest, tag, running.mail.synchronous)
 
-    @call
-    def Rsend_init(self, buf: Any, dest: int, tag: int = 0) -> Prequest:
-        """A send of memory to a rank that waits for it, to be started."""
-        return self.Send_init(buf, dest, tag)
+    Rsend_init = Renamed(Send_init)
 
     @call
     def Bsend_init(self, buf: Any, dest: int, tag: int = 0) -> Prequest:

@@ -22,7 +22,7 @@ from mpinet.mpi.world.contexts import PAIRS, WORLD
 from mpinet.mpi.world.events import Awaited
 from mpinet.mpi.world.installed import without_users
 from mpinet.mpi.world.processor import Processor
-from mpinet.mpi.world.settings import Setting, Variables
+from mpinet.mpi.world.settings import VARIABLES, Setting
 from mpinet.mpi.world.streams import descriptors_kept
 from mpinet.mpi.world.world import World
 from mpinet.networks.topology import Topology
@@ -94,7 +94,7 @@ class Team:
         """Run a processor's session."""
         processor.main = sys.modules["__main__"] = ModuleType("__main__")
         words = sys.modules["_pytest.assertion.util"]  # has what says how a test's values differ
-        self._world.turns.privacy.change(processor, Setting(Variables, words))
+        self._world.turns.privacy.change(processor, Setting(VARIABLES, words))
         live(self.members[processor.id], self._arguments, self._names)
 
     def next(self) -> Task | None:
