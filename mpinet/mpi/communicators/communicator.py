@@ -41,6 +41,7 @@ from mpinet.mpi.communicators.intercommunicator import (
     agreed_between_groups,
     agreed_over_bridge,
     local_context_name,
+    sides_of,
     split_group,
     split_groups,
 )
@@ -148,9 +149,7 @@ class Comm(
     @call
     def Dup(self, info: Any = None) -> Any:
         """A communicator of the same members, with what attributes let it have."""
-        made = self._duplicate()
-        made.Set_info(info or self._state.info)
-        return made
+        return self.Dup_with_info(info or self._state.info)
 
     @call
     def Dup_with_info(self, info: Any) -> Any:
@@ -386,13 +385,7 @@ class Intracomm(TopologyCreation, Joining, Comm):
         """
         self._others.processor(local_leader)
         agreed, sides = agreed_over_bridge(self, local_leader, peer_comm, remote_leader, tag)
-        group = self._group
-
-        def groups() -> tuple[RankTable, ...]:
-            found = (rank_table(side.tolist()) for side in sides)
-            return tuple(group if side.members == group.members else side for side in found)
-
-        return new_comm(Intercomm, (*agreed, 0), groups)
+        return new_comm(Intercomm, (*agreed, 0), lambda: sides_of(self._group, sides))
 
 
 class Intercomm(Leaders, InterCollectives, Comm):

@@ -19,7 +19,7 @@ from mpinet.mpi.communicators.attributes import NUMBER
 from mpinet.mpi.communicators.context_ids import new_context_id, next_agreement, packed, unpacked
 from mpinet.mpi.communicators.creation import new_comm
 from mpinet.mpi.communicators.groups import fixed
-from mpinet.mpi.communicators.intercommunicator import agreed_at_port
+from mpinet.mpi.communicators.intercommunicator import agreed_at_port, sides_of
 from mpinet.mpi.communicators.ports import is_own, owner_of, place_of
 from mpinet.mpi.real import REAL
 from mpinet.mpi.world.calls import call, running
@@ -169,14 +169,7 @@ class Joining(Endpoint):
     def _met(self, root: int, known: bool, port: str, server: int | None) -> Any:
         place = place_of(port) if known and self.rank == root else 0
         agreed, sides = agreed_at_port(self, root, place, server, known)
-        group = self._group
-
-        def groups() -> tuple[RankTable, ...]:
-            found = (rank_table(side.tolist()) for side in sides)
-            own = fixed(group)
-            return tuple(own if side.members == own.members else side for side in found)
-
-        return new_comm(self._between, (*agreed, 0), groups)
+        return new_comm(self._between, (*agreed, 0), lambda: sides_of(self._group, sides))
 
 
 def joined(alone: Joining, descriptor: int) -> Any:

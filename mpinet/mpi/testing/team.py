@@ -21,6 +21,7 @@ from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.contexts import PAIRS, WORLD
 from mpinet.mpi.world.events import Awaited
 from mpinet.mpi.world.installed import without_users
+from mpinet.mpi.world.options import ScriptOptions
 from mpinet.mpi.world.processor import Processor
 from mpinet.mpi.world.settings import VARIABLES, Setting
 from mpinet.mpi.world.streams import descriptors_kept
@@ -74,7 +75,7 @@ class Team:
         kept = sys.meta_path[:], sys.unraisablehook
         self._stack.enter_context(without_users())
         out = self._stack.enter_context(descriptors_kept(sys.stdout))
-        world = Court(Machine(topology, "one", Local()), out=out)
+        world = Court(Machine(topology, "one", Local()), ScriptOptions(out=out))
         world.met = []
         world.accounts.naming = lambda frame: shown(frame.f_code.co_filename)
         self._stack.enter_context(running.of(world))

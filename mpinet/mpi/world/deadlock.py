@@ -14,10 +14,8 @@ from mpinet.mpi.world.failure import named
 from mpinet.mpi.world.mismatch import Calls, differing
 from mpinet.mpi.world.onesided import OneSided, name_of
 from mpinet.mpi.world.processor import Processor
-from mpinet.process.deadlock import SHOWN, all_waiting, cycle_or_chain
-from mpinet.process.telling import agreed, gathered, gathered_of
-
-NOBODY = -1
+from mpinet.process.deadlock import all_waiting, cycle_or_chain, described_chain, first_stuck
+from mpinet.process.telling import agreed, gathered
 
 NAMED = 3
 """Most things that one processor waits for which are named."""
@@ -48,24 +46,20 @@ def explanation(
     polling : int
         Processors, on all ranks, that ask again and again whether something has come.
     """
-    transport = machine.transport
     stuck = all_waiting(machine, [processor.id for processor in here])
     different = differing(machine, contexts, calls, here)
     if different:
         heading = _heading(step, int(np.count_nonzero(stuck)), polling, 0)
         text = f"{heading} They call collectives that do not match:"
         return "\n".join([text, *different])
-    waits = {each.id: (_next(contexts, each, stuck), each.awaited is None) for each in here}
-    waits = gathered_of(transport, waits)
-    chain, closed = _chain(waits) if waits else ([], False)
-    chain, closed, total = agreed(transport, (chain, closed, len(waits)))
-    shown = set(chain[:SHOWN])
-    own = {each.id: _line(machine, contexts, each, stuck) for each in here if each.id in shown}
-    lines = gathered_of(transport, own)
-    heading = _heading(step, total, polling, len(chain) if closed else 0)
-    rest = [f"  .. and {len(chain) - SHOWN} more"] if len(chain) > SHOWN else []
-    parts = [heading, *(lines[number] for number in chain[:SHOWN] if number in lines), *rest]
-    return str(agreed(transport, "\n".join(parts)))
+    waiting = {each.id: each for each in here}
+    return described_chain(
+        machine.transport,
+        {each.id: (_next(contexts, each, stuck), each.awaited is None) for each in here},
+        _chain,
+        lambda total, cycle: _heading(step, total, polling, cycle),
+        lambda number: _line(machine, contexts, waiting[number], stuck),
+    )
 
 
 def name_holders(
@@ -140,8 +134,7 @@ def _peers(contexts: Contexts, processor: Processor) -> Iterator[int]:
 
 def _next(contexts: Contexts, processor: Processor, stuck: np.ndarray) -> int:
     """Return the processor that one waits for: the first who waits, too, otherwise the first."""
-    waiting = next((peer for peer in _peers(contexts, processor) if stuck[peer]), None)
-    return next(_peers(contexts, processor), NOBODY) if waiting is None else waiting
+    return first_stuck(_peers(contexts, processor), stuck)
 
 
 def _line(machine: Machine, contexts: Contexts, processor: Processor, stuck: np.ndarray) -> str:

@@ -318,7 +318,7 @@ class Mail:
 
     def take(self, message: Message) -> None:
         """Match an unexpected message of the running processor, which `probe` has found."""
-        self._take(message)
+        self._take(self._turns.current, message)
 
     def completed(self, event: Event) -> None:
         """Notice that the running processor has waited for an event."""
@@ -329,21 +329,20 @@ class Mail:
     def returned(self) -> None:
         """Notice that a call returns to its script."""
 
-    def _take(self, message: Message) -> None:
-        """Match an unexpected message of the running processor."""
-        here = self._turns.current
-        assert here.unexpected is not None
-        here.unexpected.take(message)
-        if not len(here.unexpected):
-            here.unexpected = None
-        self._acknowledge(here, message)
+    def _take(self, processor: Processor, message: Message) -> None:
+        """Match an unexpected message of a processor."""
+        assert processor.unexpected is not None
+        processor.unexpected.take(message)
+        if not len(processor.unexpected):
+            processor.unexpected = None
+        self._acknowledge(processor, message)
 
     def _take_unexpected(self, receive: Receive) -> bool:
         """Match a receive with an unexpected message; whether there is one."""
         message = self.probe(receive)
         if message is None:
             return False
-        self._take(message)
+        self._take(self._turns.current, message)
         receive.message = message
         receive.done = True
         return True

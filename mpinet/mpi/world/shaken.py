@@ -192,14 +192,9 @@ class ShakenMail(Mail):
 
     def _get(self, processor: Processor, receive: Receive, message: Message) -> None:
         """Let a receive get a message."""
-        unexpected = processor.unexpected
-        assert unexpected is not None
-        unexpected.take(message)
-        if not len(unexpected):
-            processor.unexpected = None
         receive.message = message
         self._turns.happened(receive)
-        self._acknowledge(processor, message)
+        self._take(processor, message)
 
     # ---- when nobody goes on
 
