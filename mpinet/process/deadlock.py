@@ -30,6 +30,8 @@ PORTS_SHOWN = 6
 
 NOBODY = -1
 
+ChainOf = Callable[[dict[int, Any]], tuple[list[int], bool]]
+
 
 def explain(machine: Machine, hosting: Hosting, nodes: Sequence[Node | None]) -> NoReturn:
     """Explain why processors wait in vain (collective, when no message is under way).
@@ -41,26 +43,18 @@ def explain(machine: Machine, hosting: Hosting, nodes: Sequence[Node | None]) ->
     """
     waiting = {node.id: node for node in nodes if node is not None}
     stuck = all_waiting(machine, list(waiting))
+    transport = machine.transport
     others = {number: _next(hosting, node, stuck) for number, node in waiting.items()}
-    raise Deadlock(
-        described_chain(
-            machine.transport,
-            others,
-            cycle_or_chain,
-            lambda total, cycle: _heading(hosting.step, total, cycle),
-            lambda number: _line(hosting, waiting[number], stuck),
-        )
-    )
+    chain, closed, total = found_chain(transport, others)
+    heading = _heading(hosting.step, total, len(chain) if closed else 0)
+    own = {one: _line(hosting, waiting[one], stuck) for one in chain[:SHOWN] if one in waiting}
+    raise Deadlock(described(transport, heading, chain, own))
 
 
-def described_chain(
-    transport: Local,
-    waits: Mapping[int, Any],
-    chain_of: Callable[[dict[int, Any]], tuple[list[int], bool]],
-    heading: Callable[[int, int], str],
-    line: Callable[[int], str],
-) -> str:
-    """Return why processors wait, the same text on every rank (collective).
+def found_chain(
+    transport: Local, waits: Mapping[int, Any], chain_of: ChainOf | None = None
+) -> tuple[list[int], bool, int]:
+    """Find the processors that explain why none goes on, the same on every rank (collective).
 
     Parameters
     ----------
@@ -68,22 +62,26 @@ def described_chain(
         The ranks.
     waits : mapping
         What each of this rank's waiting processors waits for.
-    chain_of : callable
-        Finds in those of all ranks the processors to describe, and whether they are a cycle.
-    heading : callable
-        Says what has happened, by the number of those that wait, and of those in a cycle.
-    line : callable
-        Describes one of this rank's.
+    chain_of : callable, optional
+        Finds the processors in what those of all ranks wait for (default: `cycle_or_chain`).
+
+    Returns
+    -------
+    (list of int, bool, int)
+        The processors, whether they are a cycle, and the number of those that wait.
     """
     whole = gathered_of(transport, waits)
-    found = chain_of(whole) if whole else ([], False)
+    found = (chain_of or cycle_or_chain)(whole) if whole else ([], False)
     chain, closed, total = agreed(transport, (*found, len(whole)))
-    shown = chain[:SHOWN]
-    lines = gathered_of(transport, {number: line(number) for number in waits if number in shown})
+    return chain, closed, total
+
+
+def described(transport: Local, heading: str, chain: Sequence[int], own: Mapping[int, str]) -> str:
+    """Return a heading with a line for each processor of a chain, of all ranks (collective)."""
+    lines = gathered_of(transport, own)
     rest = [f"  .. and {len(chain) - SHOWN} more"] if len(chain) > SHOWN else []
-    parts = [lines[number] for number in shown if number in lines]
-    head = heading(total, len(chain) if closed else 0)
-    return str(agreed(transport, "\n".join([head, *parts, *rest])))
+    parts = [lines[number] for number in chain[:SHOWN] if number in lines]
+    return str(agreed(transport, "\n".join([heading, *parts, *rest])))
 
 
 def first_stuck(others: Iterable[int], stuck: Flags) -> int:

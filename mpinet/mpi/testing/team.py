@@ -22,8 +22,9 @@ from mpinet.mpi.world.contexts import PAIRS, WORLD
 from mpinet.mpi.world.events import Awaited
 from mpinet.mpi.world.installed import without_users
 from mpinet.mpi.world.options import ScriptOptions
+from mpinet.mpi.world.process_state import Setting
 from mpinet.mpi.world.processor import Processor
-from mpinet.mpi.world.settings import VARIABLES, Setting
+from mpinet.mpi.world.settings import VARIABLES
 from mpinet.mpi.world.streams import descriptors_kept
 from mpinet.mpi.world.world import World
 from mpinet.networks.topology import Topology

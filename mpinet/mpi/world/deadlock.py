@@ -14,7 +14,14 @@ from mpinet.mpi.world.failure import named
 from mpinet.mpi.world.mismatch import Calls, differing
 from mpinet.mpi.world.onesided import OneSided, name_of
 from mpinet.mpi.world.processor import Processor
-from mpinet.process.deadlock import all_waiting, cycle_or_chain, described_chain, first_stuck
+from mpinet.process.deadlock import (
+    SHOWN,
+    all_waiting,
+    cycle_or_chain,
+    described,
+    first_stuck,
+    found_chain,
+)
 from mpinet.process.telling import agreed, gathered
 
 NAMED = 3
@@ -53,13 +60,12 @@ def explanation(
         text = f"{heading} They call collectives that do not match:"
         return "\n".join([text, *different])
     waiting = {each.id: each for each in here}
-    return described_chain(
-        machine.transport,
-        {each.id: (_next(contexts, each, stuck), each.awaited is None) for each in here},
-        _chain,
-        lambda total, cycle: _heading(step, total, polling, cycle),
-        lambda number: _line(machine, contexts, waiting[number], stuck),
-    )
+    waits = {each.id: (_next(contexts, each, stuck), each.awaited is None) for each in here}
+    chain, closed, total = found_chain(machine.transport, waits, _chain)
+    heading = _heading(step, total, polling, len(chain) if closed else 0)
+    shown = [one for one in chain[:SHOWN] if one in waiting]
+    own = {one: _line(machine, contexts, waiting[one], stuck) for one in shown}
+    return described(machine.transport, heading, chain, own)
 
 
 def name_holders(

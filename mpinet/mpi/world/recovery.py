@@ -9,7 +9,7 @@ fails before, they tell the next one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -298,9 +298,3 @@ class Recovery:
 def _error(code: int) -> Exception:
     error: Exception = REAL.Exception(code)
     return error
-
-
-def live(members: Iterable[int], failed: Iterable[int]) -> list[int]:
-    """The members that have not failed."""
-    gone = set(failed)
-    return [member for member in members if member not in gone]

@@ -18,35 +18,11 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import ModuleType
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
+from mpinet.mpi.world.process_state import Kind, Setting
+from mpinet.mpi.world.replacing import replaced
 from mpinet.mpi.world.world import World
-
-
-class Kind(NamedTuple):
-    """Kind of settings: how one is read and replaced, by its name among those of the kind."""
-
-    get: Callable[[Any], Any]
-    """Returns what is in place."""
-    put: Callable[[Any, Any], None]
-    """Puts something in its place."""
-
-
-class Setting(NamedTuple):
-    """Something that can be changed for the whole interpreter."""
-
-    kind: Kind
-    """Kind of the setting."""
-    name: Any
-    """Name of the setting among those of its kind. Type: hashable."""
-
-    def get(self) -> Any:
-        """Return what is in place."""
-        return self.kind.get(self.name)
-
-    def put(self, value: Any) -> None:
-        """Put something in place."""
-        self.kind.put(self.name, value)
 
 
 class Names(dict[str, Any]):
@@ -280,10 +256,7 @@ def own_settings(world: World) -> Iterator[None]:
         (socket, "setdefaulttimeout", lambda *_: Setting(LIMIT, "time-out")),
         (os, "umask", lambda *_: Setting(LIMIT, "mask")),
     ]
-    replaced = [(owner, name, getattr(owner, name)) for owner, name, _ in places]
-    inherited = [(owner, name) for owner, name, _ in places if name not in vars(owner)]
-    for (owner, name, of), (_, _, function) in zip(places, replaced, strict=True):
-        setattr(owner, name, around(function, of))
+    watched = [(owner, name, around(getattr(owner, name), of)) for owner, name, of in places]
     LOOPS.append(around(_set_loop, lambda *_: LOOP))
     watch_loops()
     WatchedModule.watch = staticmethod(changing)
@@ -291,16 +264,13 @@ def own_settings(world: World) -> Iterator[None]:
     for module in WATCHED:
         module.__class__ = WatchedModule
     try:
-        yield
+        with replaced(*watched):
+            yield
     finally:
         for module, kind in kinds.items():
             module.__class__ = kind
         LOOPS.pop()
         watch_loops()
-        for owner, name, function in replaced:
-            setattr(owner, name, function)
-        for owner, name in inherited:
-            delattr(owner, name)
         for setting, value in world.turns.privacy.settings.items():
             setting.put(value)
 

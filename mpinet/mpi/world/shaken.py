@@ -8,7 +8,7 @@ on and nothing is under way. Then all messages have come that they could get in 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from mpinet.machine import Machine
 from mpinet.mpi.real import ANY_SOURCE
@@ -19,7 +19,7 @@ from mpinet.mpi.world.exits import Exits
 from mpinet.mpi.world.mail import Mail
 from mpinet.mpi.world.matching import Unexpected
 from mpinet.mpi.world.message import Message
-from mpinet.mpi.world.orders import Deciding, Option, Orders
+from mpinet.mpi.world.orders import Option, Orders
 from mpinet.mpi.world.processor import Processor
 from mpinet.mpi.world.turns import Turns
 
@@ -52,19 +52,15 @@ class Quiet(Awaited):
         """Account of the call."""
 
 
-class Open:
+class Open(NamedTuple):
     """A receive that has not matched yet."""
 
-    __slots__ = ("account", "number", "receive")
     receive: Receive
     """Receive that waits."""
     number: int
     """Number among all receives of the processor that are open to a choice."""
     account: Account | None
     """Account of the call that has posted the receive."""
-
-    def __init__(self, receive: Receive, number: int, account: Account | None):
-        self.receive, self.number, self.account = receive, number, account
 
 
 class ShakenMail(Mail):
@@ -203,7 +199,7 @@ class ShakenMail(Mail):
         """Number of processors on this rank for which something can be decided."""
         return sum(1 for _ in self._deciding())
 
-    def _deciding(self) -> Iterator[Deciding]:
+    def _deciding(self) -> Iterator[list[Option]]:
         """Yield processors that can get something, each with all that it can get."""
         for processor in self._turns.processors:
             if processor is None:
@@ -217,12 +213,12 @@ class ShakenMail(Mail):
             for quiet in self._quiet.get(number, ()):
                 options += [Option(number, quiet.number, label) for label in quiet.labels()]
             if options:
-                yield Deciding(number, options)
+                yield options
 
     def decide(self, machine: Machine) -> None:
         """Let processors get what is chosen for them (collective)."""
         deciding = list(self._deciding())
-        most = {one.number: one.options for one in deciding}
+        most = {options[0].processor: options for options in deciding}
         for chosen in self._orders.decide(machine, deciding):
             of = [one for one in most[chosen.processor] if one.event == chosen.event]
             self._let_get(chosen, len(of))
