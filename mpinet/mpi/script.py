@@ -25,7 +25,8 @@ from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.loading import loading
 from mpinet.mpi.world.message import BODY, Message
 from mpinet.mpi.world.naming import Naming
-from mpinet.mpi.world.options import PLAIN, ScriptOptions
+from mpinet.mpi.world.options import PLAIN
+from mpinet.mpi.world.options import ScriptOptions as ScriptOptions
 from mpinet.mpi.world.outside import outside_watched
 from mpinet.mpi.world.privacy import own_random_numbers
 from mpinet.mpi.world.processor import Processor

@@ -84,10 +84,10 @@ class Between:
                 self.across.send(root, Bundle(items))
         return None
 
-    def scatter(self, root: int, items: Sequence[bytes] = ()) -> bytes | None:
+    def scatter(self, root: int, items: Sequence[bytes] | None = None) -> bytes | None:
         """Bring an item of the root's to every member of the other group; None for the rest."""
         if root == REAL.ROOT:
-            self.across.send(0, Bundle(list(items)))
+            self.across.send(0, Bundle(list(items or ())))
         if root < 0:
             return None
         return self.within.scatter(0, self.across.receive(root).items if self.is_leader else None)

@@ -110,7 +110,7 @@ def reduce(comm: CollectiveCalls, sendbuf: Any, recvbuf: Any, op: Op = SUM, root
     reduction = Reduction(op, own and own.datatype)
 
     def plan(call: Call) -> None:
-        part = None if own is None else reduction.part(call, own.read())
+        part: Any = None if own is None else reduction.part(call, own.read())
         body = call.reduce(role.root, part, reduction.fold)
         if body is not None and result is not None:
             result.write(body)

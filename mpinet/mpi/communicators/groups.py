@@ -107,7 +107,7 @@ class Group(Numbered, REAL.Group):  # type: ignore[misc]
             return one is another
         return bool(compare(one, another) == REAL.IDENT)
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def __reduce__(self) -> Any:
         return serialized(self, "GROUP_EMPTY") if self._members is NOBODY else super().__reduce__()

@@ -18,7 +18,7 @@ from mpinet.mpi.files.view import View
 from mpinet.mpi.real import REAL, as_int, not_negative
 from mpinet.mpi.world.calls import call, running
 from mpinet.mpi.world.contexts import SELF, Nowhere
-from mpinet.mpi.world.endpoint import CommState, Endpoint
+from mpinet.mpi.world.endpoint import CommState
 from mpinet.mpi.world.filing import SET
 
 NULL = "the null file"
@@ -317,7 +317,8 @@ class File(Accesses, Shared, ErrorHandling, Numbered, REAL.File):  # type: ignor
 
     # ---- what it tells
 
-    group_size, group_rank = property(Endpoint.size.fget), property(Endpoint.rank.fget)
+    group_size = property(lambda self: len(self._group.members))
+    group_rank = property(lambda self: self.rank)
 
     def Get_amode(self) -> int:
         """Return what may be done with it."""

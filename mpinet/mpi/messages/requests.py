@@ -102,7 +102,7 @@ class Request(Numbered):
             return self._begin is other._begin
         return self._event is other._event and self._event is not HAPPENED
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     # ---- numbers that stand for it
 

@@ -24,7 +24,6 @@ from mpinet.mpi.windows.segments import shared_segment
 from mpinet.mpi.windows.synchronization import Synchronization
 from mpinet.mpi.world.calls import call, running
 from mpinet.mpi.world.contexts import COLLECTIVES, ONE_SIDED, Nowhere
-from mpinet.mpi.world.endpoint import Endpoint
 
 NONCONTIGUOUS = "alloc_shared_noncontig"
 """The hint that members' parts of shared memory need not follow one another."""
@@ -252,7 +251,8 @@ class Win(Labels, Attributes, ErrorHandling, Synchronization, Numbered, np.ndarr
         """Return the window's name."""
         return self._state.name if self else "MPI_WIN_NULL"
 
-    group_size, group_rank = property(Endpoint.size.fget), property(Endpoint.rank.fget)
+    group_size = property(lambda self: len(self._group.members))
+    group_rank = property(lambda self: self.rank)
 
     def tomemory(self) -> Any:
         """The memory that the caller exposes."""

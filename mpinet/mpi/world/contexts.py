@@ -107,7 +107,7 @@ class Nowhere(Scope):
         self._error = error
 
     @property
-    def context(self) -> Any:
+    def context(self) -> Any:  # type: ignore[override]
         """Raise the error."""
         raise REAL.Exception(self._error)
 

@@ -126,8 +126,8 @@ class Awaited(Event):
     def __init__(self, owner: Waiter, words: str, peer: int = PROC_NULL, place: int = 0):
         super().__init__(owner)
         self.words = words
-        self.peer: int = peer  # type: ignore[misc]
-        self.place: int = place  # type: ignore[misc]
+        self.peer: int = peer
+        self.place: int = place
 
     @property
     def said(self) -> str:

@@ -101,6 +101,9 @@ def _put_logger(logger: logging.Logger, value: tuple[Any, ...]) -> None:
         logger.manager._clear_cache()  # type: ignore[attr-defined]
 
 
+LOGGED = ("handlers", "filters", "level", "disabled", "propagate")
+"""Attributes of a logger that are set and told."""
+
 LOGGER = Kind(lambda logger: tuple(vars(logger)[name] for name in LOGGED), _put_logger)
 """A logger's handlers, filters, level and flags; the lists are not to be changed."""
 
@@ -143,9 +146,6 @@ WATCHED: dict[ModuleType, tuple[str, ...]] = {
     tempfile: ("tempdir",),
 }
 """Modules whose variables scripts set, and which of them."""
-
-LOGGED = ("handlers", "filters", "level", "disabled", "propagate")
-"""Attributes of a logger that are set and told."""
 
 SET_VARIABLE: Callable[..., None] = os._Environ.__setitem__
 DELETE_VARIABLE: Callable[..., None] = os._Environ.__delitem__
