@@ -15,8 +15,6 @@ from mpinet.base.arrays import Array, Counts, Ints
 from mpinet.compiled import kernel
 from mpinet.errors import ModelViolation, UsageError
 from mpinet.machine.step import (
-    PORTS_PER_WORD,
-    WORD_BITS,
     Arrivals,
     Carrier,
     Sends,
@@ -25,7 +23,7 @@ from mpinet.machine.step import (
     gather_claims,
     in_order,
 )
-from mpinet.machine.stepping import Stepping
+from mpinet.machine.stepping import PORTS_PER_WORD, WORD_BITS, Stepping
 
 FINE, FOREIGN, NO_PORT, UNWIRED, TWICE, TOO_MANY = range(6)
 

@@ -21,7 +21,7 @@ from mpinet.compiled import Kernel, Rule, bind_all, inlined, kernel
 from mpinet.machine.faults import is_cut, is_dead
 from mpinet.machine.ledger import Ledger
 from mpinet.machine.placement import TO_POSITION, owner_of, start_of
-from mpinet.machine.step import PORTS_PER_WORD
+from mpinet.machine.stepping import PORTS_PER_WORD
 from mpinet.networks.routing import ARRIVED, STUCK, hop_limit
 
 PLACE, NUMBER, WORDS = 0, 1, 2

@@ -16,6 +16,7 @@ from mpinet.compiled import kernel
 from mpinet.errors import ModelViolation
 from mpinet.machine import enforcement, step
 from mpinet.machine.beep import goes_unchecked, wired
+from mpinet.machine.plan import Plan
 from mpinet.machine.stepping import Stepping
 
 Ports = tuple[Ints, Ints]
@@ -49,7 +50,7 @@ class LocalBroadcast:
             _check_both_ends(machine, *ports)
         # In an all-port machine that nobody watches there is nothing more to check or write down.
         unchecked = goes_unchecked(machine)
-        self._plan = None if unchecked else machine.plan(*(ports or _all_wired(machine)))
+        self._plan = None if unchecked else Plan(machine, *(ports or _all_wired(machine)))
         starts, neighbors = (
             _all_neighbors(machine) if ports is None else _neighbors_on(machine, *ports)
         )

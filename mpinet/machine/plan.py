@@ -103,7 +103,7 @@ class Plan:
         """Count one such step, and record its sends if a recording is wanted."""
         machine = self._machine
         if machine.metered or machine.trace is not None:
-            machine.count_step(self._sends)
+            step.count(machine, self._sends)
         else:
             machine.count(self._transmissions)
 

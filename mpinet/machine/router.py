@@ -34,7 +34,7 @@ from mpinet.machine.injected import (
 from mpinet.machine.ledger import Ledger, restore, state_of
 from mpinet.machine.machine import Machine
 from mpinet.machine.state import Fields, Frame, Located
-from mpinet.machine.step import PORTS_PER_WORD
+from mpinet.machine.stepping import PORTS_PER_WORD
 from mpinet.networks.routing import Routing
 
 MODES = ("ideal", "queued")

@@ -19,10 +19,6 @@ from mpinet.machine.transport import Received
 
 Carrier = Callable[[Array, Ints, int], Received]
 
-WORD_BITS = 5
-PORTS_PER_WORD = 1 << WORD_BITS
-"""Ports per word in a set of ports (`Machine.used_ports`)."""
-
 
 @dataclass(frozen=True, eq=False)
 class Sends:
@@ -176,6 +172,16 @@ def first_of_transmission(sends: Sends) -> Ints:
     new = np.ones(len(order), bool)
     new[1:] = (np.diff(sends.nodes[order]) != 0) | (np.diff(sends.channels[order]) != 0)
     return np.sort(order[new])
+
+
+def count(machine: Stepping, sends: Sends, numbers: Ints | int = -1) -> None:
+    """Count one step with these sends, and record it, with the messages' numbers."""
+    machine.count(sends.transmissions)
+    if machine.metered and len(sends.nodes):
+        first = first_of_transmission(sends)
+        places = machine.slots(sends.nodes[first]) * machine.topology.ports + sends.ports[first]
+        machine.meters.loads[places] += np.uint32(1)
+    machine.record(sends.nodes, sends.ports, sends.targets, numbers)
 
 
 def gather_claims(machine: Stepping, claims: Ints) -> Ints:
