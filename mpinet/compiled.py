@@ -626,34 +626,8 @@ def prefetch(rows, at):
     """
 
 
-def idiom(function: Callable[..., Any]) -> Idiom:
-    """Compile arithmetic by itself, before it is put into its callers."""
-    return Idiom(function)
-
-
-def phase(function: Callable[..., Any]) -> Phase:
-    """Make a loop of a kernel that is compiled without counting references."""
-    return Phase(function)
-
-
-def sweep(function: Callable[..., Any]) -> Sweep:
-    """Make a phase that takes all its indices for 0 or more, but for constants."""
-    return Sweep(function)
-
-
-def routine(function: Callable[..., Any]) -> Routine:
-    """Make a function of which a kernel has one, that many phases call."""
-    return Routine(function)
-
-
-def part(function: Callable[..., Any]) -> Part:
-    """Make what a phase or a sweep does with one thing, compiled like its caller."""
-    return Part(function)
-
-
-def kernel(function: Callable[..., Any]) -> Kernel:
-    """Make a compiled loop of a function with annotations."""
-    return Kernel(function)
+idiom, phase, sweep, routine, part, kernel = Idiom, Phase, Sweep, Routine, Part, Kernel
+"""Decorators: each makes of a plain function what its class says."""
 
 
 def _text_of(function: Callable[..., Any], callers: tuple[CodeType, ...] = ()) -> str:

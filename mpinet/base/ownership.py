@@ -107,23 +107,3 @@ def _is_private(group: int) -> bool:
         return False
     alone = not {*found.gr_mem} - {user.pw_name}
     return group >= 1000 and alone and (user.pw_gid, user.pw_name) == (group, found.gr_name)
-
-
-@cache
-def as_safe_as(folder: str, sources: str) -> bool:
-    """Tell if only users who can change the sources beside a folder can write it.
-
-    Parameters
-    ----------
-    folder, sources : str
-        Folders that are there.
-    """
-    try:
-        inner, outer = Path(folder).stat(), Path(sources).stat()
-    except OSError:
-        return False
-    if inner.st_uid not in (0, os.getuid(), outer.st_uid):
-        return False
-    return not inner.st_mode & OTHERS & ~outer.st_mode and (
-        not inner.st_mode & stat.S_IWGRP or inner.st_gid == outer.st_gid
-    )

@@ -6,11 +6,9 @@ with the process that has started it.
 
 from __future__ import annotations
 
-import ctypes
 import fcntl
 import marshal
 import os
-import signal
 import sys
 import threading
 import time
@@ -19,12 +17,11 @@ from pathlib import Path
 from queue import Empty, Queue
 from typing import Any
 
+from mpinet.base.guardian.processes import die_with_parent
 from mpinet.base.native.compiler import LENGTH, OTHERS_TIME
 from mpinet.base.native.description import unpacked
 from mpinet.base.native.kept import BEAT, kept
 from mpinet.base.roomy import roomy
-
-PR_SET_PDEATHSIG = 1
 
 IDLE = 0.2
 """Seconds without a request, after which another job's process may compile."""
@@ -75,10 +72,7 @@ def take_turn(lock: int) -> None:
 def end_with_parent() -> None:
     """Let the system end this process with its parent, where it can, and without dumps."""
     parent = os.getppid()
-    try:
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    except (OSError, AttributeError):
-        return  # the end of the input does it
+    die_with_parent()
     if os.getppid() != parent:
         os._exit(0)
 

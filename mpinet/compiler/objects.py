@@ -13,6 +13,7 @@ from numba.core.cpu import CPUContext
 from numba.core.typeinfer import register_dispatcher
 
 from mpinet.base.native.description import Description
+from mpinet.base.native.kept import symbol
 from mpinet.compiler import errors  # noqa: F401 (all code that this process compiles has its errors)
 from mpinet.compiler.callees import CalleeCompiler, uncollected
 from mpinet.compiler.entries import put_kernel_entry, put_rule_entry
@@ -41,11 +42,6 @@ class Target(NamedTuple):
 def host() -> Target:
     """Return the target of this host's processor."""
     return Target("", llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
-
-
-def symbol(fingerprint: str) -> str:
-    """Return the name of an entry."""
-    return f"mp_{fingerprint}"
 
 
 def made(part: Description, fingerprint: str, targets: list[Target]) -> list[bytes]:

@@ -18,7 +18,6 @@ from mpinet.base.blame import is_own
 from mpinet.base.memory import require_memory
 from mpinet.compiled import Mapped, Rule, inlined, kernel, rule
 from mpinet.draws import permuted
-from mpinet.errors import UsageError
 from mpinet.networks.promises import check_cluster_order
 from mpinet.networks.topology import Topology
 
@@ -56,12 +55,6 @@ class Mapping:
 def in_order(node, direction, params):
     """Contiguous blocks: the position is the number."""
     return node
-
-
-@rule
-def looked_up(node, direction, params):
-    """A table: N positions, then N nodes."""
-    return params[2 + direction * params[0] + node]
 
 
 def blocks(topology: Topology) -> Mapping:
@@ -117,28 +110,6 @@ def cluster_starts(topology: Topology, ranks: int) -> Ints:
             begin, end = fitting[0].start, fitting[0].stop
             starts[rank] = begin if at - begin <= end - at else end
     return np.maximum.accumulate(starts)
-
-
-def tabulated(topology: Topology, positions: Ints) -> Mapping:
-    """A mapping given by every processor's position.
-
-    Parameters
-    ----------
-    positions : ndarray of int64, shape (N,)
-        A permutation of 0..N-1.
-
-    Raises
-    ------
-    UsageError
-        It is not a permutation.
-    """
-    positions = np.asarray(positions, np.int64)
-    size = topology.size
-    if positions.shape != (size,) or not np.array_equal(np.sort(positions), np.arange(size)):
-        raise UsageError(f"A mapping of {topology.name} must be a permutation of 0..{size - 1}.")
-    nodes = np.empty(size, np.int64)
-    nodes[positions] = np.arange(size)
-    return Mapping("table", looked_up, np.concatenate([[size, 2], positions, nodes]))
 
 
 class Placement:

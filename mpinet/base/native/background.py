@@ -12,7 +12,6 @@ from __future__ import annotations
 import atexit
 import ctypes
 import os
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -23,7 +22,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from mpinet.base.launched import launched_rank
+from mpinet.base.launched import launched_rank, notice
 from mpinet.base.native import tiers
 from mpinet.base.native.calls import RuleForm
 from mpinet.base.native.compiler import OTHERS_TIME, Busy, Code, Compiler, start_new_thread
@@ -92,13 +91,8 @@ def waiting_by(context: Callable[[], Any], told: Callable[[str], object]) -> Ite
         _waiting.reset(token)
 
 
-def _print(text: str) -> None:
-    if launched_rank() == 0:
-        print(f"mpinet: {text}", file=sys.stderr, flush=True)
-
-
 _waiting: ContextVar[tuple[Callable[[], Any], Callable[[str], object]]] = ContextVar(
-    "waiting", default=(nullcontext, _print)
+    "waiting", default=(nullcontext, notice)
 )
 
 
@@ -268,14 +262,14 @@ class Watch:
         """Say once that something is slow without a compiler."""
         if not self._noticed:
             self._noticed = True
-            _print(f"{what}, which is slow. Install mpinet[fast] to compile them.")
+            notice(f"{what}, which is slow. Install mpinet[fast] to compile them.")
 
     def _tell(self, sentence: str) -> None:
         """Print a sentence, once for a function: it may be compiled by itself and into others."""
         function = sentence.partition(" cannot be compiled")[0]
         if function not in self._told:
             self._told.add(function)
-            _print(sentence)
+            notice(sentence)
 
     # ---- the thread that watches ------------------------------------------------------------
 

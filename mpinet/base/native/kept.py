@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from mpinet.base.files import whole_file
-from mpinet.base.launched import launched_rank
+from mpinet.base.launched import notice
 from mpinet.base.native.tiers import cache_folder
 
 FORM = 1
@@ -82,11 +82,10 @@ class Kept:
 
     def tell_refused(self) -> None:
         """Print once, on one rank, that objects are not kept, where that is so."""
-        if self.folder is not None and self.refused and not self._told and launched_rank() == 0:
-            print(
-                f"mpinet: Native code is not kept, so each start compiles again ({self.refused}). "
-                "Name a folder that you alone can write: MPINET_CACHE.",
-                file=sys.stderr,
+        if self.folder is not None and self.refused and not self._told:
+            notice(
+                f"Native code is not kept, so each start compiles again ({self.refused}). "
+                "Name a folder that you alone can write: MPINET_CACHE."
             )
         self._told = True
 
@@ -136,13 +135,12 @@ class Kept:
 
     def _load(self, fingerprint: str) -> int:
         """Load an object; remove one that is damaged, so that it is made anew."""
-        symbol = f"mp_{fingerprint}"
-        code = self.code(fingerprint)
-        if code is None or symbol.encode() not in code:
+        entry, code = symbol(fingerprint), self.code(fingerprint)
+        if code is None or entry.encode() not in code:
             self._forget(fingerprint)
             return 0
         try:
-            return loaded(code, symbol)
+            return loaded(code, entry)
         except (OSError, ImportError):
             self.damaged.add(fingerprint)
             return 0
@@ -172,6 +170,11 @@ class Kept:
         return self.folder / f"{fingerprint}{END}"
 
 
+def symbol(fingerprint: str) -> str:
+    """Return the name of an object's entry."""
+    return f"mp_{fingerprint}"
+
+
 def _remove(folder: str, process: int) -> None:
     """Remove a folder at the end of the process that has made it, not at the end of its forks."""
     if os.getpid() == process:
@@ -195,7 +198,7 @@ def _engine() -> tuple[Any, Any]:
     return llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine), llvm
 
 
-def loaded(code: bytes, symbol: str) -> int:
+def loaded(code: bytes, entry: str) -> int:
     """Load an object for the rest of this process; return the address of a function in it.
 
     Raises
@@ -206,7 +209,7 @@ def loaded(code: bytes, symbol: str) -> int:
     engine, llvm = _engine()
     engine.add_object_file(llvm.object_file.ObjectFileRef.from_data(code))
     engine.finalize_object()
-    return int(engine.get_function_address(symbol))
+    return int(engine.get_function_address(entry))
 
 
 def is_loading() -> bool:
