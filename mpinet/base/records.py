@@ -41,6 +41,14 @@ def lined(count: int, dtype: Any) -> Array:
     return room[begin : begin + size].view(dtype)
 
 
+def longer(array: Array, rows: int) -> Array:
+    """Return a copy of an array with so many rows; those behind its own are zeros."""
+    shape = (rows, *array.shape[1:])
+    found = lined(prod(shape), array.dtype).reshape(shape)
+    found[: len(array)] = array
+    return found
+
+
 class Record:
     """Named numbers; subclasses annotate their fields.
 

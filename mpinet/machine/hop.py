@@ -522,6 +522,15 @@ def deal(leaving: Table, owners: Shorts, places: Ints, dealt: Table) -> None:
             dealt[place, j] = leaving[i, j]
 
 
+def dealt(rows: Ints, owners: Shorts, ranks: int) -> tuple[Ints, Ints]:
+    """Return rows in the order of the ranks that they go to, and how many go to each rank."""
+    counts = np.bincount(owners, minlength=ranks)
+    if np.count_nonzero(counts) > 1:
+        unsorted, rows = rows, np.empty_like(rows)
+        deal(unsorted, owners, np.cumsum(counts) - counts, rows)
+    return rows, counts
+
+
 @kernel
 def merge(messages: Table, residents: int, arrivals: Table) -> None:
     """Merge arrivals into the first `residents` messages, both in ascending number."""

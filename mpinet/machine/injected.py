@@ -77,21 +77,12 @@ class Injected:
             The numbers of messages that were lost on this rank.
         """
         given = any(injection.ends is None for injection in self._injections)
-        everywhere = _allgather(self._machine, lost) if given else lost
+        everywhere = self._machine.transport.everywhere(lost) if given else lost
         total = 0
         for injection in self._injections:
             numbers, targets = injection.targets_of(everywhere if injection.ends is None else lost)
             total += int(hop.seal_all(numbers, np.ascontiguousarray(targets, np.int64)))
         return total & hop.SEAL_MASK
-
-
-def _allgather(machine: Machine, numbers: Ints) -> Ints:
-    """Gather the numbers of all ranks (collective)."""
-    ranks, rank = machine.transport.size, machine.transport.rank
-    counts = np.full(ranks, len(numbers), np.int64)
-    counts[rank] = 0
-    others = machine.transport.exchange(np.tile(numbers, ranks - 1), counts).records
-    return np.concatenate([numbers, others])
 
 
 def require_numbered(numbers: Ints, total: int) -> None:

@@ -360,12 +360,6 @@ def _shares(transport: Local, rows: Records, field: str, parts: int) -> Iterator
 
 def _of_all(transport: Local, steps: Ints, counts: Ints) -> tuple[Ints, Ints]:
     """Steps in which any rank has rows, and their number over all ranks (collective)."""
-    gathered = transport.gather(np.stack([steps, counts]).tobytes())
-    pairs = [np.frombuffer(text, np.int64).reshape(2, -1) for text in gathered]
-    if pairs:
-        together = np.concatenate(pairs, axis=1)
-        steps, places = np.unique(together[0], return_inverse=True)
-        counts = np.bincount(places, together[1], len(steps)).astype(np.int64)
-    shared = np.frombuffer(transport.share(np.stack([steps, counts]).tobytes()), np.int64)
-    steps, counts = shared.reshape(2, -1)
-    return steps, counts
+    every = transport.everywhere(np.stack([steps, counts], axis=1))
+    steps, places = np.unique(every[:, 0], return_inverse=True)
+    return steps, np.bincount(places, every[:, 1], len(steps)).astype(np.int64)

@@ -152,6 +152,12 @@ class Local:
         """Return rank 0's bytes on every rank (collective)."""
         return text
 
+    def everywhere(self, rows: Array) -> Array:
+        """Return all ranks' rows on every rank, rank 0's first (collective)."""
+        texts = self.gather(np.ascontiguousarray(rows).tobytes())
+        every = np.frombuffer(self.share(b"".join(texts)), rows.dtype)
+        return every.reshape(-1, *rows.shape[1:])
+
     def dealt(self, count: int) -> Iterator[int]:
         """Deal the numbers 0..count-1 out to the ranks: each gets the next one when it is ready.
 
@@ -400,12 +406,8 @@ class Mpi(Local):
             if limit is not None and time.monotonic() > limit:
                 return []
             time.sleep(0.0005)
-        own = json.dumps([status, text]).encode()
-        lengths = np.zeros(self.size, np.int64)
-        self._end.Allgather(np.array([len(own)], np.int64), lengths)
-        texts = bytearray(int(lengths.sum()))
-        self._end.Allgatherv([own, mpi().BYTE], [texts, _layout(lengths), mpi().BYTE])
-        return [tuple(json.loads(part)) for part in _apart(texts, lengths)]
+        texts = _texts(self._end, json.dumps([status, text]))
+        return [tuple(json.loads(part)) for part in texts]
 
     def abort(self, status: int) -> None:
         """End the whole job now."""
@@ -503,12 +505,7 @@ class Mpi(Local):
 
     def _of_all(self, said: str) -> list[str]:
         """Gather a text of every rank, while no other collective is under way."""
-        text = said.encode()
-        lengths = np.zeros(self.size, np.int64)
-        self._comm.Allgather(np.array([len(text)], np.int64), lengths)
-        everything = bytearray(int(lengths.sum()))
-        self._comm.Allgatherv([text, mpi().BYTE], [everything, _layout(lengths), mpi().BYTE])
-        return [part.decode() for part in _apart(everything, lengths)]
+        return [part.decode() for part in _texts(self._comm, said)]
 
     def _reduce(self, values: Array, operation: Any) -> Array:
         self._meet()
@@ -621,6 +618,15 @@ def _shared_file(size: int) -> str:
     except OSError:
         return ""
     return path
+
+
+def _texts(comm: Any, said: str) -> list[bytes]:
+    """Gather a text of every rank on all of them, outside of a meeting."""
+    text, lengths = said.encode(), np.zeros(comm.size, np.int64)
+    comm.Allgather(np.array([len(text)], np.int64), lengths)
+    everything = bytearray(int(lengths.sum()))
+    comm.Allgatherv([text, mpi().BYTE], [everything, _layout(lengths), mpi().BYTE])
+    return _apart(everything, lengths)
 
 
 def _few(values: Array) -> bool:

@@ -10,7 +10,8 @@ import numpy as np
 
 from mpinet.base.arrays import Ints
 from mpinet.base.memory import require_memory
-from mpinet.errors import RoutingError, Stalled, TooLarge, UsageError
+from mpinet.base.records import longer
+from mpinet.errors import RoutingError, Stalled, TooLarge
 from mpinet.machine import hop
 from mpinet.machine.machine import Machine
 from mpinet.machine.placement import start_of
@@ -18,9 +19,9 @@ from mpinet.machine.state import Frame
 from mpinet.machine.timed import layout
 from mpinet.machine.timed.costs import Costs
 from mpinet.machine.timed.operations import connected
-from mpinet.machine.timed.program import MOST_AMOUNT, Program
+from mpinet.machine.timed.program import MOST_AMOUNT, Program, receive_kinds
 from mpinet.machine.timed.saved import fields_of, restore
-from mpinet.machine.timed.scripted import Scripted, hosted, stored
+from mpinet.machine.timed.scripted import Scripted, hosted, require_fitting, stored
 from mpinet.machine.timed.windows import advance, move_lists, take_rows
 from mpinet.networks.routing import Routing, hop_limit
 
@@ -68,11 +69,7 @@ class TimedRun:
         noted: bool = False,
     ):
         self.machine, self.costs, self.routing = machine, costs, routing
-        if program.processors > machine.topology.hosts:
-            raise UsageError(
-                f"{program.name} is for {program.processors} processors, and "
-                f"{machine.topology.name} has {machine.topology.hosts}."
-            )
+        require_fitting(program, machine.topology)
         self.ledger = layout.Ledger.counted()
         self.ledger.answers = self.ledger.blocks = layout.NONE
         self.program = program
@@ -156,9 +153,6 @@ class TimedRun:
         counts = np.diff(part.first)
         sends = part.kind == layout.SEND
         receives = part.kind == layout.RECV
-        open_source = (part.peer == layout.ANY)[receives] & (self.part.way == 0)[receives]
-        open_tag = part.tag[receives] == layout.ANY_TAG
-        kinds = np.unique(2 * open_source + open_tag)
         most_byte = max(costs.gap_byte, costs.overhead_byte, *costs.byte_times)
         if program.largest * most_byte > layout.LATEST:
             raise TooLarge(costs.too_long(f"{program.name}: a message of {program.largest} bytes"))
@@ -189,8 +183,7 @@ class TimedRun:
         rules.hops_most = hop_limit(topology.size)
         rules.classes = max(len(costs.latencies), len(costs.byte_times))
         rules.span = self.part.span
-        rules.patterns = sum(1 << int(kind) for kind in kinds)
-        rules.lists = len(kinds)
+        rules.patterns, rules.lists = receive_kinds(part, self.part.way)
         rules.sends_most = _most(sends, part.first, counts)
         rules.receives_most = _most(receives, part.first, counts)
         rules.numbered = self.routing is not None and self.routing.numbered
@@ -345,13 +338,9 @@ class TimedRun:
 
     def _exchange(self) -> None:
         """Hand rows over to other ranks, and take theirs in (collective)."""
-        ledger, state, size = self.ledger, self._state, self.machine.transport.size
+        ledger, state = self.ledger, self._state
         owners, rows = state.owners[: ledger.away], state.rows[: ledger.away]
-        counts = np.bincount(owners, minlength=size)
-        if np.count_nonzero(counts) > 1:
-            dealt = np.empty_like(rows)
-            hop.deal(rows, owners, np.cumsum(counts) - counts, dealt)
-            rows = dealt
+        rows, counts = hop.dealt(rows, owners, self.machine.transport.size)
         ledger.away = 0
         came = self.machine.exchange(rows, counts).records
         while ledger.free < len(came):
@@ -392,22 +381,17 @@ class TimedRun:
         remote, total = 2 if rules.ranks > 1 else 0, before + more
         row = layout.Message.dtype.itemsize + 8 * (words + self._state.links.shape[1])
         require_memory((row + remote * 8 * words) * total, "The messages under way")
-        messages = layout.Message.array(total)
-        messages[:before] = self._state.messages
-        self._put(messages=messages)
+        self._put(messages=longer(self._state.messages, total))
         rules.idle_most = IDLE_LEAST + IDLE_EACH * (total + len(self._state.cpus))
-        free = np.empty(total, np.int32)
-        free[: ledger.free] = self._state.free[: ledger.free]
+        free = longer(self._state.free, total)
         free[ledger.free : ledger.free + more] = np.arange(total - 1, before - 1, -1)
         self._put(free=free)
         ledger.free += more
-        rows = np.zeros((remote * total, words), np.int64)
-        rows[: ledger.away] = self._state.rows[: ledger.away] if ledger.away else 0
-        owners = np.zeros(len(rows), np.int32)
-        owners[: ledger.away] = self._state.owners[: ledger.away]
-        self._put(rows=rows, owners=owners)
-        self._put(headers=_longer(self._state.headers, total))
-        self._put(links=_longer(self._state.links, total))
+        rows = self._state.rows if before else np.zeros((0, words), np.int64)
+        self._put(rows=longer(rows, remote * total))
+        self._put(owners=longer(self._state.owners, remote * total))
+        self._put(headers=longer(self._state.headers, total))
+        self._put(links=longer(self._state.links, total))
         self._put(cells=self._longer_cells(total), active=np.empty(total, np.int64))
 
     def _longer_cells(self, messages: int) -> Ints:
@@ -475,10 +459,3 @@ def _most(chosen: Any, first: Ints, counts: Ints) -> int:
 def _by_class(costs: tuple[int, ...], classes: int) -> Ints:
     """Return what each class of links takes; the last serves all further ones."""
     return np.array([costs[min(kind, len(costs) - 1)] for kind in range(classes)], np.int64)
-
-
-def _longer(table: Ints, rows: int) -> Ints:
-    """Return a table with more rows, the first of which are as they were."""
-    longer = np.zeros((rows, table.shape[1]), np.int64)
-    longer[: len(table)] = table
-    return longer

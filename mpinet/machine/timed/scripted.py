@@ -15,7 +15,9 @@ import numpy as np
 
 from mpinet.base.arrays import Ints, Shorts, Table
 from mpinet.base.memory import require_memory
+from mpinet.errors import UsageError
 from mpinet.machine.timed.program import MOST_ROWS, Program
+from mpinet.networks.topology import Topology
 
 MOST_LOOKED_AT = 1 << 12
 """Statements of the scripts for which it is found out which operations need rows at one time."""
@@ -131,6 +133,15 @@ def shared(scripts: Program, way: Shorts, ways: Table, which: Shorts) -> Scripte
         return Scripted(scripts, way, ways, which)
     spans = [_span(scripts, *ends) for ends in pairwise(scripts.first.tolist())]
     return Scripted(scripts, way, ways, which, max(1, *spans))
+
+
+def require_fitting(program: Program | Scripted, topology: Topology) -> None:
+    """Raise `UsageError` if a program is for more processors than there are."""
+    if program.processors > topology.hosts:
+        raise UsageError(
+            f"{program.name} is for {program.processors} processors, and {topology.name} has "
+            f"{topology.hosts}."
+        )
 
 
 def hosted(program: Program | Scripted, nodes: Ints) -> Scripted:

@@ -22,9 +22,7 @@ def waiting_cycle(
 
     The lowest lane by node and then lane is the same for any number of ranks.
     """
-    mine = _waits(machine, state, rules)
-    texts = machine.transport.gather(mine.tobytes())
-    every = np.frombuffer(machine.transport.share(b"".join(texts)), np.int64).reshape(-1, ROW)
+    every = machine.transport.everywhere(_waits(machine, state, rules))
     of = {int(row[0]): row for row in every}
     lane = min(of)
     seen: dict[int, None] = {}

@@ -124,8 +124,7 @@ class Failing:
         doomed = np.concatenate([doomed, _left_by(rules, wires, self._flags(down, 1))])
         messages = state.messages[np.unique(doomed)]
         rows = np.stack([messages[name] for name in ("number", "born", "length")], axis=1)
-        every = self._gathered(np.ascontiguousarray(rows, np.int64))
-        every = np.unique(every.reshape(-1, 3), axis=0)
+        every = np.unique(self._machine.transport.everywhere(rows.astype(np.int64)), axis=0)
         if self._machine.transport.rank == 0:
             _count(rules, every, ledger)
         drain(rules, state, self._flags(down, 0), self._adaptive)
@@ -135,7 +134,7 @@ class Failing:
         most = int(state.lanes["filled"].sum() + wires.counts["flits"].sum())
         credits = np.empty((most, 2), np.int64)
         told = take_out(rules, state, wires, ledger.record, fronts, numbers, credits)
-        credits = self._gathered(credits[:told]).reshape(-1, 2)
+        credits = self._machine.transport.everywhere(credits[:told])
         mine = credits[credits[:, 0] == self._machine.transport.rank, 1]
         np.add.at(state.channels["credit"], mine, 1)
         _give_back(state, ledger, numbers)
@@ -152,7 +151,8 @@ class Failing:
         rows = np.flatnonzero(fronts != NONE)
         rows = rows[np.isin(state.messages["number"][fronts[rows]], numbers)]
         slots, lanes = np.divmod(rows, int(rules.lanes))
-        gone = self._gathered(self._machine.nodes[slots] * int(rules.lanes) + lanes)
+        claimants = self._machine.nodes[slots] * int(rules.lanes) + lanes
+        gone = self._machine.transport.everywhere(claimants)
         busses.rows["until"][np.isin(busses.rows["claimant"], gone)] = 0
 
     def _slots(self, nodes: Ints) -> Ints:
@@ -188,12 +188,6 @@ class Failing:
             mine = (slots >= 0) & (slots < self._machine.placement.count)
             flags[slots[mine] * topology.ports + ports[mine]] = 1
         return flags
-
-    def _gathered(self, rows: Table) -> Ints:
-        """Return the words of all ranks, those of lower ranks first (collective)."""
-        transport = self._machine.transport
-        texts = transport.gather(rows.tobytes())
-        return np.frombuffer(transport.share(b"".join(texts)), np.int64)
 
 
 def _cut(rules: Rules, state: State, fronts: Ints, slots: Ints, down: Ints) -> Ints:

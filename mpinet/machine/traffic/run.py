@@ -201,14 +201,8 @@ class OpenLoop(Tables):
         """
         ledger, transport = self.ledger, self.machine.transport
         unit = transport.size + 1
-        away = ledger.away
-        owners = self._crossing.owners[:away]
-        counts = np.bincount(owners, minlength=transport.size)
-        words = self._crossing.words[:away]
-        if np.count_nonzero(counts) > 1:
-            dealt = np.empty_like(words)
-            hop.deal(words, owners, np.cumsum(counts) - counts, dealt)
-            words = dealt
+        words, owners = (each[: ledger.away] for each in self._crossing)
+        words, counts = hop.dealt(words, owners, transport.size)
         exchanged = self.machine.exchange(words, counts, ledger.moving + unit * ledger.open_told)
         ledger.open_everywhere, moving = divmod(exchanged.total, unit)
         ledger.quiet = 0 if moving else ledger.quiet + 1

@@ -7,7 +7,7 @@ import numpy as np
 from mpinet.base.arrays import Ints
 from mpinet.base.blame import is_own
 from mpinet.base.memory import require_memory
-from mpinet.base.records import lined
+from mpinet.base.records import lined, longer
 from mpinet.compiled import kernel
 from mpinet.draws import below, dice
 from mpinet.errors import UsageError
@@ -470,9 +470,9 @@ class Tables:
         longest = self.steps + steps + self.generation.longest + 1 - self._since
         kinds, before = self.books.latencies.shape
         if before < longest:
-            longer = np.zeros((kinds, 2 * longest), np.int64)
-            longer[:, :before] = self.books.latencies
-            self.books = self.books._replace(latencies=longer)
+            latencies = np.zeros((kinds, 2 * longest), np.int64)
+            latencies[:, :before] = self.books.latencies
+            self.books = self.books._replace(latencies=latencies)
         if ledger.free >= self._room:
             return
         ledger.wants_room = 0
@@ -480,11 +480,9 @@ class Tables:
         more = before + 2 * self._room + 16
         words = layout.Message.dtype.itemsize + 8 * self.routing.words + 4
         require_memory(words * (before + more), "The messages under way")
-        messages = layout.Message.array(before + more)
-        headers = np.empty((before + more, self.routing.words), np.int64)
-        free = np.empty(before + more, np.int32)
-        messages[:before], headers[:before] = state.messages, state.headers
-        free[:there] = state.free[:there]
+        messages, headers, free = (
+            longer(each, before + more) for each in (state.messages, state.headers, state.free)
+        )
         free[there : there + more] = np.arange(before + more - 1, before - 1, -1)
         ledger.free += more
         self._state = state._replace(messages=messages, headers=headers, free=free)
