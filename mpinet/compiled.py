@@ -38,7 +38,6 @@ The kinds share how they are bound, fingerprinted and compiled, and so this one 
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator, Sequence
 from dis import get_instructions
 from functools import cache, cached_property
@@ -52,7 +51,7 @@ import numpy as np
 
 from mpinet.base.arguments import Arguments, PortRule
 from mpinet.base.arrays import Ints
-from mpinet.base.blame import error_of, is_own, no_number, not_compiled, require_form
+from mpinet.base.blame import error_of, is_own, kind_of, no_number, not_compiled, require_form
 from mpinet.base.native import calls
 from mpinet.base.native.background import WATCH
 from mpinet.base.native.calls import RuleForm
@@ -411,14 +410,7 @@ class Rule(Compiled):
     @cached_property
     def kind(self) -> str:
         """The name of its signature, recognised by its arguments."""
-        names = list(inspect.signature(self.function).parameters)
-        if len(names) == 6:
-            return "class_rule" if names[1] == "port" else "candidates_rule"
-        if len(names) == 5:
-            return "choose_rule" if names[1] == "header" else "schedule_rule"
-        if len(names) == 4:
-            return "start_rule"
-        return "decide_rule" if names[1] == "header" else "port_rule"
+        return kind_of(self.function)
 
     @cached_property
     def is_users(self) -> bool:

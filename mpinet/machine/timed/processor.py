@@ -185,9 +185,7 @@ def first_ready(slot, time, state, rules):
             better = kind == NONE or sent < turn or (sent == turn and kind != MESSAGE)
             if not better and sent == turn:
                 one, other = messages[m], messages[row]
-                better = one.source < other.source or (
-                    one.source == other.source and one.index < other.index
-                )
+                better = (one.source, one.index) < (other.source, other.index)
             if better:
                 place, kind, turn, row = c, MESSAGE, sent, m
         for which in range(2):

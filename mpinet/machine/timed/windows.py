@@ -8,7 +8,7 @@ end. Windows without anything to do are skipped.
 import numpy as np
 
 from mpinet.base.arrays import Table
-from mpinet.compiled import kernel, phase, routine
+from mpinet.compiled import idiom, kernel, phase, routine
 from mpinet.machine.hop import position_of
 from mpinet.machine.timed.ahead import AHEAD, fetch_lists, fetch_processors
 from mpinet.machine.timed.calendar import forget, go_to, next_window, set_alarm
@@ -37,6 +37,22 @@ from mpinet.machine.timed.processor import hear, release_all, watch, work
 from mpinet.machine.timed.sending import CPU_PLACE, arrive, ask, new_message
 
 
+@idiom
+def called(routes):
+    """Return the routes with plain functions for their boxed rules, which phases cannot unbox."""
+    return Routes(
+        routes.neighbor.call, routes.channel.call, routes.link_class.call, routes.wired,
+        routes.start.call, routes.decide.call, routes.params, routes.header_words,
+        routes.latencies, routes.byte_times,
+    )  # fmt: skip
+
+
+@idiom
+def placed(hosting):
+    """Return the mapping with a plain function for its boxed rule, as `called`."""
+    return Hosting(hosting.place.call, hosting.params, hosting.split, hosting.in_order)
+
+
 @kernel
 def advance(
     routes: Routes,
@@ -53,13 +69,7 @@ def advance(
     these get the requests of other ranks in between. `Ledger.wants_room` says that there are too
     few free rows; the same call goes on from there when there are more.
     """
-    ways = Routes(
-        routes.neighbor.call, routes.channel.call, routes.link_class.call, routes.wired,
-        routes.start.call, routes.decide.call, routes.params, routes.header_words,
-        routes.latencies, routes.byte_times,
-    )  # fmt: skip
-    places = Hosting(hosting.place.call, hosting.params, hosting.split, hosting.in_order)
-    play(ways, places, rules, state, ledger, window, events)
+    play(called(routes), placed(hosting), rules, state, ledger, window, events)
 
 
 @phase
@@ -168,13 +178,7 @@ def take_rows(
     rows: Table, routes: Routes, hosting: Hosting, rules: Rules, state: State, ledger: Ledger
 ) -> None:
     """Take in what other ranks have handed over; there are as many free rows of messages."""
-    ways = Routes(
-        routes.neighbor.call, routes.channel.call, routes.link_class.call, routes.wired,
-        routes.start.call, routes.decide.call, routes.params, routes.header_words,
-        routes.latencies, routes.byte_times,
-    )  # fmt: skip
-    places = Hosting(hosting.place.call, hosting.params, hosting.split, hosting.in_order)
-    taken(rows, ways, places, rules, state, ledger)
+    taken(rows, called(routes), placed(hosting), rules, state, ledger)
 
 
 @routine

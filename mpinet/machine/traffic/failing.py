@@ -17,7 +17,7 @@ from mpinet.errors import UsageError
 from mpinet.machine import hop
 from mpinet.machine.faults import Faults
 from mpinet.machine.machine import Machine
-from mpinet.machine.traffic.generation import length_of, taken_first
+from mpinet.machine.traffic.generation import taken_first
 from mpinet.machine.traffic.layout import (
     DETAILED,
     DRAINED,
@@ -32,7 +32,7 @@ from mpinet.machine.traffic.layout import (
 )
 from mpinet.machine.traffic.places import clear, give_back, is_set
 from mpinet.machine.traffic.saved import message_behind
-from mpinet.machine.traffic.sources import is_among
+from mpinet.machine.traffic.sources import is_among, length_of
 from mpinet.networks.routing import Routing
 
 NUMBER, BORN, LENGTH = range(3)

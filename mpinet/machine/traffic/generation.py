@@ -10,9 +10,9 @@ from mpinet.machine.traffic.places import clear, give_back, is_set, set_bit, tak
 from mpinet.machine.traffic.queues import joined, without_first
 from mpinet.machine.traffic.sources import (
     comes,
-    flits_of,
     following_birth,
     is_among,
+    length_of,
     rank_of,
     turned,
 )
@@ -156,12 +156,11 @@ def generate(begin, end, routes, rules, sources, state, books, scratch, ledger):
 def is_born(node, t, rules):
     """Tell if a source without a trace generates a message in step `t`; move on its bursts."""
     if rules.bursty:
-        on = node.on != 0
-        node.on = turned(on, rules.seed, node.number, t, rules.on_below, rules.off_below)
+        node.on = turned(node.on != 0, node, t, rules)
     return (
         (not rules.bursty or node.on != 0)
         and (rules.batch == 0 or node.made < rules.batch)
-        and comes(np.int64(node.dice), t, rules.generating)
+        and comes(node, t, rules)
     )
 
 
@@ -183,12 +182,6 @@ def book_drawn(node, slot, t, rules, state, books, ledger):
             node.waiting += 1
             births = 0
     return births
-
-
-@part
-def length_of(node, step, rules):
-    """Length, in flits, of the message that a source generates in a step."""
-    return flits_of(rules.seed, node.number, step, rules.flits, rules.long_flits, rules.long_below)
 
 
 @part
@@ -225,10 +218,7 @@ def taken_first(line, node, rank, bounds, rules):
 def following(node, born, rank, bounds, rules):
     """Step of birth of the next message after that of step `born`, of the same priority."""
     while True:
-        born = following_birth(
-            born, np.int64(node.dice), rules.generating, rules.bursty, rules.seed, node.number,
-            rules.on_below, rules.off_below,
-        )  # fmt: skip
+        born = following_birth(born, node, rules)
         if not DETAILED or rules.priorities == 1:
             return born
         if rank_of(rules.seed, node.number, born, bounds) == rank:

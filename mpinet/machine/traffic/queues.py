@@ -13,9 +13,8 @@ def lower_first(a, b, messages):
 @inlined
 def earlier_first(a, b, messages):
     """Messages by when they came, then by their numbers."""
-    if messages[a].came != messages[b].came:
-        return messages[a].came < messages[b].came
-    return messages[a].number < messages[b].number
+    one, other = messages[a], messages[b]
+    return (one.came, one.number) < (other.came, other.number)
 
 
 lower_pushed = pushed.bind("lower_pushed", before=lower_first)
