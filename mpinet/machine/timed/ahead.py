@@ -22,6 +22,7 @@ def fetch_request(i, state):
     """Ask for what the first request of one of the servers needs."""
     word = state.active[i]
     m = word & REQUEST_MASK
+    # Three independent addresses from one word: all three misses are served in parallel.
     prefetch(state.servers, word >> REQUEST_BITS)
     prefetch(state.messages, m)
     prefetch(state.headers, m)
@@ -35,6 +36,8 @@ def fetch_processors(head, state, rules):
     operation that ends.
     """
     processors, messages, cpus = state.processors, state.messages, state.cpus
+    # The list itself must be walked, one dependent load a step. `further` was recorded to break
+    # that chain.
     count, slot = 0, head
     while slot != NONE and count < AHEAD:
         processor = processors[slot]
@@ -44,11 +47,15 @@ def fetch_processors(head, state, rules):
         prefetch(messages, np.int64(processor.ended))
         count += 1
         slot = np.int64(processor.next)
+    # Two levels of indirection, so two passes: the first pass's data have come when the second one
+    # reads them.
     for stage in range(2):
         slot = head
         for _ in range(count):
             processor = processors[slot]
             if processor.coming != NONE:
+                # Hash places are computed without reading the table: the address of an entry is
+                # known before its line is.
                 at = place_expected(slot, np.int64(processor.coming), state)
                 if stage == 0:
                     prefetch(state.entries, at)
@@ -72,6 +79,7 @@ def fetch_lists(slot, state, rules):
     script = np.int64(state.processors[slot].script)
     for number in range(min(np.int64(state.processors[slot].count), rules.span)):
         said, behind = state.statements[script + number], state.statements[script + number + 1]
+        # Only receives without requirements are posted at once, by the millions, at time 0.
         if said.needs == behind.needs:
             fetch_list(slot, said, state)
 

@@ -5,6 +5,7 @@ from mpinet.machine.heaps import popped, pushed
 
 
 @inlined
+# Total orders on purpose: pops must not depend on insertion order, rank count or the heap's shape.
 def issued_first(a, b, operations):
     """Operations by when they were issued, then by their numbers."""
     one, other = operations[a], operations[b]
@@ -22,6 +23,8 @@ def sent_first(a, b, messages):
 def ready_first(a, b, messages):
     """Messages by when they are ready, then by source, number and hop."""
     one, other = messages[a], messages[b]
+    # The hop is part of the key: an operation that began twice has two messages of one source and
+    # number.
     earlier = (one.ready, one.source, one.index, one.hop)
     return earlier < (other.ready, other.source, other.index, other.hop)
 

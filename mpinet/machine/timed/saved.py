@@ -69,6 +69,7 @@ OPERATION = ("event", "missing", "number")
 SERVER = ("free", "busy", "carried")
 """Kept fields of a server."""
 
+# A slot means nothing on other ranks: in the file the processor's number stands for it.
 AT, SLOT, ROW, TURN = range(4)
 """Columns of a pending operation: processor, its place here, the operation's row, its turn. In
 checkpoints the second one says whether it is a second row, the third one is its number."""
@@ -111,6 +112,8 @@ def fields_of(run: Run) -> Fields:
     """Return what a checkpoint keeps of a run between two windows."""
     state, ledger, nodes = run.state, run.ledger, run.machine.nodes
     hosted, rows = len(nodes), run.part.rows
+    # Heaps are saved as sets. Their orders are total, so any shape gives the same pops after a
+    # restart.
     processors = _stacked(state.processors, TIMES)
     found: dict[str, Any] = {
         "window": int(ledger.window),
@@ -148,6 +151,7 @@ def _servers(run: Run) -> tuple[Ints, Ints]:
     servers, rules = _stacked(run.state.servers, SERVER), run.rules
     if rules.serving == layout.BUS:
         keys = int(rules.first_bus) + np.arange(len(servers))
+        # Busses are dealt evenly, so the last rank may own numbers that no bus has.
         there = keys < (run.machine.topology.busses or 0)
         return servers[there], keys[there]
     hosted = len(run.machine.nodes)
@@ -170,6 +174,8 @@ def _messages(run: Run) -> Ints:
     state = run.state
     alive = np.flatnonzero(state.messages["state"])
     messages = state.messages[alive]
+    # A message in flight belongs to the node that holds it, any other one to its receiver: both are
+    # found again by the mapping.
     at = np.where(messages["state"] == TRAVELS, messages["node"], messages["target"])
     words = _stacked(messages, MESSAGE)
     return np.concatenate([at[:, np.newaxis], words, state.headers[alive]], axis=1)
@@ -179,6 +185,7 @@ def _messages(run: Run) -> Ints:
 def note_pending(rules: Rules, state: State, rows: Table) -> int:
     """Write all operations that wait for a CPU or are posted; return their number."""
     operations, noted = state.operations, 0
+    # An explicit stack: skew heaps may degenerate to lists, too deep for recursion.
     stack = np.empty(rows.shape[0] + 1, np.int64)
     for c in range(state.cpus.size):
         slot = c // rules.cpus
@@ -226,7 +233,11 @@ def restore(run: Run, found: Mapping[str, Any]) -> None:
         state.processors[name] = found["processors"][:, column]
     _restore_servers(run, found["servers"])
     pending, sent = found["pending"], found["sent"]
+    # Posting order is a list order, and rows come sorted by processor: stable sorting by turn
+    # restores it.
     pending = pending[np.argsort(pending[:, TURN], kind="stable")]
+    # For unexpected messages the field holds their turn; the order among all others does not
+    # matter.
     order = np.where(sent[:, STATE_WORD] == UNEXPECTED, sent[:, READY_WORD], 0)
     sent = sent[np.argsort(order, kind="stable")]
     travels = sent[:, STATE_WORD] == TRAVELS
@@ -241,6 +252,8 @@ def restore(run: Run, found: Mapping[str, Any]) -> None:
         setattr(ledger, name, count)
     if run.noted:
         run.take_notes(found["notes"])
+    # Messages in flight go through the door for rows of other ranks: it finds their server, here or
+    # elsewhere.
     run.take_in(_rows(run, sent[travels]))
 
 
@@ -293,6 +306,8 @@ def put_back(
         slot, number = pending_at[i], pending[i, ROW]
         row = row_of(slot, number, state, rules)
         if pending[i, SLOT] == 1:
+            # Second releases have spare rows. Their places differ from run to run, only their
+            # number counts.
             row = np.int64(copied(number, state, ledger))
         operation, said = operations[row], statement_of(slot, number, state)
         operation.turn = pending[i, TURN]

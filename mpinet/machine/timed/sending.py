@@ -39,6 +39,7 @@ CPU_PLACE = 2
 @routine
 def new_message(state, ledger):
     """Take a free row for a message."""
+    # A stack of free rows: the row freed last is reused first, while it is still in the cache.
     ledger.free -= 1
     return np.int64(state.free[ledger.free])
 
@@ -63,6 +64,8 @@ def note(what, node, place, source, index, ready, begin, end, state, ledger):
 @routine
 def note_error(what, message, rules, ledger):
     """Note a routing's first error."""
+    # The first error in the order of events is reported. Later ones may be consequences, and would
+    # depend on the window's order.
     if ledger.wrong == 0:
         ledger.wrong, ledger.wrong_node = what, message.node
         ledger.wrong_source, ledger.wrong_target = message.source, message.target
@@ -74,6 +77,8 @@ def inject(slot, m, time, routes, hosting, state, rules, ledger):
     message = state.messages[m]
     more = (message.length - 1) * rules.gap_byte
     message.hop = 0
+    # A flat machine and a message to oneself take no links: the message goes straight to the
+    # receiver's queue.
     if rules.nodes == 0 or message.source == message.target:
         message.ready = time + (rules.apart if rules.nodes == 0 else 0)
         message.tail = message.ready + more
@@ -82,9 +87,12 @@ def inject(slot, m, time, routes, hosting, state, rules, ledger):
     source, target = np.int64(message.source), np.int64(message.target)
     message.state = TRAVELS
     message.tail = time + more
+    # Cut-through forwards the first byte at once; store-and-forward waits until the last byte has
+    # left the NIC.
     message.ready = time + more if rules.mode == STORE else time
     message.node = source
     header = state.headers[m]
+    # The row has been used before: a start rule may write only some words of the header.
     header[:] = 0
     if rules.numbered:
         header[routes.header_words - 1] = state.numbers[slot] + message.index
@@ -98,6 +106,8 @@ def onward(m, slot, routes, hosting, state, rules, ledger):
     message = state.messages[m]
     node = np.int64(message.node)
     port = routes.decide(node, state.headers[m], routes.params)
+    # The routing decides by its header alone. A routing that stops elsewhere must not count as a
+    # delivery.
     if port == ARRIVED and node == message.target:
         arrive(m, slot, hosting, state, rules, ledger)
         return
@@ -105,10 +115,13 @@ def onward(m, slot, routes, hosting, state, rules, ledger):
         note_error(ASTRAY, message, rules, ledger)
         return
     if port >= rules.ports or (
+        # For shared servers the channel rule is asked next, and it is undefined for a port that is
+        # not wired.
         rules.serving != FULL and routes.neighbor(node, port, routes.wired) < 0
     ):
         note_error(UNWIRED, message, rules, ledger)
         return
+    # Livelock of a faulty routing ends here; otherwise the run would never reach quiescence.
     if message.hop >= rules.hops_most:
         note_error(ENDLESS, message, rules, ledger)
         return
@@ -129,6 +142,7 @@ def ask(m, routes, hosting, state, rules, ledger):
     """Put a message in line for its server, here or on the rank that has it."""
     message = state.messages[m]
     node, port = np.int64(message.node), np.int64(message.port)
+    # Both ends of a half-duplex link, and all members of a bus, have to come to the same server.
     if rules.serving != FULL:
         channel = routes.channel(node, port, routes.wired)
         node, port = channel // rules.ports, channel % rules.ports
@@ -138,6 +152,8 @@ def ask(m, routes, hosting, state, rules, ledger):
         position = position_of(node, hosting.place, hosting.in_order, hosting.params)
         owner = owner_of(position, hosting.split) if rules.ranks > 1 else rules.rank
         server = (position - rules.first_position) * rules.ports + port
+    # The request is for a later window by the lookahead, so it may wait for the exchange at the
+    # window's end.
     if owner != rules.rank:
         hand_over(m, REQUEST, owner, state, ledger)
         return
@@ -159,6 +175,8 @@ def arrive(m, here, hosting, state, rules, ledger):
     message.state = COMES
     processor = state.processors[slot]
     processor.coming = ready_pushed(np.int64(processor.coming), m, state.messages)
+    # The processor that works now looks at its queue after each event anyway. An alarm would put it
+    # into the calendar while it runs.
     if slot != here:
         set_alarm(slot, message.ready, state, rules, ledger)
 
@@ -170,6 +188,8 @@ def answer(m, slot, time, back, hosting, state, rules, ledger):
     The word goes out at the end of the window, also to processors of this rank: these may be behind
     this one or ahead of it until then.
     """
+    # The acknowledgement of a rendezvous takes latency alone: it occupies no link, no CPU and no
+    # NIC.
     message, row = state.messages[m], new_message(state, ledger)
     word = state.messages[row]
     word.sent, word.length, word.source, word.index = (
@@ -183,6 +203,8 @@ def answer(m, slot, time, back, hosting, state, rules, ledger):
     if owner != rules.rank:
         hand_over(row, ANSWER, owner, state, ledger)
         return
+    # Held back until the window ends. A sender on this rank must not learn earlier than one on
+    # another rank.
     word.left = ledger.answers
     ledger.answers = row
 
@@ -191,6 +213,7 @@ def answer(m, slot, time, back, hosting, state, rules, ledger):
 def hand_over(m, kind, owner, state, ledger):
     """Make a message a row for another rank."""
     message, row = state.messages[m], state.rows[ledger.away]
+    # Fields become words, because the words of the header follow them in the same row.
     row[0] = kind | np.int64(message.cpu) << CPU_PLACE
     row[1], row[2], row[3], row[4] = message.sent, message.length, message.ready, message.tail
     row[5], row[6], row[7], row[8] = message.tag, message.source, message.index, message.target
@@ -199,4 +222,6 @@ def hand_over(m, kind, owner, state, ledger):
         row[ROW_WORDS + word] = state.headers[m, word]
     state.owners[ledger.away] = owner
     ledger.away += 1
+    # The receiver's rank takes a row of its own, so rows here count only messages that this rank
+    # hosts.
     give_back(m, state, ledger)

@@ -69,6 +69,8 @@ def advance(
     these get the requests of other ranks in between. `Ledger.wants_room` says that there are too
     few free rows; the same call goes on from there when there are more.
     """
+    # Boxed rules are unpacked once per call: phases are compiled without reference counts and
+    # cannot unbox them.
     play(called(routes), placed(hosting), rules, state, ledger, window, events)
 
 
@@ -77,6 +79,7 @@ def play(routes, hosting, rules, state, ledger, window, events):
     """Do what `advance` says."""
     if not all_begun(routes, hosting, rules, state, ledger):
         return
+    # A call may resume a window whose first half is done; the calendar must not move then.
     if ledger.passed == 0:
         go_to(window, state, rules, ledger)
     most = ledger.events + events
@@ -85,6 +88,8 @@ def play(routes, hosting, rules, state, ledger, window, events):
             if not worked(routes, hosting, rules, state, ledger):
                 return
             ledger.passed = 1
+            # Requests of other ranks for a shared server belong to this window. They have to be
+            # exchanged before the server decides.
             if rules.serving != FULL and rules.ranks > 1:
                 return
         if rules.nodes > 0:
@@ -93,9 +98,12 @@ def play(routes, hosting, rules, state, ledger, window, events):
             serve(routes, hosting, state, rules, ledger)
             if ledger.served > 0:
                 ledger.idle = 0
+        # Answers come last, so a local sender learns of a match no sooner than a remote one.
         tell_answers(hosting, state, rules, ledger)
         ledger.passed = 0
         ledger.next = next_window(state, rules, ledger)
+        # With several ranks the next window is a minimum over all of them: this rank alone must not
+        # go on.
         if rules.ranks > 1 or ledger.next == NEVER or ledger.events >= most:
             return
         go_to(ledger.next, state, rules, ledger)
@@ -104,6 +112,8 @@ def play(routes, hosting, rules, state, ledger, window, events):
 @phase
 def has_room(state, rules, ledger):
     """Return whether there is room for all that a processor can do in a window."""
+    # Room is checked before a processor works, for the worst case: a kernel can neither allocate
+    # nor stop in the middle of an event.
     posted, alive = ledger.entries + rules.receives_most, state.messages.size - ledger.free
     lists = max(2 * posted, posted + rules.lists * alive + 1)
     if ledger.free < rules.sends_most + rules.receives_most or lists > state.entries.size:
@@ -125,6 +135,7 @@ def can_note(state, rules, ledger):
 def all_begun(routes, hosting, rules, state, ledger):
     """Release the operations that require nothing; return False if there is too little room."""
     while ledger.begun < state.processors.size:
+        # The run continues here after Python has made room: `begun` is the resume point.
         if not has_room(state, rules, ledger):
             return False
         slot = ledger.begun
@@ -137,19 +148,26 @@ def all_begun(routes, hosting, rules, state, ledger):
 @phase
 def worked(routes, hosting, rules, state, ledger):
     """Let processors work to the end of the window; return False if there is too little room."""
+    # The window's end bounds what this processor may do by itself: the conservative condition.
     until, bucket = (ledger.window + 1) * rules.window, ledger.window & DIGITS - 1
     count = 0
     while state.heads[PROCESSORS, bucket] != NONE and ledger.wrong == 0:
+        # A batch of prefetches at a time, so that their misses overlap instead of following one
+        # another.
         if count % AHEAD == 0:
             fetch_processors(state.heads[PROCESSORS, bucket], state, rules)
         count += 1
         if not has_room(state, rules, ledger):
             return False
         slot = state.heads[PROCESSORS, bucket]
+        # Out of the calendar before it works: events of its own may set its alarm for this very
+        # window again.
         forget(slot, state)
         state.processors[slot].alarm = NEVER
         events = ledger.events
         work(slot, until, routes, hosting, state, rules, ledger)
+        # A processor may be woken without an event, for example by a message that it takes later.
+        # Only long series are an error.
         watch(events, rules, ledger)
     return True
 
@@ -189,11 +207,14 @@ def taken(rows, routes, hosting, rules, state, ledger):
         message, kind = state.messages[m], row[0] & ((1 << CPU_PLACE) - 1)
         message.cpu = row[0] >> CPU_PLACE
         message.sent, message.length, message.ready, message.tail = row[1], row[2], row[3], row[4]
+        # Rows are signed words; tags use all 32 bits and must not come back negative.
         message.tag = np.uint32(row[5])
         message.source, message.index, message.target = row[6], row[7], row[8]
         message.node, message.port, message.hop = row[9], row[10], row[11]
         for word in range(state.headers.shape[1]):
             state.headers[m, word] = row[ROW_WORDS + word]
+        # Rows of one rank come in a fixed order, and lower ranks come first. Heaps and lists impose
+        # total orders anyway.
         if kind == ARRIVAL:
             arrive(m, NONE, hosting, state, rules, ledger)
         elif kind == ANSWER:
@@ -212,6 +233,8 @@ def move_lists(old: Entries, new: Entries, ledger: Ledger) -> None:
         entry = old[at]
         if entry.slot != NONE:
             slot, source, tag = np.int64(entry.slot), np.int64(entry.source), np.int64(entry.tag)
+            # Places depend on the table's size, so entries are hashed again; list heads are row
+            # numbers and stay valid.
             place = place_of(slot, source, tag, new)
             make_list(
                 place, slot, source, tag, np.int64(entry.head), np.int64(entry.posted), new, ledger
