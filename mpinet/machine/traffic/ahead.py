@@ -11,6 +11,7 @@ from mpinet.compiled import part, prefetch
 from mpinet.machine.traffic.layout import LANES_PER_WORD
 from mpinet.networks.arithmetic import lowest_one
 
+# A pipeline of dependent loads, one stage every few nodes: lane, then message, then route.
 FAR, NEAR, NEXT = 12, 6, 3
 """Nodes before their turn, when their lanes, the messages in front of these, and then the ways of
 these are asked for."""
@@ -42,6 +43,7 @@ def fetch_soon(slot, routes, rules, state):
 def fetch_lane(lane, rules, state):
     """Ask for a lane and the flits in it, which may begin and end in two lines of the cache."""
     prefetch(state.lanes, lane)
+    # A lane's record may straddle two lines; the neighbour's address is in the second one.
     prefetch(state.lanes, lane + 1)
     prefetch(state.ring, lane * rules.buffer)
     prefetch(state.ring, (lane + 1) * rules.buffer - 1)
@@ -74,6 +76,8 @@ def fetch_messages(slot, rules, state):
             bits &= bits - 1
             m = front_of(at, slot, rules, state)
             prefetch(state.messages, m)
+            # Headers are rows of few words: the row after it most often lies in the line that
+            # follows.
             prefetch(state.headers, m)
             prefetch(state.headers, m + 1)
 

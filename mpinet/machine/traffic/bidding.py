@@ -41,7 +41,10 @@ def bid(slot, many, routes, rules, state, busses, bidding, scratch, ledger):
     own = number * ports if rules.sees == ALL_QUEUES else 0
     if ADAPTIVE and rules.sees == QUEUES and is_any_set(occupied, slot, words):
         write_queues(slot, own, rules, state, seen)
+    # Conflicts are detected while bids are made. Most nodes have none, and skip the switch
+    # allocator's search.
     outs = ins = clash = 0
+    # Only occupied lanes are visited, found by bit scans: at moderate loads most lanes are empty.
     for word in range(words):
         bits = occupied[slot * words + word]
         while bits:
@@ -50,6 +53,8 @@ def bid(slot, many, routes, rules, state, busses, bidding, scratch, ledger):
             v = np.int64(NONE)
             if UNLIMITED:
                 queue = queues[base + at]
+                # The channel is still busy with the message before: with unlimited queues a message
+                # leaves in one piece.
                 if queue.until > t:
                     continue
                 m, out = np.int64(queue.root), at
@@ -59,6 +64,7 @@ def bid(slot, many, routes, rules, state, busses, bidding, scratch, ledger):
                     m = np.int64(ring[(base + at) * buffer + lane.first])
                 else:
                     m = np.int64(lane.incoming)
+                    # The head is still in the router's pipeline, so it takes part in no allocation.
                     if DETAILED and lane.came > t:
                         continue
                 # A waiting head that has a choice asks anew in every step: credits change.
@@ -75,6 +81,8 @@ def bid(slot, many, routes, rules, state, busses, bidding, scratch, ledger):
                 if bus.until > t and bus.claimant != number * count + at:
                     continue
             if out < ports and not UNLIMITED:
+                # Virtual channel allocation precedes switch allocation: a flit without credit
+                # downstream must not win an output.
                 v = free_channel(
                     lane, messages[m], at < network_lanes, base + out * vcs, channels, rules,
                     routes.escape, enters(at, lane, slot, routes.escape, rules, state),
@@ -106,6 +114,7 @@ def enters(at, lane, slot, escape, rules, state):
     """Tell if the front message of a lane would enter a ring that keeps a bubble."""
     if not DETAILED or not rules.bubble:
         return False
+    # Moving on along the ring needs no bubble; injection and turns into the ring do.
     port = at // rules.vcs
     came_by = (at - port * rules.vcs) // rules.vcs_of_class
     return is_entering(
@@ -120,10 +129,12 @@ def free_channel(lane, message, in_network, first, channels, rules, escape, ente
 
     Among the free channels of its class a head takes the one with most credits, then the lowest.
     """
+    # Body flits inherit the channel of the head. Only credits can hold them back.
     if lane.sent > 0:
         # Flits follow their head through the channel that it holds until the tail has left.
         return np.int64(lane.vc) if channels[first + lane.vc].credit > 0 else np.int64(NONE)
     need = np.int64(1)
+    # Store-and-forward: the head waits until the tail is in the same buffer.
     if rules.switching == SAF and in_network and lane.filled < message.length:
         return np.int64(NONE)
     if ADAPTIVE:
@@ -135,7 +146,11 @@ def free_channel(lane, message, in_network, first, channels, rules, escape, ente
         # The next buffer must take the whole message, so that it never stands in two channels.
         need = message.length
     if DETAILED and entering:
+        # Bubble flow control: entering a ring needs room for two messages, so one always stays free
+        # in it.
         need *= 2
+    # Most credits first balances the channels of a class. The lowest number breaks ties, the same
+    # on all ranks.
     best, found = need - 1, np.int64(NONE)
     group = lane.group * rules.vcs_of_class
     for c in range(group, group + rules.vcs_of_class):

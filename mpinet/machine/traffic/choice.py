@@ -30,9 +30,11 @@ def offered(
 ):
     """Write the candidates that work into `ways`; return their number, `ARRIVED` or `STUCK`."""
     count = candidates(node, in_port, in_class, header, ways, params)
+    # A routing that offers nothing has no way: that is a stuck message, not an arrival.
     if count < 0 or not faulty:
         return count if count != 0 else STUCK
     left = 0
+    # Dead candidates are removed here, so that choice rules need not know about faults.
     for i in range(count):
         port = ways[i, PORT]
         if 0 <= port < wired[1] and is_cut(node, neighbor(node, port, wired), dead, cut):
@@ -45,6 +47,8 @@ def offered(
 @part
 def needed(length, buffer, whole, escaping):
     """Credits that a head needs: the message's flits, at most a buffer of them, or one."""
+    # Buffers of whole messages: the head claims room for all of it, which rules out deadlocks
+    # across two buffers.
     if whole:
         return length
     return 1 if escaping else min(length, buffer)
@@ -53,6 +57,7 @@ def needed(length, buffer, whole, escaping):
 @part
 def is_entering(in_port, in_group, out, group, escape, slot, rules, state):
     """Tell if a head would enter a ring that keeps a bubble: it did not come along it."""
+    # Constants of the kernel come first, so that plain kernels drop the whole function.
     if not DETAILED or not rules.bubble or group % rules.classes >= escape:
         return False
     if in_port == NONE or in_group != group:
@@ -72,6 +77,8 @@ def chosen_way(
     """
     channels, links, per_class = state.channels, state.links, rules.vcs_of_class
     lowest, some, room = 0, False, seen[rules.told :]
+    # Every candidate is checked, also those without room: a rule's error must not depend on the
+    # load.
     for i in range(ways.shape[0]):
         port, group = ways[i, PORT], ways[i, CLASS]
         if port < 0 or port >= rules.ports or links[slot * rules.ports + port].owner < 0:
@@ -87,16 +94,19 @@ def chosen_way(
         first = slot * rules.lanes + port * rules.vcs + (first_group + group) * per_class
         for c in range(first, first + per_class):
             channel = channels[c]
+            # A channel that another message holds cannot be allocated, however many credits it has.
             if there and channel.holder == NONE and channel.credit >= need:
                 room[i] = max(room[i], channel.credit)
         some = some or room[i] > 0
     if not some:
         return lowest, True, 0
+    # There is nothing to choose, so a user's rule is not called; it could only say what is known.
     if rules.eager and ways.shape[0] == 1:
         return lowest, False, 0
     way = choose(node, header, ways, seen, params)
     if way < -1 or way >= ways.shape[0]:
         return lowest, True, NOT_OFFERED
+    # A rule may choose a full candidate: its message waits, and asks again with new credits.
     if way < 0 or room[way] == 0:
         return lowest, True, 0
     return way, False, 0
@@ -108,6 +118,8 @@ def write_queues(slot, first, rules, state, seen):
     channels, links = state.channels, state.links
     for port in range(rules.ports):
         queued = np.int64(0)
+        # Missing credits are flits in flight or buffered downstream, the usual local estimate of
+        # congestion.
         if links[slot * rules.ports + port].owner >= 0:
             at = slot * rules.lanes + port * rules.vcs
             queued += rules.buffer * rules.vcs

@@ -26,6 +26,8 @@ def waiting_cycle(
     of = {int(row[0]): row for row in every}
     lane = min(of)
     seen: dict[int, None] = {}
+    # Each blocked lane waits for one other, so the walk ends in the cycle. It is the same on any
+    # rank count.
     while lane not in seen:
         seen[lane] = None
         lane = int(of[lane][1])
@@ -33,6 +35,7 @@ def waiting_cycle(
     ring = [of[each] for each in order[order.index(lane) :]]
     names = ("node", "port", "vc", "source", "target", "born")
     channels = [dict(zip(names, row[2:].tolist(), strict=True)) for row in ring]
+    # A cycle has no begin: the least channel is put first, so that the report is unique.
     first = min(range(len(ring)), key=lambda i: tuple(ring[i][2:5]))
     return channels[first:] + channels[:first]
 
@@ -43,6 +46,7 @@ def _waits(machine: Machine, state: layout.State, rules: layout.Rules) -> Ints:
     slots, numbers = np.divmod(np.arange(len(state.lanes)), count)
     rows = np.flatnonzero((numbers < topology.ports * vcs) & (state.lanes["filled"] > 0))
     nodes, numbers, lanes = state.nodes["number"][slots[rows]], numbers[rows], state.lanes[rows]
+    # A waiting head has no channel yet; the lowest of its class stands for those that it waits for.
     of_class = lanes["group"] * rules.vcs_of_class
     vc = np.where(lanes["sent"] > 0, lanes["vc"], of_class)
     out = lanes["out"].astype(np.int64)

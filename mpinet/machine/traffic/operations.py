@@ -99,6 +99,8 @@ class Play(NamedTuple):
 def play(events: Table, rules: PlayRules, state: Play, ledger: PlayLedger, now: int) -> None:
     """Take in what the last step has brought; let operations begin and end, as a step begins."""
     actors, operations = state.actors, state.operations
+    # Operations without requirements are ready in the first step; later ones become ready by
+    # events.
     if ledger.begun == 0:
         ledger.begun = 1
         for slot in range(actors.size):
@@ -111,6 +113,8 @@ def play(events: Table, rules: PlayRules, state: Play, ledger: PlayLedger, now: 
             row = np.int64(actors[slot].coming)
             actors[slot].coming = issued_popped(row, operations)
             calculate(slot, row, now, state, ledger)
+    # Events come sorted by message number: two tails of one step must match receives in the same
+    # order on any ranks.
     for i in range(events.shape[0]):
         slot, row = int(events[i, SLOT]), np.int64(events[i, WHICH])
         if events[i, WHAT] == CAME:
@@ -153,10 +157,14 @@ def begin_operation(slot, row, now, rules, state, ledger):
     operation.event = 1
     meet(slot, row, BEGUN, now, state)
     if kind == SEND:
+        # A send is a birth in a trace that grows while it is played. So the step's kernel needs no
+        # case for programs.
         trace, node = state.trace, state.nodes[slot]
         at = np.int64(node.end)
         node.end += 1
         trace[at, 0], trace[at, 1], trace[at, 2] = now, said.peer, said.amount
+        # Numbers order messages by step, then operation; the operation is found again by the
+        # remainder.
         trace[at, 3] = now * rules.total + state.numbers[slot] + operation.number
     elif got(slot, row, state, rules, ledger):
         finish_operation(slot, row, now, state, ledger)
@@ -173,6 +181,7 @@ def got(slot, row, state, rules, ledger):
 def calculate(slot, row, now, state, ledger):
     """Let a calc begin or end, if it is time; `turn` has the step in which it does."""
     operation = state.operations[row]
+    # `turn` is reused: first the step of the begin, then that of the end.
     if operation.event == 0 and operation.turn <= now:
         operation.event = 1
         operation.turn += state.statements[row].amount

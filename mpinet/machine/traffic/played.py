@@ -114,6 +114,8 @@ class Played:
         now, done = ledger.now, self._ledger.done
         noted = np.concatenate([noted, self.taken])
         self.taken = self.taken[:0]
+        # Most steps bring nothing for operations; the kernel's call would cost more than the step
+        # of a small network.
         if not len(noted) and self._ledger.begun and now < self._ledger.next:
             return
         own.play(self._events(noted), self._rules, self._play, self._ledger.record, now)
@@ -166,6 +168,7 @@ class Played:
         Every one is in a list for each kind of receive; the first kind's lists have all of them.
         """
         state, rows = self._play, list[list[int]]()
+        # A message is in a list of each pattern; one pattern's lists name each message once.
         kinds = [kind for kind in range(timed.PATTERNS) if int(self._rules.patterns) >> kind & 1]
         if not kinds or not self._ledger.unmatched:
             return np.empty((0, 3), np.int64)

@@ -24,6 +24,8 @@ earlier_popped = popped.bind("earlier_popped", before=earlier_first)
 
 
 @part
+# The heap's order is compiled in, and the policy is known only at run time: so both variants are
+# bound.
 def joined(root, m, messages, fifo):
     """Add message `m` to a queue; return the queue's new root."""
     return earlier_pushed(root, m, messages) if fifo else lower_pushed(root, m, messages)

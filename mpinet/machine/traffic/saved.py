@@ -167,6 +167,7 @@ def lanes(machine: Machine, rules: Rules, state: State, wires: Wires, now: int) 
     flights, credits, next_flits = _under_way(rules, state, wires, now)
     if rules.delay == 1:
         next_flits = next_flits[:0]
+    # Called twice: the first call only counts, because the number of parts is not known beforehand.
     there = note_parts(rules, state, next_flits, np.empty((0, RECORD + 1), np.int64))
     parts = np.empty((there, RECORD + 1), np.int64)
     note_parts(rules, state, next_flits, parts)
@@ -244,6 +245,7 @@ def _under_way(rules: Rules, state: State, wires: Wires, now: int) -> tuple[Ints
         credits.append(np.stack([numbers[to // count], to % count, 0 * to + step], axis=1))
 
     # The flit of a lane that arrives first is noted last.
+    # Latest arrivals first, so that `first` ends with the flit that arrives next.
     for step in range(now + delay - 1, now, -1):
         row = step % delay
         made, returned = wires.counts[row].tolist()
@@ -283,11 +285,13 @@ def restore_lanes(
     first, last = np.full((2, len(state.lanes)), NONE, np.int64)
     first[into[::-1]] = np.arange(len(parts))[::-1]
     last[into] = np.arange(len(parts))
+    # A running maximum gives each flit the last head before it, without a loop over flits.
     before = np.maximum.accumulate(np.where(head, np.arange(len(flights)), NONE))
     behind = (before != NONE) & (flying[before] == flying) if len(flights) else head
     flown = np.where(behind, numbers[before], last[flying])
     last[flying[head]] = numbers[head]
     following = _following(rules, state, first, last, len(parts) + int(head.sum()))
+    # Parts of one chain share the record of its foremost part, whose header is the newest.
     ends, of = np.unique(following, return_inverse=True)
     records = np.concatenate([parts[:, RECORD:], flights[head, RECORD:]])
     # One record per chain is left; lanes and wires now refer to messages by their place in these.
@@ -358,6 +362,7 @@ def _following(rules: Rules, state: State, first: Ints, last: Ints, parts: int) 
     begun, to = begun[here], (links["lane"] + lanes["vc"])[here]
     following = np.arange(parts)
     following[first[begun]] = last[to]
+    # Pointer jumping: chains as long as the network are short-cut in logarithmically many rounds.
     while not np.array_equal(further := following[following], following):
         following = further
     return following
@@ -398,6 +403,8 @@ def message_behind(row, rules, lanes, links, channels, ring, next_flits):
         if next_flits.size > 0 and next_flits[row] != NONE:
             return np.int64(next_flits[row])
         link = links[slot * ports + at // vcs]
+        # The upstream lane is on another rank. The head that came from there has left its message's
+        # row here.
         if link.owner != rules.rank:
             return np.int64(lane.incoming)
         row = np.int64(link.slot) * count + channels[link.lane + at % vcs].holder
@@ -487,6 +494,7 @@ def restore_queues(
 def note_queued(rules: Rules, state: State, now: int, places: Table) -> None:
     """Write for every message the port that it waits for or its step of arrival, and its row."""
     nodes, queues, messages, due = state.nodes, state.queues, state.messages, state.due
+    # Skew heaps may be as deep as they are large: an explicit stack replaces recursion.
     stack = np.empty(places.shape[0] + 1, np.int64)
     noted = 0
     for row in range(queues.size):
@@ -525,6 +533,7 @@ def queue_up(places: Table, rules: Rules, state: State) -> None:
             due[row] = m
             continue
         queue = queues[slot * rules.lanes + out]
+        # The heap's shape is new, but its order is total, so the messages leave as they would have.
         queue.root = joined(np.int64(queue.root), np.int64(m), messages, rules.policy == FIFO)
         word = slot * rules.words + out // LANES_PER_WORD
         occupied[word] |= 1 << out % LANES_PER_WORD

@@ -50,9 +50,12 @@ def settle(machine: Machine, busses: Busses, claimed: int) -> None:
     """
     mine = busses.claims[:claimed].view(np.int64).reshape(claimed, len(Claim.dtype.names or ()))
     node, bus, first_key, second_key, claimant, until = gather_claims(machine, mine).T
+    # A replicated decision: every rank with a member sorts the same claims, so no rank has to
+    # announce the winner.
     order = np.lexsort((second_key, first_key, bus))
     numbers, first = np.unique(bus[order], return_index=True)
     taken, rows = order[first], busses.rows
+    # Claims concern busses with members here alone, so every number is found.
     here = np.searchsorted(rows["number"], numbers)
     rows["won"] = NONE
     rows["won"][here] = rows["claimant"][here] = claimant[taken]

@@ -16,6 +16,8 @@ from mpinet.machine.traffic.layout import BURST_STREAM, FLITS_STREAM, MIX_STREAM
 @part
 def turned(on, node, step, rules):
     """Tell if a burst is on in a step; `on` says whether it was in the step before."""
+    # A two-state Markov chain per source. The draw is keyed by step, so skipped steps can be
+    # replayed.
     word = draw32(rules.seed, node.number, step, BURST_STREAM)
     return word >= rules.off_below if on else word < rules.on_below
 
@@ -32,6 +34,8 @@ def length_of(node, step, rules):
 @part
 def following_birth(born, node, rules):
     """Step in which the next message after that of step `born` is generated."""
+    # A burst was on at step `born`, for a message was born there; its later states follow from the
+    # draws.
     on, step = True, born
     while True:
         step += 1
@@ -44,6 +48,7 @@ def following_birth(born, node, rules):
 @part
 def rank_of(seed, node, step, bounds):
     """Return which of a mix's patterns the message is of that a processor generates in a step."""
+    # A stream of its own: priorities stay independent of births and targets.
     word, rank = draw32(seed, node, step, MIX_STREAM), 0
     while rank < bounds.size and word >= bounds[rank]:
         rank += 1

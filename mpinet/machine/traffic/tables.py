@@ -27,6 +27,7 @@ from mpinet.networks.bubble import BUBBLE, onward_ports
 from mpinet.networks.classes import ChannelClasses, one_class
 from mpinet.networks.routing import Routing, hop_limit, target_only
 
+# Four megabytes: a miss in a larger table costs as much as most rules take to decide.
 MOST_WAYS = 1 << 22
 """Most decisions of a rank's nodes that are kept, a byte each: more are not in the cache."""
 
@@ -246,6 +247,7 @@ class Tables:
         owners = machine.placement.owners(there)
         split = machine.placement.split
         starts = np.array([start_of(rank, split) for rank in range(machine.transport.size)])
+        # The far end's place is computed here, once: no step asks a rule, or another rank, for it.
         slots = machine.placement.positions(there) - starts[owners]
         back = topology.reverse_port(numbers[wired], ports[wired])
         self._links = layout.Link.array(far.size)
@@ -313,6 +315,8 @@ class Tables:
         """
         routing, topology = self.routing, self.machine.topology
         size = len(self._nodes) * topology.size
+        # Only a function of node and target may be remembered. A header that changes on the way
+        # rules it out.
         fixed = routing.stateless and routing.start is target_only and not routing.adaptive
         if not fixed or self.faults or is_own(routing.decide.function):
             return 0
@@ -351,6 +355,8 @@ class Tables:
         """Write the constants of the run into the record that kernels read."""
         buffering, generation, window = self.buffering, self.generation, self.window
         topology, transport = self.machine.topology, self.machine.transport
+        # Rates become thresholds for 32-bit draws: comparisons of integers give the same births on
+        # every host.
         generating, on, off = generation.rate, 0.0, 0.0
         if generation.burst:
             generating, off = generation.burst_rate, 1 / generation.burst
@@ -438,6 +444,8 @@ class Tables:
         state.channels["credit"] = self.buffering.buffers
         state.channels["holder"] = state.outputs["keeper"] = layout.NONE
         # What comes from other ranks and arrives at once is on no wire.
+        # Words of other ranks with a delay of one step arrive at once, and are never on a wire
+        # here.
         wired = self.wired_ports - (self._crossing_links if delay == 1 else 0)
         self._wires = saved.wires(wired if limited else 0, delay, int(rules.vcs))
         tile = nodes if self._busses.of_ports.size else min(nodes, layout.TILE)
@@ -461,12 +469,15 @@ class Tables:
         )
         vcs = self.buffering.vcs if self.limited else 0
         message = 1 + layout.MESSAGE_WORDS + self.routing.words
+        # The worst case of a step: each link to another rank carries a head with its record, and a
+        # credit per channel.
         words = self._crossing_links * (message + vcs)
         self._crossing = layout.Crossing(np.empty((words, 1), np.int64), np.empty(words, np.int32))
 
     def _make_room(self, steps: int) -> None:
         """Grow the messages if fewer are free than a step can need, and the latencies."""
         ledger = self.ledger
+        # The histogram must hold the latency of the oldest message that could arrive in this call.
         longest = self.steps + steps + self.generation.longest + 1 - self._since
         kinds, before = self.books.latencies.shape
         if before < longest:

@@ -53,6 +53,7 @@ def ask(m, lane, at, slot, routes, rules, state, seen, scratch, ledger):
     in_port = in_group = np.int64(NONE)
     # Messages of each priority have classes of their own, behind those of the ones before.
     first_group = np.int64(0)
+    # Priorities have disjoint virtual channels: a blocked lower one cannot block a higher one.
     if DETAILED and rules.priorities > 1:
         first_group += rules.classes * rank_of_lane(at, rules)
     if at < ports * rules.vcs:
@@ -67,6 +68,8 @@ def ask(m, lane, at, slot, routes, rules, state, seen, scratch, ledger):
     group = np.int64(NONE)
     # The class breaks cycles of waiting: a head that crosses a dateline, for example, goes on in
     # the next class, and takes none but that class's virtual channels.
+    # Route computation is done; now the class that keeps the channel dependency graph acyclic is
+    # found.
     if ledger.wrong == 0 and out >= 0:
         group = first_group
         if rules.classed:
@@ -74,6 +77,8 @@ def ask(m, lane, at, slot, routes, rules, state, seen, scratch, ledger):
             group += routes.class_of(node, out, in_port, in_group, header, routes.class_params)
             if group < first_group or group >= first_group + rules.classes:
                 complain(ledger, NO_CLASS, node, out, message.number)
+    # A message without a way must leave the network: it would block the channels behind it for
+    # ever.
     elif out == STUCK:
         group = np.int64(DRAINED)
     lane.out, lane.group = out if out >= 0 else ports, group
@@ -86,6 +91,8 @@ def port_on(m, slot, header, routes, rules, state, ledger):
     message, headers, node = state.messages[m], state.headers, state.nodes[slot].number
     known = routes.known
     at = slot * rules.nodes + message.target if known.size > 0 else np.int64(0)
+    # Deterministic routings decide by target alone. A byte per node and target saves the rule's
+    # divisions.
     if known.size > 0 and known[at] > 0 and message.hops < rules.hops_most:
         return np.int64(known[at]) - KNOWN
     read_header(m, header, headers)
@@ -105,6 +112,7 @@ def port_on(m, slot, header, routes, rules, state, ledger):
         complain(ledger, UNWIRED_PORT, node, out, message.number)
     elif message.hops >= rules.hops_most:
         complain(ledger, ENDLESS, node, out, message.number)
+    # Errors are not remembered: each message that meets one has to report it.
     if known.size > 0 and ledger.wrong == 0:
         known[at] = out + KNOWN
     return out
@@ -134,6 +142,7 @@ def choose_way(
     )  # fmt: skip
     for j in range(header.size):
         headers[m, j] = header[j]
+    # A single candidate is final: asking again in each step could change nothing.
     lane.vc = FIXED if many < 0 or (many == 1 and rules.eager) else NONE
     if many < 0:
         if many != STUCK and message.target != node:
@@ -148,6 +157,7 @@ def choose_way(
         needed(length, rules.buffer, keeps, False), needed(length, rules.buffer, keeps, True),
         routes.escape, in_port, in_group, first_group, there, slot, rules, state,
     )  # fmt: skip
+    # Adaptive routings may misroute, so livelock is possible; this limit turns it into an error.
     if message.hops >= rules.hops_most:
         wrong = np.int64(ENDLESS)
     lane.out, lane.group = ways[way, PORT], ways[way, CLASS] + first_group
