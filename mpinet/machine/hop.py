@@ -17,7 +17,7 @@ import numpy as np
 
 from mpinet.base.arguments import DecideRule, PortRule, StartRule
 from mpinet.base.arrays import Counts, Flags, Ints, Shorts, Table
-from mpinet.compiled import Kernel, Rule, bind_all, inlined, kernel
+from mpinet.compiled import Kernel, Rule, bind_all, idiom, inlined, kernel, part, sweep
 from mpinet.machine.faults import is_cut, is_dead
 from mpinet.machine.ledger import Ledger
 from mpinet.machine.placement import TO_POSITION, owner_of, start_of
@@ -89,19 +89,19 @@ class Loops(NamedTuple):
     merge: Kernel
 
 
-class Wiring(NamedTuple):
-    """The network: its rule `neighbor`, with its parameters."""
+class Ways(NamedTuple):
+    """The ways of messages: rules of network and routing, with their parameters, and the faults.
+
+    `header_words` are those of the routing's header.
+    """
 
     neighbor: PortRule
-    params: Ints
-
-
-class Wayfinding(NamedTuple):
-    """The routing: its rule `decide`, with its parameters, and the words of its header."""
-
+    links: Ints
     decide: DecideRule
     params: Ints
     header_words: int
+    dead: Ints
+    cut: Table
 
 
 class Hosting(NamedTuple):
@@ -136,13 +136,6 @@ class Marks(NamedTuple):
     used: Counts
     waiting: Counts
     loads: Counts
-
-
-class Faulty(NamedTuple):
-    """The dead nodes and the cut links (see `Faults`)."""
-
-    dead: Ints
-    cut: Table
 
 
 class Leaving(NamedTuple):
@@ -252,6 +245,14 @@ def put(rows, to, node, port, number, header, row, header_words, width):
 
 
 @inlined
+def put_away(away, to, node, number, rows, row, width):
+    """Put the message of a row, on its way to a node, into the row `to` of `away`."""
+    away[to, PLACE], away[to, NUMBER] = joined(node, 0), number
+    for j in range(WORDS, WORDS + width):
+        away[to, j] = rows[row, j]
+
+
+@inlined
 def put_end(ends, to, node, answer, number, rows, row, header_words, width):
     """Put the message of a row, which has ended at a node, into the row `to` of `ends`."""
     fate = DELIVERED_HERE if answer == ARRIVED else LOST_HERE
@@ -260,15 +261,104 @@ def put_end(ends, to, node, answer, number, rows, row, header_words, width):
         ends[to, WORDS + j] = rows[row, WORDS + header_words + j]
 
 
+class Form(NamedTuple):
+    """The numbers that loops with rules compiled in have as constants (see `INLINED`)."""
+
+    header_words: int
+    width: int
+    grants: int
+    leavers: int
+    faulty: bool
+    observed: bool
+    node_words: int
+
+
+@inlined
+def form_of(ways, rows, grants, leavers, observed):
+    """Return these numbers, or the constants that are compiled in for them."""
+    header_words, width = ways.header_words, rows.shape[1] - WORDS
+    faulty = ways.dead.size + ways.cut.size > 0
+    node_words = (ways.links[1] + PORTS_PER_WORD - 1) // PORTS_PER_WORD
+    if INLINED:
+        header_words, width, faulty = HEADER_WORDS, WIDTH, FAULTY != 0
+        grants, leavers = GRANTS, LEAVERS
+        observed, node_words = OBSERVED != 0, NODE_WORDS
+    return Form(header_words, width, grants, leavers, faulty, observed, node_words)
+
+
+@idiom
+def called(ways):
+    """Return the ways with plain functions for their boxed rules, which phases cannot unbox."""
+    return Ways(
+        ways.neighbor.call, ways.links, ways.decide.call, ways.params, ways.header_words,
+        ways.dead, ways.cut,
+    )  # fmt: skip
+
+
+@part
+def takes_channel(m, slot, port, form, granted, marks, touched):
+    """Tell if a message gets the channel that it waits for, and mark the channel as taken."""
+    if form.grants == IDEAL:
+        return True
+    if form.grants == CHOSEN:
+        if touched.size > 0:
+            touched[m] = slot * form.node_words
+        return granted[m]
+    word, bit = slot * form.node_words + (port >> 5), np.uint32(1 << (port & 31))
+    is_free = marks.used[word] & bit == 0
+    marks.used[word] |= bit
+    if touched.size > 0:
+        touched[m] = word
+    return is_free
+
+
+@part
+def stay(m, kept, slot, form, messages, marks, ledger):
+    """Let a message wait at its processor, in the row `kept`."""
+    # `waiting` counts the messages that stay at each processor, for the longest queue.
+    marks.waiting[slot] += np.uint32(1)
+    if marks.waiting[slot] > ledger.queue_max:
+        ledger.queue_max = int(marks.waiting[slot])
+    if kept != m:
+        for j in range(WORDS + form.width):
+            messages[kept, j] = messages[m, j]
+
+
+@part
+def note_hop(moved, channel, hop, loads, moves):
+    """Write a hop down, (node, port, next node, message), where loads or moves are wanted."""
+    if loads.size > 0:
+        loads[channel] += np.uint32(1)
+    if moves.shape[0] > 0:
+        moves[moved, 0], moves[moved, 1], moves[moved, 2], moves[moved, 3] = hop
+
+
+@part
+def goes_on(row, to, end, node, number, form, ways, rows, ends, header, ledger):
+    """Let the message of a row decide at its new node; return whether it goes on, or has ended."""
+    for j in range(form.header_words):
+        header[j] = rows[row, WORDS + j]
+    port = next_port(
+        ways.decide, node, header, ways.params, form.faulty, ways.dead, ways.cut, ways.neighbor,
+        ways.links,
+    )  # fmt: skip
+    if port < 0:
+        put_end(ends, end, node, port, number, rows, row, form.header_words, form.width)
+        return False
+    # Where channels are taken without asking others, `advance` finds unwired ports by itself.
+    if form.grants == CHOSEN and not leads(ways.neighbor, node, port, ways.links):
+        ledger.unwired = 1
+    put(rows, to, node, port, number, header, row, form.header_words, form.width)
+    return True
+
+
 @kernel
 def advance(
-    wiring: Wiring,
-    wayfinding: Wayfinding,
+    ways: Ways,
     hosting: Hosting,
     messages: Table,
     granting: Granting,
     marks: Marks,
-    faults: Faulty,
     ends: Table,
     leaving: Leaving,
     counts: Ints,
@@ -282,117 +372,85 @@ def advance(
     `moves` gets a record of every hop where it has room for them. The marks `used` and `waiting`
     and the counts are all zero before; the first two also after.
     """
-    # Groups are taken apart here: in the loop every look into one would count its references.
-    neighbor, links = wiring.neighbor.call, wiring.params
-    decide, params = wayfinding.decide.call, wayfinding.params
-    place, mapping, contiguous = hosting.place.call, hosting.params, hosting.contiguous
-    first, count, split = hosting.first, hosting.hosted, hosting.split
-    used, waiting, loads = marks.used, marks.waiting, marks.loads
-    away, owners, dead, cut = leaving.rows, leaving.owners, faults.dead, faults.cut
-    ports = links[1]
-    words_per_node = (ports + PORTS_PER_WORD - 1) // PORTS_PER_WORD
+    places = Hosting(
+        hosting.place.call, hosting.params, hosting.contiguous, hosting.first, hosting.hosted,
+        hosting.split,
+    )  # fmt: skip
+    form = form_of(
+        ways, messages, granting.how, leaving.leavers, marks.loads.size + moves.size > 0
+    )  # fmt: skip
+    # Marks are wiped after the step. Where messages are few beside processors, that is done word by
+    # word, which takes a note of the word that each message touched.
+    sparse = ledger.live < hosting.hosted // 8
+    touched = np.empty(ledger.live if sparse else 0, np.int64)
+    header = np.empty(form.header_words, np.int64)
+    hop_all(
+        called(ways), places, form, messages, granting.granted, marks, ends, leaving, counts, moves,
+        header, touched, ledger,
+    )  # fmt: skip
+    # A loop that was broken off has incomplete notes of what was touched: all marks are wiped.
+    if ledger.wrong != 0 or form.grants != IDEAL:
+        is_whole = ledger.wrong == 0
+        wipe(marks.used, marks.waiting, touched, sparse and is_whole, form.node_words)
+
+
+@sweep
+def hop_all(
+    ways, places, form, messages, granted, marks, ends, leaving, counts, moves, header, touched,
+    ledger,
+):  # fmt: skip
+    """Let every message take its channel and hop, wait, leave the array or end."""
+    ports, first, behind = ways.links[1], places.first, places.first + places.hosted
     # Hops are counted in a word's low half, which must not run over into the message's number.
-    limit = min(hop_limit(links[0]), LOW_MOST)
-    header_words, width = wayfinding.header_words, messages.shape[1] - WORDS
-    grants, granted, leavers = granting.how, granting.granted, leaving.leavers
-    faulty, observed = dead.size + cut.size > 0, loads.size + moves.size > 0
-    if INLINED:
-        header_words, width, faulty = HEADER_WORDS, WIDTH, FAULTY != 0
-        grants, leavers = GRANTS, LEAVERS
-        observed, words_per_node = OBSERVED != 0, NODE_WORDS
-    header = np.empty(header_words, np.int64)
-    live, left, moved, ended = ledger.live, 0, 0, 0
+    limit = min(hop_limit(ways.links[0]), LOW_MOST)
     # Rows are closed up in place: the message of row m goes to row `kept`, which is never behind m.
-    # Some places are unsigned: for a signed one Numba asks whether it counts from the end.
-    kept, one = np.uint64(0), np.uint64(1)
+    kept = left = moved = ended = 0
     # Neighbours of neighbours mostly have one rank, and to find a position's rank takes divisions.
     # So those that leave are counted by runs: `owner` has the positions start..end-1, and rows
     # since..left-1 all go to it. The first run, of rank 0, is empty.
     owner = start = end = since = 0
-    # Marks are wiped after the step. Where messages are few beside processors, that is done word by
-    # word, which takes a note of the word that each message touched.
-    sparse = live < count // 8
-    touched = np.empty(live if sparse else 0, np.int64)
     ledger.step += 1
-    for m in range(live):
+    for m in range(ledger.live):
         where, number = messages[m, PLACE], messages[m, NUMBER]
         u, p = high(where), low(where)
         # Kernels raise nothing: an error is noted in the ledger, and raised by Python on all ranks.
         if p >= ports:
             ledger.wrong, ledger.wrong_message = UNWIRED_PORT, m
-            break
-        slot = position_of(u, place, contiguous, mapping) - first
-        go = True
-        if grants == QUEUED:
-            word = np.uint64(slot * words_per_node + (p >> 5))
-            bit = np.uint32(1 << (p & 31))
-            go = used[word] & bit == 0
-            used[word] |= bit
-            if sparse:
-                touched[m] = np.int64(word)
-        elif grants == CHOSEN:
-            go = granted[m]
-            if sparse:
-                touched[m] = slot * words_per_node
-        # `waiting` counts the messages that stay at each processor, for the longest queue.
-        if not go:
-            seat = np.uint64(slot)
-            waiting[seat] += np.uint32(1)
-            if waiting[seat] > ledger.queue_max:
-                ledger.queue_max = int(waiting[seat])
-            if kept != np.uint64(m):
-                for j in range(WORDS + width):
-                    messages[kept, j] = messages[m, j]
-            kept += one
+            return
+        slot = position_of(u, places.place, places.contiguous, places.params) - first
+        if not takes_channel(m, slot, p, form, granted, marks, touched):
+            stay(m, kept, slot, form, messages, marks, ledger)
+            kept += 1
             continue
-        v = wiring_inlined(u, p, links) if INLINED else neighbor(u, p, links)
+        v = wiring_inlined(u, p, ways.links) if INLINED else ways.neighbor(u, p, ways.links)
         if v < 0 or low(number) >= limit:
             ledger.wrong = UNWIRED_PORT if v < 0 else ENDLESS
             ledger.wrong_message = m
-            break
+            return
         number += 1  # a hop more
-        if observed and loads.size > 0:
-            loads[slot * ports + p] += np.uint32(1)
-        if observed and moves.shape[0] > 0:
-            moves[moved, 0], moves[moved, 1] = u, p
-            moves[moved, 2], moves[moved, 3] = v, high(number)
+        if form.observed:
+            note_hop(moved, slot * ports + p, (u, p, v, high(number)), marks.loads, moves)
         moved += 1
-        if leavers != NOBODY:
-            position = position_of(v, place, contiguous, mapping)
-            if leavers == EVERYBODY or position < first or position >= first + count:
-                away[left, PLACE], away[left, NUMBER] = joined(v, 0), number
-                for j in range(WORDS, WORDS + width):
-                    away[left, j] = messages[m, j]
+        if form.leavers != NOBODY:
+            position = position_of(v, places.place, places.contiguous, places.params)
+            if form.leavers == EVERYBODY or position < first or position >= behind:
+                put_away(leaving.rows, left, v, number, messages, m, form.width)
                 if position < start or position >= end:  # not the last one's rank again
                     counts[owner] += left - since
-                    owner, since = owner_of(position, split), left
-                    start = start_of(owner, split)
-                    end = start_of(owner + 1, split)
-                if counts.size > 2 or leavers == EVERYBODY:  # otherwise all go to one
-                    owners[left] = owner
+                    owner, since = owner_of(position, places.split), left
+                    start = start_of(owner, places.split)
+                    end = start_of(owner + 1, places.split)
+                if counts.size > 2 or form.leavers == EVERYBODY:  # otherwise all go to one
+                    leaving.owners[left] = owner
                 left += 1
                 continue
-        for j in range(header_words):
-            header[j] = messages[m, WORDS + j]
-        q = next_port(decide, v, header, params, faulty, dead, cut, neighbor, links)
-        if q < 0:
-            put_end(ends, ended, v, q, number, messages, m, header_words, width)
+        if goes_on(m, kept, ended, v, number, form, ways, messages, ends, header, ledger):
+            kept += 1
+        else:
             ended += 1
-            continue
-        # Where channels are taken without asking others, `advance` finds unwired ports by itself.
-        if grants == CHOSEN and not leads(neighbor, v, q, links):
-            ledger.unwired = 1
-        put(messages, kept, v, q, number, header, m, header_words, width)
-        kept += one
-    # The loop was broken off, so notes of what was touched are incomplete: wipe all marks.
-    if ledger.wrong != 0:
-        wipe(used, waiting, touched, False, words_per_node)
-        return
     counts[owner] += left - since
-    ledger.live, ledger.moved, ledger.leaving, ledger.ended = int(kept), moved, left, ended
+    ledger.live, ledger.moved, ledger.leaving, ledger.ended = kept, moved, left, ended
     ledger.hops_total += moved
-    if grants != IDEAL:
-        wipe(used, waiting, touched, sparse, words_per_node)
 
 
 @inlined
@@ -409,11 +467,9 @@ def wipe(used, waiting, touched, sparse, words_per_node):
 
 @kernel
 def settle(
-    wiring: Wiring,
-    wayfinding: Wayfinding,
+    ways: Ways,
     rows: Table,
     granting: Granting,
-    faults: Faulty,
     ends: Table,
     ledger: Ledger,
 ) -> int:
@@ -421,32 +477,25 @@ def settle(
 
     These become the first of the rows, in their order; those that end become rows of `ends`.
     """
-    neighbor, links = wiring.neighbor.call, wiring.params
-    decide, params = wayfinding.decide.call, wayfinding.params
-    dead, cut = faults.dead, faults.cut
-    header_words, width = wayfinding.header_words, rows.shape[1] - WORDS
-    grants, faulty = granting.how, dead.size + cut.size > 0
-    if INLINED:
-        header_words, width, faulty = HEADER_WORDS, WIDTH, FAULTY != 0
-        grants = GRANTS
-    header = np.empty(header_words, np.int64)
-    ended = 0
-    kept, one = np.uint64(0), np.uint64(1)
+    form = form_of(
+        ways, rows, granting.how, NOBODY, False
+    )  # fmt: skip
+    header = np.empty(form.header_words, np.int64)
+    return settle_all(called(ways), form, rows, ends, header, ledger)
+
+
+@sweep
+def settle_all(ways, form, rows, ends, header, ledger):
+    """Let all rows decide, and close up those that go on; return how many these are."""
+    kept = ended = 0
     for r in range(rows.shape[0]):
-        v, number = high(rows[r, PLACE]), rows[r, NUMBER]
-        for j in range(header_words):
-            header[j] = rows[r, WORDS + j]
-        q = next_port(decide, v, header, params, faulty, dead, cut, neighbor, links)
-        if q < 0:
-            put_end(ends, ended, v, q, number, rows, r, header_words, width)
+        node, number = high(rows[r, PLACE]), rows[r, NUMBER]
+        if goes_on(r, kept, ended, node, number, form, ways, rows, ends, header, ledger):
+            kept += 1
+        else:
             ended += 1
-            continue
-        if grants == CHOSEN and not leads(neighbor, v, q, links):
-            ledger.unwired = 1
-        put(rows, kept, v, q, number, header, r, header_words, width)
-        kept += one
     ledger.ended = ended
-    return int(kept)
+    return kept
 
 
 @kernel

@@ -99,7 +99,7 @@ class Router:
         self._require_fitting(machine)
         self.machine = machine
         self.faults = faults or Faults(machine.topology)
-        self._dead = hop.Faulty(self.faults.dead, self.faults.cut)
+        self._dead = self.faults.at(-1)
         self.routing = routing.around(*self._dead)
         self.fifo = policy == "fifo"
         self.payload_words = payload_words
@@ -444,14 +444,13 @@ class Router:
         return self.routing.words + self.payload_words + self.fifo
 
     @cached_property
-    def _wiring(self) -> hop.Wiring:
-        """The network, in the form that kernels take."""
-        return hop.Wiring(self.machine.topology.neighbor.native, self.machine.topology.params)
-
-    @cached_property
-    def _wayfinding(self) -> hop.Wayfinding:
-        """The routing, in the form that kernels take."""
-        return hop.Wayfinding(self.routing.decide.native, self.routing.params, self.routing.words)
+    def _ways(self) -> hop.Ways:
+        """Network, routing and faults, in the form that kernels take."""
+        topology, routing = self.machine.topology, self.routing
+        return hop.Ways(
+            topology.neighbor.native, topology.params, routing.decide.native, routing.params,
+            routing.words, *self._dead,
+        )  # fmt: skip
 
     @cached_property
     def _hosting(self) -> hop.Hosting:
@@ -480,13 +479,11 @@ class Router:
         counts = np.zeros(self.machine.transport.size, np.int64)
         moves = np.empty((live if self._noted else 0, 4), np.int64)
         self._loops.advance(
-            self._wiring,
-            self._wayfinding,
+            self._ways,
             self._hosting,
             self._messages,
             granted,
             self._marks,
-            self._dead,
             self._deliveries.rows,
             self._leaving,
             counts,
@@ -573,11 +570,9 @@ class Router:
     def _settled(self, rows: Ints) -> Ints:
         """Let new arrivals decide on their next port; return the rows that go on."""
         going = self._loops.settle(
-            self._wiring,
-            self._wayfinding,
+            self._ways,
             rows,
             self._granting,
-            self._dead,
             self._deliveries.rows,
             self._ledger.record,
         )

@@ -14,8 +14,7 @@ import numpy as np
 from mpinet.base.arrays import Ints, Table
 from mpinet.compiled import kernel, part
 from mpinet.errors import UsageError
-from mpinet.machine import hop
-from mpinet.machine.faults import Faults
+from mpinet.machine.faults import Faults, Faulty
 from mpinet.machine.machine import Machine
 from mpinet.machine.traffic.generation import taken_first
 from mpinet.machine.traffic.layout import (
@@ -58,7 +57,7 @@ class Failing:
     """
 
     def __init__(self, machine: Machine, faults: Faults, routing: Routing):
-        self._machine, self._faults, self._steps = machine, faults, faults.changes
+        self._machine, self.faults, self._steps = machine, faults, faults.changes
         self._adaptive = routing.adaptive
         # One before all changes and one after each: making them takes as long as a run's set-up.
         self._routings = [routing.around(*faults.at(step)) for step in (-1, *self._steps)]
@@ -86,10 +85,6 @@ class Failing:
         """Return the routing around what is dead in a step."""
         return self._routings[int(np.searchsorted(self._steps, step, "right"))]
 
-    def dead(self, step: int) -> hop.Faulty:
-        """Return what is dead in a step, as kernels take it."""
-        return hop.Faulty(*self._faults.at(step))
-
     def change(
         self,
         rules: Rules,
@@ -115,7 +110,7 @@ class Failing:
         """
         step = self.next
         self._done += 1
-        before, after = self.dead(step - 1), self.dead(step)
+        before, after = self.faults.at(step - 1), self.faults.at(step)
         slots = self._slots(np.setdiff1d(after.dead, before.dead))
         back = self._slots(np.setdiff1d(before.dead, after.dead))
         # A node that comes back sends nothing for the time when it was dead.
@@ -171,7 +166,7 @@ class Failing:
         mine = slots[(slots >= 0) & (slots < self._machine.placement.count)]
         return np.ascontiguousarray(mine, np.int64)
 
-    def _channels(self, dead: hop.Faulty) -> set[tuple[int, int]]:
+    def _channels(self, dead: Faulty) -> set[tuple[int, int]]:
         """Return the channels that are dead: (node, port) of both ends of every dead link."""
         topology = self._machine.topology
         ports = np.arange(topology.ports)

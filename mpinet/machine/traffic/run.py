@@ -190,7 +190,7 @@ class OpenLoop(Tables):
     def _know(self, failing: Failing, step: int) -> None:
         """Let nodes know what is dead in a step, and the routing's ways around it."""
         self._routes = self._routes._replace(
-            params=failing.routing(step).params, **failing.dead(step)._asdict()
+            params=failing.routing(step).params, **failing.faults.at(step)._asdict()
         )
 
     def _tell_queues(self) -> None:

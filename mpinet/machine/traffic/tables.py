@@ -11,7 +11,6 @@ from mpinet.base.records import lined, longer
 from mpinet.compiled import kernel
 from mpinet.draws import below, dice
 from mpinet.errors import UsageError
-from mpinet.machine import hop
 from mpinet.machine.faults import Faults
 from mpinet.machine.machine import Machine
 from mpinet.machine.placement import start_of
@@ -83,7 +82,7 @@ class Tables:
         self.machine, self.buffering = machine, buffering
         self.generation, self.window, self.seed = generation, window, seed
         self.faults = faults or Faults(machine.topology)
-        self._dead = hop.Faulty(self.faults.dead, self.faults.cut)
+        self._dead = self.faults.at(-1)
         self.routing = routing.around(*self._dead)
         self.failing: Failing | None = None
         self.classes = classes
