@@ -60,6 +60,7 @@ class Deliveries:
 
     def expect(self, first: int) -> None:
         """Record the injection step of messages `first` and up."""
+        # One row an injection, not one a message: a birth is found by the message's number.
         self._births = with_room(self._births, self._injections + 1)
         self._births[self._injections] = first, self._ledger.step
         self._injections += 1
@@ -76,6 +77,7 @@ class Deliveries:
 
     def book(self) -> None:
         """Book the messages that the last pass brought to their end."""
+        # Most steps of sparse traffic end nothing; a kernel call would cost more than the step.
         if not self._ledger.ended:
             return
         lost = self._ledger.lost
@@ -98,6 +100,7 @@ class Deliveries:
     def take(self) -> Delivered:
         """The messages that were delivered here since the last call (with `keep`)."""
         ended, steps = self._together(self._delivered), self._step_of_each()
+        # Released before the copy below is made: otherwise twice the memory would be held.
         self._delivered, self._steps = [], []  # as large as what is made of it
         return self._in_order(ended, steps)
 
@@ -166,6 +169,8 @@ def with_room(array: Array, length: int, fill: bool = False) -> Array:
     """
     if len(array) >= length:
         return array
+    # Geometric growth makes appends constant on average; the pages behind the last row are never
+    # touched.
     shape = (length + length // 2, *array.shape[1:])
     longer = (np.zeros if fill else np.empty)(shape, array.dtype)
     longer[: len(array)] = array

@@ -73,6 +73,7 @@ class Faults:
     ):
         always = [(node,) for node in nodes] + [(u, v) for u, v in links]
         self._passing = list(passing)
+        # Each fault is checked once, in the order given, so that the first wrong word is reported.
         for what in dict.fromkeys([*always, *(each.what for each in self._passing)]):
             for node in what:
                 topology.require_node(node)
@@ -129,6 +130,7 @@ def is_cut(node, other, dead, cut):
     """Tell if the link from a processor to its neighbour is dead, or the neighbour is."""
     if is_dead(other, dead):
         return True
+    # A linear scan: cut links are few, and a sorted search would cost a branch per level.
     for i in range(cut.shape[0]):
         if cut[i, 0] == node and cut[i, 1] == other:
             return True

@@ -30,6 +30,8 @@ holds `DELIVERED_HERE` or `LOST_HERE`, and no header stands before the payload."
 
 DELIVERED_HERE, LOST_HERE = 0, 1
 
+# Two halves in one signed word: 39 bits for nodes and message numbers, 24 for ports and hops, which
+# no network here exceeds.
 LOW_BITS = 24
 """Bits of a word's low half: a port, or hops."""
 
@@ -76,6 +78,8 @@ def seal(number, node):
     They are scrambled, so that the sum over many messages shows it, too: messages that exchange
     their ends would keep a sum of products.
     """
+    # Each product is cut to its low 61 bits, which wraparound at 64 bits leaves intact: plain
+    # Python and compiled code agree.
     word = (int(number) + 1) * 0x1E3779B97F4A7C15 & SEAL_MASK
     word = ((word ^ (word >> 29)) + int(node)) * 0x1F58476D1CE4E5B9 & SEAL_MASK
     return word ^ (word >> 30)
@@ -194,6 +198,8 @@ def inlining(neighbor: Rule, decide: Rule, place: Rule, **numbers: int) -> Loops
 
     That takes seconds, once for all these, and makes a hop cheaper by a tenth to two thirds.
     """
+    # Specialization by partial evaluation: the rules and all constants of a run become part of the
+    # loop.
     bound = bind_all(
         LOOPS,
         f"{neighbor.name}_{decide.name}_{place.name}",
@@ -219,6 +225,7 @@ def next_port(decide, node, header, params, faulty, dead, cut, neighbor, wiring)
     """Port that a message leaves by, or `ARRIVED` or `STUCK`."""
     if faulty and dead.size > 0 and is_dead(node, dead):
         return STUCK
+    # A static choice: `INLINED` is a constant, so compiled code has one of the two calls.
     port = wayfinding_inlined(node, header, params) if INLINED else decide(node, header, params)
     if faulty and port >= 0 and is_cut(node, neighbor(node, port, wiring), dead, cut):
         return STUCK
@@ -237,6 +244,7 @@ def put(rows, to, node, port, number, header, row, header_words, width):
 
     A port that is none of any network stays so where it does not fit.
     """
+    # Row `to` is never behind `row`, so nothing is overwritten before it is read.
     rows[to, PLACE], rows[to, NUMBER] = joined(node, min(port, LOW_MOST)), number
     for j in range(header_words):
         rows[to, WORDS + j] = header[j]
@@ -300,10 +308,13 @@ def takes_channel(m, slot, port, form, granted, marks, touched):
     """Tell if a message gets the channel that it waits for, and mark the channel as taken."""
     if form.grants == IDEAL:
         return True
+    # The arbiter has decided already, for limits that one message cannot see by itself.
     if form.grants == CHOSEN:
         if touched.size > 0:
             touched[m] = slot * form.node_words
         return granted[m]
+    # First come, first served: rows are in order of priority, so the first one to mark a channel
+    # wins it.
     word, bit = slot * form.node_words + (port >> 5), np.uint32(1 << (port & 31))
     is_free = marks.used[word] & bit == 0
     marks.used[word] |= bit
@@ -319,6 +330,7 @@ def stay(m, kept, slot, form, messages, marks, ledger):
     marks.waiting[slot] += np.uint32(1)
     if marks.waiting[slot] > ledger.queue_max:
         ledger.queue_max = int(marks.waiting[slot])
+    # Until the first message leaves its place, rows stand where they belong and need no copy.
     if kept != m:
         for j in range(WORDS + form.width):
             messages[kept, j] = messages[m, j]
@@ -329,6 +341,7 @@ def note_hop(moved, channel, hop, loads, moves):
     """Write a hop down, (node, port, next node, message), where loads or moves are wanted."""
     if loads.size > 0:
         loads[channel] += np.uint32(1)
+    # The array has no rows unless a recording is wanted: one test replaces a flag of its own.
     if moves.shape[0] > 0:
         moves[moved, 0], moves[moved, 1], moves[moved, 2], moves[moved, 3] = hop
 
@@ -376,6 +389,8 @@ def advance(
         hosting.place.call, hosting.params, hosting.contiguous, hosting.first, hosting.hosted,
         hosting.split,
     )  # fmt: skip
+    # Numbers first: with compiled-in rules they are constants, and LLVM drops all branches that
+    # they exclude.
     form = form_of(
         ways, messages, granting.how, leaving.leavers, marks.loads.size + moves.size > 0
     )  # fmt: skip
@@ -422,6 +437,8 @@ def hop_all(
             stay(m, kept, slot, form, messages, marks, ledger)
             kept += 1
             continue
+        # The neighbour is looked up once per hop, and its result serves the check, the record and
+        # the owner.
         v = wiring_inlined(u, p, ways.links) if INLINED else ways.neighbor(u, p, ways.links)
         if v < 0 or low(number) >= limit:
             ledger.wrong = UNWIRED_PORT if v < 0 else ENDLESS
@@ -432,6 +449,8 @@ def hop_all(
             note_hop(moved, slot * ports + p, (u, p, v, high(number)), marks.loads, moves)
         moved += 1
         if form.leavers != NOBODY:
+            # Ownership is a question of position, not of number: mappings may scatter neighbours
+            # over ranks.
             position = position_of(v, places.place, places.contiguous, places.params)
             if form.leavers == EVERYBODY or position < first or position >= behind:
                 put_away(leaving.rows, left, v, number, messages, m, form.width)
@@ -507,6 +526,7 @@ def book_ends(ends: Table, births: Table, latency: Ints, ledger: Ledger) -> None
             continue
         number = high(ends[i, NUMBER])
         # Batches stand by first number: the message is of the last that begins at or below its own.
+        # Searched from the newest batch: most messages in flight are young.
         batch = births.shape[0] - 1
         while births[batch, 0] > number:
             batch -= 1
@@ -541,6 +561,7 @@ def set_out(
     first, hosted, size = hosting.first, hosting.hosted, mapping[0]
     done = 0
     for i in range(sources.size):
+        # Checked before headers are written: a start rule is undefined for nodes that do not exist.
         if min(sources[i], targets[i]) < 0 or max(sources[i], targets[i]) >= size:
             break
         slot = position_of(sources[i], place, contiguous, mapping) - first
@@ -555,6 +576,8 @@ def set_out(
         write(source, targets[i], header, params)
         for j in range(header_words):
             rows[i, WORDS + j] = header[j]
+    # Sealed at the source, with the target that was asked for: the header is the routing's own and
+    # may hide it.
     seals = 0
     for i in range(done):
         seals += seal(first_number + numbers[i], targets[i])
@@ -565,6 +588,7 @@ def set_out(
 def deal(leaving: Table, owners: Shorts, places: Ints, dealt: Table) -> None:
     """Sort the rows that leave by their new ranks; `places` has where each rank's rows begin."""
     for i in range(leaving.shape[0]):
+        # A counting sort: one pass, stable, so rows of one rank keep the order of their numbers.
         place = places[owners[i]]
         places[owners[i]] += 1
         for j in range(leaving.shape[1]):

@@ -76,6 +76,8 @@ class Injected:
         lost : ndarray of int64, shape (k,)
             The numbers of messages that were lost on this rank.
         """
+        # Drawn ends can be drawn again on the losing rank. Given targets are known to the injecting
+        # rank only.
         given = any(injection.ends is None for injection in self._injections)
         everywhere = self._machine.transport.everywhere(lost) if given else lost
         total = 0
@@ -116,6 +118,7 @@ def require_different(machine: Machine, numbers: Ints, total: int) -> None:
     ranks, rank = machine.transport.size, machine.transport.rank
     if ranks == 1:
         return
+    # Each number has one rank that sees all its claims, so no rank ever holds all numbers.
     share = -(-total // ranks)
     ends = np.searchsorted(numbers, np.arange(ranks + 1) * share)
     counts = np.diff(ends)

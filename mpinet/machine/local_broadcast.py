@@ -45,6 +45,7 @@ class LocalBroadcast:
         # The processors' numbers, and twice where the neighbours of each begin; then these.
         wired = machine.topology.most_wired // machine.topology.size if ports is None else 0
         needed = (24 + BYTES_A_PORT * wired) * placement.most
+        # Neighbour lists are the largest arrays of a distance computation.
         require_memory(needed, f"A step to all neighbours in {machine.topology.name}")
         if ports is not None:
             _check_both_ends(machine, *ports)
@@ -69,10 +70,13 @@ class LocalBroadcast:
         machine, count = self._machine, self._machine.placement.count
         rows = machine.slots(senders)
         away = np.flatnonzero((rows < 0) | (rows >= count))
+        # One row per distinct foreign neighbour: a row crosses once, not once per link.
         elsewhere, places = np.unique(rows[away], return_inverse=True)
         self.origins = rows.astype(np.uint32)
         self.origins[away] = count + places
         self._rows = count + len(elsewhere)
+        # Links lead both ways, so the places that receive from a rank are those that must send
+        # there.
         receivers = np.searchsorted(starts, away, "right") - 1
         owners = machine.placement.owners(senders[away])
         owners, slots = np.divmod(np.unique(owners * count + receivers), max(count, 1))

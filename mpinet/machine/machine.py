@@ -129,6 +129,8 @@ class Machine(Stepping):
         >>> machine.step(machine.nodes, [0] * 4, 10 * machine.nodes).payload
         array([30,  0, 10, 20])
         """
+        # Checked, carried and checked again: the sender's side before anything moves, the
+        # receiver's side after.
         sends, arrivals, order = enforcement.carry_checked(
             self,
             nodes,
@@ -307,6 +309,7 @@ class Machine(Stepping):
             raise UsageError("This machine does not meter loads: make it with loads=True.")
         if not self.topology.links:
             return self._bus_load()
+        # A half-duplex link is one channel of two ports, whose counts are on two ranks perhaps.
         loads = self._link_loads() if self.model.half_duplex else self.meters.loads
         ends, carried = self.sum(self.wired_ports, int(self.meters.loads.sum(dtype=np.int64)))
         channels = ends // 2 if self.model.half_duplex else ends
@@ -324,6 +327,7 @@ class Machine(Stepping):
     def _link_loads(self) -> Ints:
         """Loads of the links whose lower end is hosted here, both directions together."""
         records = np.stack(self._carried(), axis=1)
+        # The rank of the link's lower end adds up both directions.
         leaving, counts = step.by_owner(self, records[:, 0] // self.topology.ports)
         received = self.transport.exchange(records[leaving], counts).records
         records = np.concatenate([np.delete(records, leaving, axis=0), received])

@@ -24,6 +24,7 @@ from mpinet.machine.trace import Trace
 from mpinet.machine.transport import Local, Received, Room, world
 from mpinet.networks.topology import NetworkLike, Topology
 
+# 32 ports a word: a bit for each port of 10^8 processors fits where a byte would not.
 WORD_BITS = 5
 PORTS_PER_WORD = 1 << WORD_BITS
 """Ports per word in a set of ports (`Stepping.used_ports`)."""
@@ -70,6 +71,7 @@ class Stepping:
         self.topology: Topology = open_topology(topology)
         topology = self.topology
         self.model = PortModel.named(ports)
+        # A bus carries one transmission in any case; half duplex would mean nothing there.
         if self.model.half_duplex and not topology.links:
             raise UsageError(f"{topology.name} has busses: half duplex is a property of links.")
         self.transport = transport or world()
@@ -112,6 +114,8 @@ class Stepping:
         """Run a check without collectives; its error is raised on every rank, in its next one."""
         try:
             return check()
+        # The other ranks are about to enter a collective. They must meet this error there instead
+        # of waiting for ever.
         except MpinetError as error:
             self.transport.fail(error)
             raise
@@ -124,6 +128,7 @@ class Stepping:
         room: Room | None = None,
     ) -> Received:
         """Bring a step's messages to their receivers' ranks, and meter them (`Local.exchange`)."""
+        # Metered at the only door between ranks, so that plans, beeps and routers cannot forget it.
         self.meters.cross(records)
         return self.transport.exchange(records, counts, word, room)
 
@@ -140,6 +145,7 @@ class Stepping:
 
     def sum(self, *numbers: int) -> list[int]:
         """Sum numbers over all ranks (collective)."""
+        # A rank alone skips the array: this is called in every step of some programs.
         if self.transport.size == 1:
             return list(map(int, numbers))
         return [int(total) for total in self.transport.sum(np.array(numbers, np.int64))]
