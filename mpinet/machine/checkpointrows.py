@@ -44,6 +44,8 @@ class SavedFields:
             Nothing of this name was written.
         """
         every = [part[key] for part in self._parts]
+        # Reductions were not made when writing. Each rank's number is in the manifest, and any
+        # number of ranks may read it.
         if isinstance(kind, Largest):
             return max(part["number"] for part in every)
         if isinstance(kind, Total):
@@ -71,6 +73,7 @@ class SavedFields:
 
     def _total(self, kind: Total, every: list[dict[str, Any]]) -> Any:
         """Sum of all ranks' counts on rank 0; zero on the others."""
+        # Totals go on as sums over ranks, so one rank takes them over and the others begin at zero.
         first = self._transport.rank == 0
         if not isinstance(kind.value, np.ndarray):
             return sum(part["number"] for part in every) if first else 0
@@ -85,6 +88,7 @@ class SavedFields:
     def _rows(self, parts: list[dict[str, Any]], like: Array) -> Array:
         """Rows of all these files, read in order."""
         arrays = [self._array(part["rows"]) for part in parts]
+        # The running program states the type; a file of another type is refused, not converted.
         if any(a.dtype != like.dtype or a.shape[1:] != like.shape[1:] for a in arrays):
             raise foreign(self._folder)
         return arrays[0] if len(arrays) == 1 else np.concatenate([like[:0], *arrays])

@@ -24,6 +24,8 @@ from mpinet.networks.topology import Topology
 TO_POSITION, TO_NODE = 0, 1
 DIRECTIONS = 2
 
+# A user's order is checked in full up to this size. Beyond, the check would take longer than most
+# runs.
 ORDERED = 2**22
 """Most processors whose places in a user's own order of clusters are checked."""
 
@@ -62,6 +64,8 @@ def blocks(topology: Topology) -> Mapping:
     return Mapping("blocks", in_order, np.array([topology.size, 2], np.int64))
 
 
+# Without it a random mapping would be the very permutation of the traffic, and make all of it
+# local.
 APART = 0x6D617070 << 32
 """Mask that keeps a mapping's random draws apart from those of the traffic."""
 
@@ -83,6 +87,7 @@ def clustered(topology: Topology) -> Mapping:
     """
     order = type(topology).cluster_order
     starts = partial(cluster_starts, topology)
+    # Own rules may be no bijection, which would lose processors without any error.
     if order is not None and is_own(order.function):
         check_cluster_order(topology, np.arange(min(topology.size, ORDERED)))
     if order is None:
@@ -101,6 +106,8 @@ def cluster_starts(topology: Topology, ranks: int) -> Ints:
     """The ends of clusters nearest to those of even blocks."""
     starts = even_starts(topology.size, ranks)
     share = topology.size // ranks
+    # Boundaries move to the nearest end of a cluster that still fits a share, so balance is lost as
+    # little as possible.
     for rank in range(1, ranks):
         at = int(starts[rank])
         around = topology.clusters(at) if at < topology.size else []
@@ -109,6 +116,7 @@ def cluster_starts(topology: Topology, ranks: int) -> Ints:
         if fitting:
             begin, end = fitting[0].start, fitting[0].stop
             starts[rank] = begin if at - begin <= end - at else end
+    # Two boundaries may move to the same end or past one another; blocks must not become negative.
     return np.maximum.accumulate(starts)
 
 
@@ -130,6 +138,8 @@ class Placement:
         self.ranks = ranks
         self.even = True
         share, longer = divmod(self.size, ranks)
+        # Two numbers describe even blocks of any machine: ranks then compute owners without a
+        # table.
         self.split = np.array([share, longer], np.int64)
         if mapping.starts is not None:
             starts = mapping.starts(ranks)
@@ -169,6 +179,8 @@ class Placement:
 
     def slots(self, nodes: Ints) -> Ints:
         """Slots of processors; a number outside 0..count-1 means that another rank hosts it."""
+        # Foreign nodes give numbers outside of the block, so that one subtraction also answers
+        # whether a node is hosted.
         return self.positions(nodes) - self.first
 
     def positions(self, nodes: Ints) -> Ints:
@@ -207,6 +219,7 @@ def owner_of(position, split):
 @inlined
 def start_of(rank, split):
     """Return the first position that a rank hosts; for `rank` = ranks, the number of positions."""
+    # The sentinel is negative, which no share can be.
     if split[0] == UNEVEN:
         return split[1 + rank]
     return rank * split[0] + min(rank, split[1])

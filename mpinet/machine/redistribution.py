@@ -16,6 +16,7 @@ def rows_at_home(machine: Stepping, kind: Located, rows: Array) -> Array:
     nodes = np.ascontiguousarray(kind.node(rows), np.int64)
     away, counts = by_owner(machine, nodes)
     came = machine.transport.exchange(rows[away], counts).records
+    # On the same number of ranks nothing moves, and large arrays are not copied.
     if len(away) or len(came):
         rows = np.concatenate([np.delete(rows, away, axis=0), came])
     if kind.order is not None:
@@ -30,10 +31,13 @@ def held_again(transport: Local, kind: Numbered, keys: Ints, rows: Array) -> Arr
     is asked for it by whoever holds it.
     """
     different = np.array([not np.array_equal(keys, kind.keys)], np.int64)
+    # All ranks must agree on whether to exchange, so the question is a sum.
     if not transport.sum(different)[0]:
         return rows
     ranks = transport.size
     most = 1 + int(transport.max(np.array([max(keys.max(initial=0), kind.keys.max(initial=0))]))[0])
+    # A directory by number: neither the reader nor the holder knows the other, but both know the
+    # share.
     share = -(-most // ranks)
 
     def dealt(numbers: Ints) -> tuple[Ints, Ints]:
@@ -59,6 +63,8 @@ def carried(transport: Local, rows: Array, counts: Ints) -> Array:
     # Own rows stay here, and are put back between those of the lower and of the higher ranks.
     rank = transport.rank
     begin = int(counts[:rank].sum())
+    # An exchange has no message to oneself; own rows keep their place between lower and higher
+    # ranks.
     own = slice(begin, begin + int(counts[rank]))
     away = counts.copy()
     away[rank] = 0
