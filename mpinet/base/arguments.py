@@ -114,6 +114,8 @@ class Arguments:
         scope |= {f"_{name}_group": kind for name, kind in self._kinds.items() if _is_group(kind)}
         given = (self._plain_text(name, how) for name, how in changed.items())
         text = f"lambda {', '.join(self._kinds)}: _function({', '.join(given)})"
+        # A generated function converts arguments without loops: plain kernels are called a million
+        # times in small runs.
         made: Callable[..., Any] = eval(text, scope)
         return made
 
@@ -206,6 +208,7 @@ def _form(kind: Any) -> str:
     if record and record is kind:
         return f"r{record.dtype.itemsize}"
     dtype = np.dtype(f"V{record.dtype.itemsize}" if record else ITEMS.get(name, name))
+    # Contiguous arrays need no strides, which halves the words that a call hands on.
     layout = "A" if "::1" in indices else "V"
     return f"{layout}{indices.count(',') + 1}{dtype.kind}{dtype.itemsize}"
 

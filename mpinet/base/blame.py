@@ -137,6 +137,8 @@ def raised_at(error: BaseException) -> str:
     found = ""
     for frame, line in walk_tb(error.__traceback__):
         file = os.path.abspath(frame.f_code.co_filename)
+        # The last frame in the user's own file is where the user can act, however deep the error
+        # is.
         if not file.startswith((ROOM, *LIBRARIES)) and os.path.exists(file):
             found = f"{relative_name(file)}:{line}"
     return found
@@ -210,6 +212,7 @@ def not_compiled(functions: list[Any], text: str) -> RuleError:
 def _wrong_names(function: Any) -> Iterator[str]:
     """List the global names that a rule cannot use."""
     for instruction in get_instructions(function):
+        # Numba reports a missing name at length and late; the bytecode shows it at once.
         if instruction.opname not in ("LOAD_GLOBAL", "LOAD_NAME"):
             continue
         name = instruction.argval

@@ -67,6 +67,7 @@ def own_folder(place: str) -> str:
     except RuntimeError as error:  # links in a circle
         raise OSError(errno.ELOOP, str(error), place) from None
     _make(folder)
+    # A folder above that others can write lets them replace this one, whatever its own mode.
     for each in (folder, *folder.parents):
         if not _is_own(each, sticky=each != folder):
             raise PermissionError(errno.EACCES, "others can write it", str(each))
@@ -106,4 +107,5 @@ def _is_private(group: int) -> bool:
     except KeyError:
         return False
     alone = not {*found.gr_mem} - {user.pw_name}
+    # Low numbers are system groups, whose members may change without a trace here.
     return group >= 1000 and alone and (user.pw_gid, user.pw_name) == (group, found.gr_name)

@@ -32,12 +32,14 @@ def main() -> None:
     folder, lock = sys.argv[1:]
     end_with_parent()
     answers, requests = os.fdopen(os.dup(1), "wb"), Queue[Any]()
+    # Standard output carries answers in binary: a stray print would corrupt them.
     os.dup2(2, 1)  # whatever a compiler prints is no answer
     threading.Thread(target=read, args=(requests,), daemon=True).start()
     objects = kept()
     objects.folder = Path(folder)  # the job has found it
     while True:
         fingerprint, description = next_of(requests, int(lock))
+        # Another job may have compiled it while this request was waiting.
         there = objects.code(fingerprint) is not None
         wrong = "" if there else compiled(fingerprint, description)
         answer = marshal.dumps((fingerprint, wrong))
@@ -50,6 +52,7 @@ def next_of(requests: Queue[Any], lock: int) -> Any:
     with suppress(Empty):
         return requests.get(timeout=IDLE)
     with suppress(OSError):  # the file system knows no locks
+        # An idle compiler must not keep other jobs from compiling.
         fcntl.flock(lock, fcntl.LOCK_UN)
     request = requests.get()
     take_turn(lock)
@@ -87,6 +90,7 @@ def read(requests: Queue[Any]) -> None:
         if left:
             break
         requests.put(marshal.loads(b"".join(blocks)))
+    # In a thread, so that the process ends even in the middle of a compilation.
     os._exit(0)
 
 

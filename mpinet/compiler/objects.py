@@ -68,6 +68,7 @@ def _module(part: Description, name: str) -> Any:
         put_rule_entry(module, compiled, part.form, name)
     for each in [*module.functions, *module.global_variables]:
         if not each.is_declaration and each.name != name:
+            # Two objects in one process may have functions of one name; only entries are visible.
             each.linkage = "internal"
     return module
 

@@ -40,6 +40,7 @@ TICK = 2_000_000_000
 @cache
 def processor() -> str:
     """Return a name for the kind of this host's processor: its model and its abilities."""
+    # Objects use all instructions of this processor: on another model they might crash.
     texts = [platform.machine(), platform.processor()]
     try:
         with open("/proc/cpuinfo") as file:
@@ -74,6 +75,8 @@ class Kept:
         except OSError as error:
             self.refused = f"{error.filename}: {error.strerror or error}"
         try:
+            # Code is never loaded from a folder that others can write. A private one serves this
+            # process alone.
             folder = tempfile.mkdtemp(prefix="mpinet-")
         except OSError:
             return None
@@ -102,6 +105,7 @@ class Kept:
         if self.folder is None:
             return
         try:
+            # The folder's time changes with each new file, so most looks cost one system call.
             stamp = os.stat(self.folder).st_mtime_ns
             if stamp != self._stamp:
                 files = os.listdir(self.folder)
@@ -136,6 +140,7 @@ class Kept:
     def _load(self, fingerprint: str) -> int:
         """Load an object; remove one that is damaged, so that it is made anew."""
         entry, code = symbol(fingerprint), self.code(fingerprint)
+        # A whole file of another name would be loaded otherwise, after a copy by hand.
         if code is None or entry.encode() not in code:
             self._forget(fingerprint)
             return 0
@@ -177,6 +182,7 @@ def symbol(fingerprint: str) -> str:
 
 def _remove(folder: str, process: int) -> None:
     """Remove a folder at the end of the process that has made it, not at the end of its forks."""
+    # Exit handlers run in forks as well, while the parent still needs the folder.
     if os.getpid() == process:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -192,6 +198,7 @@ def _engine() -> tuple[Any, Any]:
     """Return LLVM's loader, and the library that reads objects."""
     import llvmlite.binding as llvm
 
+    # Loaded once a process: the engine keeps all objects alive whose code may be running.
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     machine = llvm.Target.from_default_triple().create_target_machine(jit=True)
