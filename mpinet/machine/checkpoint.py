@@ -398,7 +398,6 @@ class Checkpointer:
         if trouble := self._make_known(self._manifest(name, frames, parts)):
             return trouble
         # The new manifest is in place: from here on nobody resumes from an older state.
-        # Old states go last: a crash at any earlier moment leaves a whole checkpoint.
         self._delete_below(_number(name))
         return ""
 

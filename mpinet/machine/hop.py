@@ -526,7 +526,6 @@ def book_ends(ends: Table, births: Table, latency: Ints, ledger: Ledger) -> None
             continue
         number = high(ends[i, NUMBER])
         # Batches stand by first number: the message is of the last that begins at or below its own.
-        # Searched from the newest batch: most messages in flight are young.
         batch = births.shape[0] - 1
         while births[batch, 0] > number:
             batch -= 1

@@ -525,8 +525,6 @@ class Router:
             return leaving
         own = self.machine.transport.rank
         # This rank's own rows go to the end: all before them can be sent as they stand.
-        # Rows for other ranks must be contiguous and in rank order: MPI sends them from where they
-        # are.
         places = np.cumsum(counts) - counts
         places[own + 1 :] -= counts[own]
         places[own] = len(leaving) - counts[own]
@@ -567,8 +565,6 @@ class Router:
         if self.fifo:
             self._require_early()
             # Earlier arrivals first; among those of one step, lower numbers.
-            # One word decides: the step in the high bits, the number below. So ranks compare single
-            # integers.
             priorities |= waiting[:, -1] << NUMBER_BITS
         granted = self._grant(self._arbiter, nodes, ports, priorities)
         return hop.Granting(hop.CHOSEN, granted)

@@ -59,7 +59,6 @@ class Intervals:
             sums = np.array([*(totals - self._totals), ledger.backlog, int(made.sum())], np.int64)
             places = self._machine.nodes[:, np.newaxis] * ports + np.arange(ports)
             # Of the busiest channels the lowest: one number for how many flits, and where.
-            # Largest load first, then the lowest place: one maximum over ranks gives both.
             keys = made.astype(np.int64) << 40 | ((1 << 40) - 1 - places.ravel())
             busiest = int(transport.max(np.array([keys.max(initial=0)], np.int64))[0])
             most, place = busiest >> 40, (1 << 40) - 1 - (busiest & (1 << 40) - 1)

@@ -245,7 +245,6 @@ def _under_way(rules: Rules, state: State, wires: Wires, now: int) -> tuple[Ints
         credits.append(np.stack([numbers[to // count], to % count, 0 * to + step], axis=1))
 
     # The flit of a lane that arrives first is noted last.
-    # Latest arrivals first, so that `first` ends with the flit that arrives next.
     for step in range(now + delay - 1, now, -1):
         row = step % delay
         made, returned = wires.counts[row].tolist()

@@ -443,8 +443,6 @@ class Tables:
         state.channels["credit"] = self.buffering.buffers
         state.channels["holder"] = state.outputs["keeper"] = layout.NONE
         # What comes from other ranks and arrives at once is on no wire.
-        # Words of other ranks with a delay of one step arrive at once, and are never on a wire
-        # here.
         wired = self.wired_ports - (self._crossing_links if delay == 1 else 0)
         self._wires = saved.wires(wired if limited else 0, delay, int(rules.vcs))
         tile = nodes if self._busses.of_ports.size else min(nodes, layout.TILE)

@@ -68,8 +68,6 @@ def ask(m, lane, at, slot, routes, rules, state, seen, scratch, ledger):
     group = np.int64(NONE)
     # The class breaks cycles of waiting: a head that crosses a dateline, for example, goes on in
     # the next class, and takes none but that class's virtual channels.
-    # Route computation is done; now the class that keeps the channel dependency graph acyclic is
-    # found.
     if ledger.wrong == 0 and out >= 0:
         group = first_group
         if rules.classed:
