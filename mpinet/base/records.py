@@ -50,6 +50,15 @@ def longer(array: Array, rows: int) -> Array:
     return found
 
 
+def with_room(array: Array, rows: int) -> Array:
+    """Return the array, or a longer copy of it, with at least so many rows.
+
+    A copy has room for half as many again: pages that no row touches take no memory.
+    """
+    # Geometric growth makes appends constant on average.
+    return array if len(array) >= rows else longer(array, rows + rows // 2)
+
+
 class Record:
     """Named numbers; subclasses annotate their fields.
 

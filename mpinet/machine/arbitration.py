@@ -14,7 +14,7 @@ from mpinet.base.arrays import Flags, Ints
 from mpinet.compiled import kernel
 from mpinet.errors import UsageError
 from mpinet.machine.machine import Machine
-from mpinet.machine.step import by_owner, gather_claims
+from mpinet.machine.step import by_owner, first_of_each, gather_claims
 
 # Larger than any priority, so that a minimum needs no case for processors without a message.
 NONE = np.iinfo(np.int64).max
@@ -88,7 +88,7 @@ class Arbiter:
         if self._one_send:
             chosen = np.flatnonzero(self._best_of_each(nodes, priorities))
         else:
-            chosen = _first_of_each(nodes, channels)
+            chosen = first_of_each(nodes, channels)
         if self._shared:
             nominated = np.stack([nodes, channels, priorities], axis=1)[chosen]
             chosen = chosen[self._best_on_channel(nominated)]
@@ -210,11 +210,3 @@ def pair_up(
     mark_best(targets[:count], offers[:count], lowest, accepted[:count])
     for i in range(count):
         granted[nominated[i]] = accepted[i]
-
-
-def _first_of_each(first: Ints, second: Ints) -> Ints:
-    """Places where a pair of numbers stands for the first time, ascending."""
-    order = np.lexsort((second, first))
-    new = np.ones(len(order), bool)
-    new[1:] = (np.diff(first[order]) != 0) | (np.diff(second[order]) != 0)
-    return np.sort(order[new])

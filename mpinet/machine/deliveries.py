@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.base.arrays import Array, Ints
+from mpinet.base.arrays import Ints
+from mpinet.base.records import with_room
 from mpinet.machine import hop
 from mpinet.machine.state import Fields, Located, Total, parts_of
 
@@ -73,7 +74,7 @@ class Deliveries:
     def reserve(self, live: int) -> None:
         """Make room for `live` messages to end in the next step."""
         self.rows = with_room(self.rows, live)
-        self.latency = with_room(self.latency, self._ledger.step + 2, fill=True)
+        self.latency = with_room(self.latency, self._ledger.step + 2)
 
     def book(self) -> None:
         """Book the messages that the last pass brought to their end."""
@@ -160,18 +161,3 @@ class Deliveries:
         if len(parts) == 1:  # as in every step of a script's
             return parts[0]
         return np.concatenate(parts) if parts else self.rows[:0]
-
-
-def with_room(array: Array, length: int, fill: bool = False) -> Array:
-    """Return the array, or a longer copy that begins with it, with at least `length` rows.
-
-    It has room for half as many again: rows that nobody writes take no memory.
-    """
-    if len(array) >= length:
-        return array
-    # Geometric growth makes appends constant on average; the pages behind the last row are never
-    # touched.
-    shape = (length + length // 2, *array.shape[1:])
-    longer = (np.zeros if fill else np.empty)(shape, array.dtype)
-    longer[: len(array)] = array
-    return longer

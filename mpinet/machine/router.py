@@ -18,10 +18,11 @@ import numpy as np
 
 from mpinet.base.arrays import Flags, Ints
 from mpinet.base.memory import require_memory
+from mpinet.base.records import with_room
 from mpinet.errors import ConservationError, RoutingError, UsageError
 from mpinet.machine import hop
 from mpinet.machine.arbitration import Arbiter
-from mpinet.machine.deliveries import Delivered, Deliveries, with_room
+from mpinet.machine.deliveries import Delivered, Deliveries
 from mpinet.machine.faults import Faults
 from mpinet.machine.injected import (
     DrawnEnds,

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import numpy as np
 
 from mpinet.base.arrays import Array, Ints
+from mpinet.base.records import with_room
 from mpinet.machine import trace as traces
 from mpinet.machine.saving import Checkpointing
 from mpinet.machine.stepping import Stepping
@@ -213,10 +214,7 @@ class Collected:
     def add(self, rows: Ints) -> None:
         """Append these rows."""
         before, self._count = self._count, self._count + len(rows)
-        if self._count > len(self._rows):
-            longer = np.empty((self._count + self._count // 2, self._rows.shape[1]), np.int64)
-            longer[:before] = self._rows[:before]
-            self._rows = longer
+        self._rows = with_room(self._rows, self._count)
         self._rows[before : self._count] = rows
 
     def state(self) -> Fields:

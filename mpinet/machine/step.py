@@ -176,10 +176,15 @@ def first_of_transmission(sends: Sends) -> Ints:
     """Places of the sends, one per transmission."""
     if len(sends.channels) == 0:
         return np.arange(len(sends.nodes))
+    return first_of_each(sends.nodes, sends.channels)
+
+
+def first_of_each(first: Ints, second: Ints) -> Ints:
+    """Places where a pair of numbers stands for the first time, ascending."""
     # On a bus several sends of one processor are one transmission, and metered once.
-    order = np.lexsort((sends.channels, sends.nodes))
+    order = np.lexsort((second, first))
     new = np.ones(len(order), bool)
-    new[1:] = (np.diff(sends.nodes[order]) != 0) | (np.diff(sends.channels[order]) != 0)
+    new[1:] = (np.diff(first[order]) != 0) | (np.diff(second[order]) != 0)
     return np.sort(order[new])
 
 

@@ -21,31 +21,22 @@ from mpinet.base.arrays import Ints
 from mpinet.errors import MpinetError, OutputError, TooLarge
 from mpinet.machine.transport import Local
 
-RECORD = np.dtype(
-    [
-        ("step", np.int64),
-        ("sender", np.int64),
-        ("port", np.int64),
-        ("receiver", np.int64),
-        ("message", np.int64),
-    ]
-)
+
+def _numbers(*names: str) -> np.dtype[Any]:
+    """Return the type of rows of numbers with these names."""
+    return np.dtype([(name, np.int64) for name in names])
+
+
+RECORD = _numbers("step", "sender", "port", "receiver", "message")
 """Record of one message over one channel; `message` is its number, -1 in a program's own message.
 """
 
-TIMED = np.dtype([*RECORD.descr, ("begin", np.int64), ("free", np.int64)])
+TIMED = _numbers(*(RECORD.names or ()), "begin", "free")
 """Record of a message over a link in time: `step` is when its last byte is at the receiver, `begin`
 when its first one entered the link, and `free` when the link was free again.
 """
 
-CALL = np.dtype(
-    [
-        ("end", np.int64),
-        ("processor", np.int64),
-        ("begin", np.int64),
-        ("site", np.int64),
-    ]
-)
+CALL = _numbers("end", "processor", "begin", "site")
 """Record of a call in a processor's program: from after step `begin` to after step `end`, its site.
 """
 

@@ -138,28 +138,22 @@ def _view(views: dict[Any, Any], address: int, *shape: int) -> Any:
 
 def _result(value: Any) -> int:
     """Return a rule's result, an integer of 64 bits."""
-    if isinstance(value, np.bool_):
-        return int(value)
-    if not hasattr(type(value), "__index__"):
-        raise no_integer(value)
-    result = operator.index(value)
-    if not SMALLEST <= result <= LARGEST:
-        raise OverflowError("the result of a rule does not fit into 64 bits")
-    return result
+    return _word(value, no_integer, "the result of a rule")
 
 
 def _integer(form: Form, at: int, value: Any) -> tuple[int]:
-    if isinstance(value, np.bool_):
-        return (int(value),)
-    if not hasattr(type(value), "__index__"):
-        raise refusal(at, *form, value)
+    return (_word(value, partial(refusal, at, *form), f"argument {at}"),)
+
+
+def _word(value: Any, wrong: Callable[[Any], TypeError], what: str) -> int:
+    """Return an integer of 64 bits; raise what `wrong` makes of any other value."""
     try:
-        word = operator.index(value)
+        word = int(value) if isinstance(value, np.bool_) else operator.index(value)
     except TypeError:
-        raise refusal(at, *form, value) from None
+        raise wrong(value) from None
     if not SMALLEST <= word <= LARGEST:
-        raise OverflowError(f"argument {at} does not fit into 64 bits")
-    return (word,)
+        raise OverflowError(f"{what} does not fit into 64 bits")
+    return word
 
 
 def _truth(_form: Form, _at: int, value: Any) -> tuple[int]:

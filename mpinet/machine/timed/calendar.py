@@ -1,11 +1,10 @@
-"""Calendars: who has something to do in which window of time (a radix heap: Ahuja et al. 1990).
+"""Calendars: the priority queue of future events, by window (a radix heap: Ahuja et al. 1990).
 
-Numbers of windows are written in digits. What is due in a window whose number differs from that of
-the window at hand in digit k at the highest, where it has a digit d, is in a bucket of these two;
-so of the lowest digit each bucket has what is due in one window, that at hand, too. Windows only go
-forward, so that whatever moves moves to a lower digit, and the first bucket that is not empty has
-what is due next. `State.least` has the least number in each bucket of the higher digits, or `NONE`
-where that is to be looked for again.
+Numbers of windows are written in digits. An item due in window w is in bucket (k, d): k is the
+highest digit in which w differs from the current window, and d is w's digit there. So each bucket
+of the lowest digit holds one window. Windows only go forward, items move to lower digits only, and
+the first bucket that is not empty holds the next events. `State.least` has the least number in each
+bucket of the higher digits, or `NONE` where it has to be found again.
 
 A bucket has a list of processors, which also leave it. Of messages, which do not, it has blocks of
 words that name the message and its server: one stream through memory, that looks at no message.
@@ -167,7 +166,7 @@ def least_of(bucket, state, rules):
 
 
 @routine
-def go_to(window, state, rules, ledger):
+def advance_to(window, state, rules, ledger):
     """Make a later window the one at hand; nothing is due before it."""
     bucket = bucket_of(window, ledger.window)
     ledger.window = window

@@ -115,7 +115,7 @@ class Costs:
             "costs: round the costs, or take a larger unit."
         )
 
-    def window(self, flat: bool, answers: bool) -> int:
+    def lookahead(self, flat: bool, answers: bool) -> int:
         """Return the least time in which what happens at one place reaches another.
 
         Parameters

@@ -1,13 +1,12 @@
-"""The servers' part of a window: messages pass one by one, in the order in which they were ready.
+"""The servers' part of a window: queues in front of links and busses, served in order of arrival.
 
-A message that passes is ready for what comes next no sooner than a latency later, in a later
-window: so within a window no server knows of another, and each serves its requests by itself.
+A message that has crossed a link is ready for the next one a latency later at the earliest, which
+is in a later window. So within a window servers are independent, and each serves its queue alone.
 """
 
 import numpy as np
 
 from mpinet.compiled import phase, prefetch
-from mpinet.machine.timed.ahead import AHEAD, fetch_request
 from mpinet.machine.timed.calendar import REQUEST_MASK, before_block
 from mpinet.machine.timed.heaps import ready_popped, ready_pushed
 from mpinet.machine.timed.layout import (
@@ -28,6 +27,7 @@ from mpinet.machine.timed.layout import (
     TOO_LATE,
     UNWIRED,
 )
+from mpinet.machine.timed.prefetching import AHEAD, fetch_request
 from mpinet.machine.timed.sending import class_of, note, note_error, onward
 
 
@@ -52,7 +52,7 @@ def serve(routes, hosting, state, rules, ledger):
             m = ready_pushed(np.int64(server.line), m, state.messages)
             rest, server.line = ready_popped(m, state.messages), NONE
         while m != NONE and ledger.wrong == 0:
-            let_pass(m, server, routes, hosting, state, rules, ledger)
+            cross(m, server, routes, hosting, state, rules, ledger)
             m = rest
             if rest != NONE:
                 rest = ready_popped(m, state.messages)
@@ -85,7 +85,7 @@ def gather(state, ledger):
 
 
 @phase
-def let_pass(m, server, routes, hosting, state, rules, ledger):
+def cross(m, server, routes, hosting, state, rules, ledger):
     """Let a message pass its server, and go on."""
     message = state.messages[m]
     node, port = np.int64(message.node), np.int64(message.port)

@@ -1,8 +1,8 @@
-"""Matching: which receive gets which message, by lists of the same source and tag.
+"""MPI's matching: queues of posted receives and of unexpected messages, by source and tag.
 
-A receive that leaves the source or the tag open has a list of its own kind; a message that nobody
-expects stands in a list of each kind that the program has. So the earliest that fits is always the
-first of a list. The lists are found by hashing; open addressing, without marks of what is gone.
+A receive with a wildcard is in a queue of its own pattern. An unexpected message is in a queue of
+each pattern that the program has. So the earliest match is always the head of a queue. Queues are
+found in a hash table with open addressing, in which deletions leave no marks.
 """
 
 import numpy as np
@@ -79,7 +79,7 @@ def drop_list(at, entries, ledger):
 
 
 @phase
-def expected(slot, row, source, tag, state, rules, ledger):
+def take_unexpected(slot, row, source, tag, state, rules, ledger):
     """Return the earliest unexpected message that fits a receive, taken out, or post the receive.
 
     Then the answer is `NONE`.
@@ -91,7 +91,7 @@ def expected(slot, row, source, tag, state, rules, ledger):
     # matched with the other.
     if entry.slot != NONE and entry.posted == 0:
         m = np.int64(entry.head)
-        take_out(slot, m, state, rules, ledger)
+        remove_unexpected(slot, m, state, rules, ledger)
         return m
     # MPI's matching order is the order of posting. The turn is needed only to compare heads of
     # different lists.
@@ -106,7 +106,7 @@ def expected(slot, row, source, tag, state, rules, ledger):
 
 
 @phase
-def receiver(slot, m, state, rules, ledger):
+def take_posted(slot, m, state, rules, ledger):
     """Return the earliest posted receive that fits a message, taken out, or keep the message.
 
     Then the answer is `NONE`.
@@ -127,7 +127,7 @@ def receiver(slot, m, state, rules, ledger):
                 if found == NONE or state.operations[head].turn < turn:
                     found, place, turn = head, at, state.operations[head].turn
     if found == NONE:
-        keep(slot, m, state, rules, ledger)
+        add_unexpected(slot, m, state, rules, ledger)
         return found
     entry, behind = entries[place], np.int64(state.operations[found].left)
     if behind == NONE:
@@ -138,7 +138,7 @@ def receiver(slot, m, state, rules, ledger):
 
 
 @routine
-def keep(slot, m, state, rules, ledger):
+def add_unexpected(slot, m, state, rules, ledger):
     """Put an unexpected message behind the others, in its list of each kind."""
     message, entries, links = state.messages[m], state.entries, state.links
     # An unexpected message enters a list per pattern in use. A later receive then finds the
@@ -162,7 +162,7 @@ def keep(slot, m, state, rules, ledger):
 
 
 @routine
-def take_out(slot, m, state, rules, ledger):
+def remove_unexpected(slot, m, state, rules, ledger):
     """Take an unexpected message out of all its lists."""
     message, entries, links = state.messages[m], state.entries, state.links
     which = 0

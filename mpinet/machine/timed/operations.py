@@ -1,4 +1,4 @@
-"""Operations of a program as the records that kernels read, with those that wait for each."""
+"""The dependency graph of a program as records that kernels read: each operation's successors."""
 
 from __future__ import annotations
 

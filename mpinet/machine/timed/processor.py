@@ -1,4 +1,8 @@
-"""The processors' part of a window: ends first, then what may begin, in the order of issue."""
+"""The processors' part of a window, event by event: ends first, then begins in order of issue.
+
+A processor is a logical process: its CPUs, NICs and queues of events are its own. Inside a window
+it needs nothing of any other.
+"""
 
 import numpy as np
 
@@ -36,8 +40,8 @@ from mpinet.machine.timed.layout import (
     UNEXPECTED,
     WAITS,
 )
-from mpinet.machine.timed.matching import expected, receiver
-from mpinet.machine.timed.sending import answer, class_of, give_back, inject, new_message, note
+from mpinet.machine.timed.matching import take_posted, take_unexpected
+from mpinet.machine.timed.sending import answer, class_of, free_message, inject, new_message, note
 from mpinet.networks.routing import ARRIVED
 
 DONE, BEGUN = range(2)
@@ -58,8 +62,8 @@ def work(slot, until, routes, hosting, state, rules, ledger):
         if time >= until or ledger.wrong != 0:
             break
         events = ledger.events
-        settle(slot, time, routes, hosting, state, rules, ledger)
-        watch(events, rules, ledger)
+        play_events(slot, time, routes, hosting, state, rules, ledger)
+        require_progress(events, rules, ledger)
     # One alarm stands for all pending events of the processor; the calendar never holds more than
     # that.
     if time < NEVER and ledger.wrong == 0:
@@ -67,7 +71,7 @@ def work(slot, until, routes, hosting, state, rules, ledger):
 
 
 @inlined
-def watch(events, rules, ledger):
+def require_progress(events, rules, ledger):
     """Count a turn in which no event is added to so many; too many in a row are an error."""
     if ledger.wrong == 0:
         # Progress is an event, not a turn. A turn without one is legal, for example when a message
@@ -102,7 +106,7 @@ def next_time(slot, state, rules):
 
 
 @phase
-def settle(slot, time, routes, hosting, state, rules, ledger):
+def play_events(slot, time, routes, hosting, state, rules, ledger):
     """Let a processor do all that it does at a time."""
     processor = state.processors[slot]
     # One event at a time, for each can change what comes next. Ends precede begins at the same
@@ -114,7 +118,7 @@ def settle(slot, time, routes, hosting, state, rules, ledger):
         # this time come before any begin.
         number = first_ended(slot, time, state, rules, ledger)
         if number != NONE:
-            meet(slot, number, DONE, time, routes, hosting, state, rules, ledger)
+            satisfy(slot, number, DONE, time, routes, hosting, state, rules, ledger)
             continue
         c, what = first_ready(slot, time, state, rules)
         if what == NONE:
@@ -184,7 +188,7 @@ def first_ended(slot, time, state, rules, ledger):
         processor.ended = ended_popped(m, state.messages)
         # An end is stored in a message's row, so that heaps and checkpoints need no second record
         # type.
-        give_back(m, state, ledger)
+        free_message(m, state, ledger)
     operation = state.operations[row_of(slot, found, state, rules)]
     # An operation that was released twice ends twice; only the first end counts.
     if operation.missing > DONE_WITH:
@@ -261,7 +265,7 @@ def send_message(slot, c, row, time, routes, hosting, state, rules, ledger):
     more = said.amount - 1
     cpu.free = time + rules.overhead + more * rules.overhead_byte
     processor.out_free = time + rules.gap + more * rules.gap_byte
-    # A rendezvous send stays open until its match is known; then `hear` gives its end.
+    # A rendezvous send stays open until its match is known; then `end_matched` gives its end.
     if said.amount <= rules.eager:
         cpu.running = number
     if rules.noted:
@@ -294,7 +298,7 @@ def take_in(slot, c, m, time, routes, hosting, state, rules, ledger):
             message.ready, time, message.tail, state, ledger,
         )  # fmt: skip
     processor.in_free = time + rules.gap + more * rules.gap_byte
-    row = receiver(slot, m, state, rules, ledger)
+    row = take_posted(slot, m, state, rules, ledger)
     if row == NONE:
         # MPI's unexpected queue: its order is the order of arrival, which `turns` numbers.
         message.state = UNEXPECTED
@@ -313,7 +317,7 @@ def post(slot, row, time, routes, hosting, state, rules, ledger):
         note_operation(POSTED, slot, number, time, time, state, ledger)
     source, tag = peer_of(slot, said, state), np.int64(said.tag)
     # Posting costs no time. The receive is matched at once if the message is there already.
-    m = expected(slot, row, source, tag, state, rules, ledger)
+    m = take_unexpected(slot, row, source, tag, state, rules, ledger)
     if m != NONE:
         match(slot, row, m, time, routes, hosting, state, rules, ledger)
 
@@ -359,7 +363,7 @@ def end_send(slot, m, time, state, rules, ledger):
 
 
 @routine
-def hear(slot, m, state, rules):
+def end_matched(slot, m, state, rules):
     """Let the sender know that its message was matched: then its send ends."""
     word = state.messages[m]
     began = state.operations[row_of(slot, np.int64(word.index), state, rules)].event
@@ -454,11 +458,11 @@ def note_begin(slot, number, time, routes, hosting, state, rules, ledger):
     # Released followers take their issue time from this, so it is set before they are met.
     state.operations[row_of(slot, number, state, rules)].event = time
     if statement_of(slot, number, state).what & HAS_STARTERS:
-        meet(slot, number, BEGUN, time, routes, hosting, state, rules, ledger)
+        satisfy(slot, number, BEGUN, time, routes, hosting, state, rules, ledger)
 
 
 @routine
-def meet(slot, cause, wanted, time, routes, hosting, state, rules, ledger):
+def satisfy(slot, cause, wanted, time, routes, hosting, state, rules, ledger):
     """Meet the requirements that an operation is done, or has begun; release what lacks none.
 
     A receive that is released begins at once, which may release others before it is posted. The

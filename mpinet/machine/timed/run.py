@@ -1,4 +1,7 @@
-"""A run of a program of messages in time, on all ranks together."""
+"""A run of a program of messages in time, on all ranks together, window by window.
+
+After each window ranks exchange rows and agree on the next one: the minimum over their calendars.
+"""
 
 from __future__ import annotations
 
@@ -187,7 +190,7 @@ class TimedRun:
         rules.apart = costs.flat
         # The lookahead: within this time no processor or link can affect another. It is the
         # window's width.
-        rules.window = costs.window(flat, program.largest > eager)
+        rules.window = costs.lookahead(flat, program.largest > eager)
         rules.serving = serving
         rules.first_bus = transport.rank * busses_each
         rules.busses_each = busses_each

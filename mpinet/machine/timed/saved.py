@@ -25,6 +25,7 @@ import numpy as np
 
 from mpinet.base.arrays import Ints, Table
 from mpinet.compiled import kernel
+from mpinet.machine.heaps import listed
 from mpinet.machine.machine import Machine
 from mpinet.machine.state import Fields, Largest, Located, Numbered, Total
 from mpinet.machine.timed import layout
@@ -51,7 +52,7 @@ from mpinet.machine.timed.layout import (
     Rules,
     State,
 )
-from mpinet.machine.timed.matching import keep, make_list, place_of
+from mpinet.machine.timed.matching import add_unexpected, make_list, place_of
 from mpinet.machine.timed.processor import copied, peer_of, row_of, statement_of
 from mpinet.machine.timed.program import ranges
 from mpinet.machine.timed.scripted import Scripted
@@ -185,28 +186,15 @@ def _messages(run: Run) -> Ints:
 def note_pending(rules: Rules, state: State, rows: Table) -> int:
     """Write all operations that wait for a CPU or are posted; return their number."""
     operations, noted = state.operations, 0
-    # An explicit stack: skew heaps may degenerate to lists, too deep for recursion.
-    stack = np.empty(rows.shape[0] + 1, np.int64)
+    found = np.empty(rows.shape[0] + 1, np.int64)
     for c in range(state.cpus.size):
         slot = c // rules.cpus
         for which in range(2):
             top = np.int64(state.cpus[c].calc) if which == CALC else np.int64(state.cpus[c].send)
-            high = 0
-            if top != NONE:
-                stack[0], high = top, 1
-            while high > 0:
-                high -= 1
-                row = stack[high]
-                operation = operations[row]
+            for i in range(listed(top, operations, found)):
                 rows[noted, AT], rows[noted, SLOT] = state.processors[slot].number, slot
-                rows[noted, ROW], rows[noted, TURN] = row, operation.turn
+                rows[noted, ROW], rows[noted, TURN] = found[i], operations[found[i]].turn
                 noted += 1
-                if operation.left != NONE:
-                    stack[high] = operation.left
-                    high += 1
-                if operation.right != NONE:
-                    stack[high] = operation.right
-                    high += 1
     for at in range(state.entries.size):
         entry = state.entries[at]
         if entry.slot == NONE or entry.posted == 0:
@@ -334,7 +322,7 @@ def put_back(
         elif how == COMES:
             processor.coming = ready_pushed(np.int64(processor.coming), m, messages)
         elif how == UNEXPECTED:
-            keep(slot, m, state, rules, ledger)
+            add_unexpected(slot, m, state, rules, ledger)
         else:
             cpu = state.cpus[slot * rules.cpus + messages[m].cpu]
             cpu.message = sent_pushed(np.int64(cpu.message), m, messages)

@@ -1,4 +1,4 @@
-"""The ways of messages: from the sender to the first server, from rank to rank, to the receiver."""
+"""Messages in flight: injection, the next hop, the way to another rank, delivery, answers."""
 
 import numpy as np
 
@@ -45,7 +45,7 @@ def new_message(state, ledger):
 
 
 @routine
-def give_back(m, state, ledger):
+def free_message(m, state, ledger):
     """Return a message's row to the free ones."""
     state.messages[m].state = 0
     state.free[ledger.free] = m
@@ -155,7 +155,7 @@ def ask(m, routes, hosting, state, rules, ledger):
     # The request is for a later window by the lookahead, so it may wait for the exchange at the
     # window's end.
     if owner != rules.rank:
-        hand_over(m, REQUEST, owner, state, ledger)
+        send_to_rank(m, REQUEST, owner, state, ledger)
         return
     enter_request(m, server, state, rules, ledger)
 
@@ -169,7 +169,7 @@ def arrive(m, here, hosting, state, rules, ledger):
     if rules.ranks > 1:
         owner = owner_of(position, hosting.split)
         if owner != rules.rank:
-            hand_over(m, ARRIVAL, owner, state, ledger)
+            send_to_rank(m, ARRIVAL, owner, state, ledger)
             return
     slot = position - rules.first_position
     message.state = COMES
@@ -201,7 +201,7 @@ def answer(m, slot, time, back, hosting, state, rules, ledger):
     position = position_of(source, hosting.place, hosting.in_order, hosting.params)
     owner = owner_of(position, hosting.split) if rules.ranks > 1 else rules.rank
     if owner != rules.rank:
-        hand_over(row, ANSWER, owner, state, ledger)
+        send_to_rank(row, ANSWER, owner, state, ledger)
         return
     # Held back until the window ends. A sender on this rank must not learn earlier than one on
     # another rank.
@@ -210,7 +210,7 @@ def answer(m, slot, time, back, hosting, state, rules, ledger):
 
 
 @routine
-def hand_over(m, kind, owner, state, ledger):
+def send_to_rank(m, kind, owner, state, ledger):
     """Make a message a row for another rank."""
     message, row = state.messages[m], state.rows[ledger.away]
     # Fields become words, because the words of the header follow them in the same row.
@@ -224,4 +224,4 @@ def hand_over(m, kind, owner, state, ledger):
     ledger.away += 1
     # The receiver's rank takes a row of its own, so rows here count only messages that this rank
     # hosts.
-    give_back(m, state, ledger)
+    free_message(m, state, ledger)

@@ -1,8 +1,9 @@
-"""The kernel: windows of time, in each of which processors work first and links serve then.
+"""The kernel: conservative windows of time, in each of which processors work first, then links.
 
-A window is as long as the least time in which one processor's or link's doings reach another. So
-within it each goes on alone, in any order and on any rank, and what comes of it is exchanged at the
-end. Windows without anything to do are skipped.
+This is a conservative parallel discrete event simulation in synchronous windows. A window is as
+wide as the lookahead: the least time in which an event at one processor or link can affect another.
+So within a window each of them goes on alone, in any order and on any rank. Messages between ranks
+are exchanged at its end, and nothing is ever rolled back. Empty windows are skipped.
 """
 
 import numpy as np
@@ -10,8 +11,7 @@ import numpy as np
 from mpinet.base.arrays import Table
 from mpinet.compiled import idiom, kernel, phase, routine
 from mpinet.machine.hop import position_of
-from mpinet.machine.timed.ahead import AHEAD, fetch_lists, fetch_processors
-from mpinet.machine.timed.calendar import forget, go_to, next_window, set_alarm
+from mpinet.machine.timed.calendar import advance_to, forget, next_window, set_alarm
 from mpinet.machine.timed.layout import (
     ANSWER,
     ARRIVAL,
@@ -33,7 +33,8 @@ from mpinet.machine.timed.layout import (
 )
 from mpinet.machine.timed.links import serve
 from mpinet.machine.timed.matching import make_list, place_of
-from mpinet.machine.timed.processor import hear, release_all, watch, work
+from mpinet.machine.timed.prefetching import AHEAD, fetch_lists, fetch_processors
+from mpinet.machine.timed.processor import end_matched, release_all, require_progress, work
 from mpinet.machine.timed.sending import CPU_PLACE, arrive, ask, new_message
 
 
@@ -81,7 +82,7 @@ def play(routes, hosting, rules, state, ledger, window, events):
         return
     # A call may resume a window whose first half is done; the calendar must not move then.
     if ledger.passed == 0:
-        go_to(window, state, rules, ledger)
+        advance_to(window, state, rules, ledger)
     most = ledger.events + events
     while ledger.wrong == 0:
         if ledger.passed == 0:
@@ -93,20 +94,20 @@ def play(routes, hosting, rules, state, ledger, window, events):
             if rules.serving != FULL and rules.ranks > 1:
                 return
         if rules.nodes > 0:
-            if not can_note(state, rules, ledger):
+            if not has_room_for_notes(state, rules, ledger):
                 return
             serve(routes, hosting, state, rules, ledger)
             if ledger.served > 0:
                 ledger.idle = 0
         # Answers come last, so a local sender learns of a match no sooner than a remote one.
-        tell_answers(hosting, state, rules, ledger)
+        deliver_answers(hosting, state, rules, ledger)
         ledger.passed = 0
         ledger.next = next_window(state, rules, ledger)
         # With several ranks the next window is a minimum over all of them: this rank alone must not
         # go on.
         if rules.ranks > 1 or ledger.next == NEVER or ledger.events >= most:
             return
-        go_to(ledger.next, state, rules, ledger)
+        advance_to(ledger.next, state, rules, ledger)
 
 
 @phase
@@ -119,11 +120,11 @@ def has_room(state, rules, ledger):
     if ledger.free < rules.sends_most + rules.receives_most or lists > state.entries.size:
         ledger.wants_room = ROWS
         return False
-    return can_note(state, rules, ledger)
+    return has_room_for_notes(state, rules, ledger)
 
 
 @phase
-def can_note(state, rules, ledger):
+def has_room_for_notes(state, rules, ledger):
     """Return whether there is room for a note of each message, and all of a processor's."""
     if rules.noted and ledger.notes + rules.notes_most + state.messages.size > len(state.notes):
         ledger.wants_room = NOTES
@@ -168,12 +169,12 @@ def worked(routes, hosting, rules, state, ledger):
         work(slot, until, routes, hosting, state, rules, ledger)
         # A processor may be woken without an event, for example by a message that it takes later.
         # Only long series are an error.
-        watch(events, rules, ledger)
+        require_progress(events, rules, ledger)
     return True
 
 
 @routine
-def tell_answers(hosting, state, rules, ledger):
+def deliver_answers(hosting, state, rules, ledger):
     """Let the senders of this rank know which of their messages were matched in this window."""
     while ledger.answers != NONE:
         m = ledger.answers
@@ -187,7 +188,7 @@ def tell(m, hosting, state, rules, ledger):
     source = np.int64(state.messages[m].source)
     position = position_of(source, hosting.place, hosting.in_order, hosting.params)
     slot = position - rules.first_position
-    hear(slot, m, state, rules)
+    end_matched(slot, m, state, rules)
     set_alarm(slot, state.messages[m].ready, state, rules, ledger)
 
 

@@ -1,10 +1,9 @@
-"""Phase 4 of a step: flits and credits arrive, from this rank's wires and from other ranks."""
+"""Phase 4 of a step, the end of link traversal: flits enter buffers, and credits channels."""
 
 import numpy as np
 
 from mpinet.base.arrays import Table
 from mpinet.compiled import kernel, part, prefetch, sweep
-from mpinet.machine.traffic.ahead import SOON, fetch_arrival
 from mpinet.machine.traffic.counting import enter, finish
 from mpinet.machine.traffic.layout import (
     AHEAD,
@@ -24,10 +23,11 @@ from mpinet.machine.traffic.layout import (
     State,
     Wires,
 )
-from mpinet.machine.traffic.leaving import put_due, steps_of
 from mpinet.machine.traffic.places import give_back, put_in, set_bit, taken_from
+from mpinet.machine.traffic.prefetching import SOON, fetch_arrival
 from mpinet.machine.traffic.queues import joined
-from mpinet.machine.traffic.ways import called, port_on
+from mpinet.machine.traffic.route_computation import called, port_on
+from mpinet.machine.traffic.switch_traversal import put_due, steps_of
 from mpinet.networks.routing import STUCK
 
 

@@ -16,7 +16,7 @@ from mpinet.compiled import kernel, part
 from mpinet.errors import UsageError
 from mpinet.machine.faults import Faults, Faulty
 from mpinet.machine.machine import Machine
-from mpinet.machine.traffic.generation import taken_first
+from mpinet.machine.traffic.injection import taken_first
 from mpinet.machine.traffic.layout import (
     DETAILED,
     DRAINED,

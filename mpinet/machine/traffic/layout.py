@@ -58,7 +58,8 @@ MIX_STREAM = 23
 """Stream of the draws by which a mix takes the first of its patterns."""
 
 MESSAGE_WORDS = 7
-"""Words of a message behind its head's word: `leaving.send_flit` writes them, then the header."""
+"""Words of a message behind its head's word: `switch_traversal.send_flit` writes them, then the
+header."""
 
 ROUND = 2
 """Row of `Books.latencies` for round trips: from a request's birth to the end of its reply."""
@@ -87,7 +88,7 @@ DETAILED = Switch(False)
 """Replaced by true in `advance_detailed`: nodes have what `Side` says of their ports."""
 
 AHEAD = Switch(False)
-"""Replaced by true in `advance_ahead`: what is needed soon is asked for (`ahead`)."""
+"""Replaced by true in `advance_ahead`: records that are needed soon are prefetched."""
 
 
 class Rules(Record):
@@ -516,7 +517,7 @@ class Scratch(NamedTuple):
     A header; an adaptive node's candidates; the node in which each output, and each input, was last
     taken; the input port and class of each lane. For the policy ``rotating``, in words as of
     `State.occupied`: the lanes that bid for each output, those of inputs that are taken, those of
-    each input; and the bid of each lane. For `allocating`: the room of a node's outputs and inputs,
+    each input; and the bid of each lane. For `allocators`: the room of a node's outputs and inputs,
     the node in which a flit was last granted each virtual channel, and the picked ones.
     """
 

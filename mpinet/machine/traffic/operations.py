@@ -25,7 +25,7 @@ from mpinet.machine.timed.layout import (
     Operations,
     Statements,
 )
-from mpinet.machine.timed.matching import expected, keep, receiver
+from mpinet.machine.timed.matching import add_unexpected, take_posted, take_unexpected
 from mpinet.machine.timed.processor import BEGUN, DONE
 from mpinet.machine.traffic.layout import CAME, Nodes
 
@@ -121,7 +121,7 @@ def play(events: Table, rules: PlayRules, state: Play, ledger: PlayLedger, now: 
             m = ledger.came
             ledger.came += 1
             state.messages[m].source, state.messages[m].tag = row, events[i, TAG]
-            row = receiver(slot, m, state, rules, ledger)
+            row = take_posted(slot, m, state, rules, ledger)
         if row != NONE:
             finish_operation(slot, row, now, state, ledger)
     ledger.next = NEVER
@@ -174,7 +174,7 @@ def begin_operation(slot, row, now, rules, state, ledger):
 def got(slot, row, state, rules, ledger):
     """Return whether a receive gets a message that has come; else it is posted."""
     source, tag = np.int64(state.statements[row].peer), np.int64(state.statements[row].tag)
-    return expected(slot, row, source, tag, state, rules, ledger) != NONE
+    return take_unexpected(slot, row, source, tag, state, rules, ledger) != NONE
 
 
 @routine
@@ -235,4 +235,4 @@ def take_up(
         m = ledger.came
         ledger.came += 1
         state.messages[m].source, state.messages[m].tag = unmatched[i, 1], unmatched[i, 2]
-        keep(unmatched[i, 0], m, state, rules, ledger)
+        add_unexpected(unmatched[i, 0], m, state, rules, ledger)

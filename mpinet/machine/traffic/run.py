@@ -15,15 +15,15 @@ from mpinet.machine import hop
 from mpinet.machine.state import Fields, Frame
 from mpinet.machine.timed.layout import NEVER
 from mpinet.machine.traffic import layout, saved
-from mpinet.machine.traffic.ahead import LARGE
 from mpinet.machine.traffic.arriving import take_in, take_in_unlimited
-from mpinet.machine.traffic.choice import tell_queues
+from mpinet.machine.traffic.bus_arbitration import settle
 from mpinet.machine.traffic.conservation import account, check_channels, count_tails
 from mpinet.machine.traffic.deadlock import waiting_cycle
 from mpinet.machine.traffic.failing import Failing
 from mpinet.machine.traffic.plain import is_plain
 from mpinet.machine.traffic.played import Played
-from mpinet.machine.traffic.sharing import settle
+from mpinet.machine.traffic.prefetching import LARGE
+from mpinet.machine.traffic.route_computation import tell_queues
 from mpinet.machine.traffic.step import (
     advance,
     advance_adaptive,
@@ -211,8 +211,8 @@ class OpenLoop(Tables):
         # Two sums in one word: the count of moving ranks stays below the unit, so both can be read
         # back.
         unit = transport.size + 1
-        words, owners = (each[: ledger.away] for each in self._crossing)
-        words, counts = hop.dealt(words, owners, transport.size)
+        crossing, away = self._crossing, ledger.away
+        words, counts = hop.dealt(crossing.words[:away], crossing.owners[:away], transport.size)
         exchanged = self.machine.exchange(words, counts, ledger.moving + unit * ledger.open_told)
         ledger.open_everywhere, moving = divmod(exchanged.total, unit)
         ledger.quiet = 0 if moving else ledger.quiet + 1

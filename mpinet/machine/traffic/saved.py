@@ -36,6 +36,7 @@ from mpinet.base.arrays import Array, Ints, Shorts, Table
 from mpinet.base.records import Record
 from mpinet.compiled import kernel, part
 from mpinet.machine import state as frames
+from mpinet.machine.heaps import listed
 from mpinet.machine.hop import SEAL_MASK
 from mpinet.machine.machine import Machine
 from mpinet.machine.state import Fields, Largest, Numbered, Same, Total
@@ -61,6 +62,7 @@ from mpinet.machine.traffic.layout import (
     Wire,
     Wires,
 )
+from mpinet.machine.traffic.places import is_set, set_bit
 from mpinet.machine.traffic.queues import joined
 
 NODE, LANE, ORDER, FLITS, RECORD = range(5)
@@ -437,10 +439,9 @@ def note_parts(rules: Rules, state: State, next_flits: Shorts, rows: Table) -> i
         slot = row // count
         at = row - slot * count
         lane, in_slot = lanes[row], at >= rules.ports * rules.vcs
-        word = slot * rules.words + at // LANES_PER_WORD
         left, sent = np.int64(lane.filled), np.int64(lane.sent)
         place, order = np.int64(lane.first), 0
-        some = occupied[word] & 1 << at % LANES_PER_WORD != 0 if in_slot else left + sent > 0
+        some = is_set(occupied, slot, at, rules.words) if in_slot else left + sent > 0
         while some:
             if in_slot:
                 m, flits = np.int64(lane.incoming), np.int64(0)
@@ -493,24 +494,14 @@ def restore_queues(
 def note_queued(rules: Rules, state: State, now: int, places: Table) -> None:
     """Write for every message the port that it waits for or its step of arrival, and its row."""
     nodes, queues, messages, due = state.nodes, state.queues, state.messages, state.due
-    # Skew heaps may be as deep as they are large: an explicit stack replaces recursion.
-    stack = np.empty(places.shape[0] + 1, np.int64)
+    found = np.empty(places.shape[0] + 1, np.int64)
     noted = 0
     for row in range(queues.size):
-        stack[0], high = queues[row].root, 1 if queues[row].root != NONE else 0
-        while high > 0:
-            high -= 1
-            m = stack[high]
+        for i in range(listed(np.int64(queues[row].root), messages, found)):
             places[noted, NODE] = nodes[row // rules.lanes].number
             places[noted, PORT] = row % rules.lanes
-            places[noted, ARRIVES], places[noted, QUEUED] = NONE, m
+            places[noted, ARRIVES], places[noted, QUEUED] = NONE, found[i]
             noted += 1
-            if messages[m].left != NONE:
-                stack[high] = messages[m].left
-                high += 1
-            if messages[m].right != NONE:
-                stack[high] = messages[m].right
-                high += 1
     for ahead in range(due.size):
         m = np.int64(due[(now + ahead) % due.size])
         while m != NONE:
@@ -534,5 +525,4 @@ def queue_up(places: Table, rules: Rules, state: State) -> None:
         queue = queues[slot * rules.lanes + out]
         # The heap's shape is new, but its order is total, so the messages leave as they would have.
         queue.root = joined(np.int64(queue.root), np.int64(m), messages, rules.policy == FIFO)
-        word = slot * rules.words + out // LANES_PER_WORD
-        occupied[word] |= 1 << out % LANES_PER_WORD
+        set_bit(occupied, slot, out, rules.words)

@@ -1,5 +1,8 @@
 """The step of a machine under open-loop traffic: generate, bid, grant, leave, arrive.
 
+These are the stages of a router with virtual channels: injection, route computation with virtual
+channel allocation, switch allocation, switch traversal, link traversal. Flow control is by credits.
+
 Each phase is a loop over all hosted nodes. No node sees in a step what another does in it, because
 a flit that leaves is on a wire until it arrives: so the order of nodes, and the ranks that host
 them, make no difference. Phases are functions that take whole groups of arrays and unpack them
@@ -15,9 +18,7 @@ import numpy as np
 
 from mpinet.compiled import idiom, kernel, phase
 from mpinet.machine.traffic.arriving import arrive
-from mpinet.machine.traffic.choice import look
-from mpinet.machine.traffic.generation import begin_phase, generate, withdraw
-from mpinet.machine.traffic.granting import claim, grant, keep_winners
+from mpinet.machine.traffic.injection import begin_phase, generate, withdraw
 from mpinet.machine.traffic.layout import (
     ADAPTIVE,
     NONE,
@@ -34,10 +35,11 @@ from mpinet.machine.traffic.layout import (
     State,
     Wires,
 )
-from mpinet.machine.traffic.leaving import leave
 from mpinet.machine.traffic.places import set_bit
 from mpinet.machine.traffic.plain import any_rules, plain_rules
-from mpinet.machine.traffic.ways import called
+from mpinet.machine.traffic.route_computation import called, look
+from mpinet.machine.traffic.switch_allocation import claim, grant, keep_winners
+from mpinet.machine.traffic.switch_traversal import leave
 from mpinet.networks.adaptive import ALL_QUEUES
 
 

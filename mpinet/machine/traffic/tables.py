@@ -15,12 +15,12 @@ from mpinet.machine.faults import Faults
 from mpinet.machine.machine import Machine
 from mpinet.machine.placement import start_of
 from mpinet.machine.traffic import layout, saved
+from mpinet.machine.traffic.bus_arbitration import make_busses
 from mpinet.machine.traffic.failing import Failing
 from mpinet.machine.traffic.intervals import Intervals
 from mpinet.machine.traffic.parameters import SHORT_INTEGERS, Buffering, Generation, Window
 from mpinet.machine.traffic.played import Played
-from mpinet.machine.traffic.sharing import make_busses
-from mpinet.machine.traffic.ways import KNOWN
+from mpinet.machine.traffic.route_computation import KNOWN
 from mpinet.networks.adaptive import no_candidates, words_seen
 from mpinet.networks.bubble import BUBBLE, onward_ports
 from mpinet.networks.classes import ChannelClasses, one_class

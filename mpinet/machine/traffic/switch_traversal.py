@@ -1,4 +1,7 @@
-"""Phase 3 of a step: granted flits leave on wires, as words for other ranks, or for good."""
+"""Phase 3 of a step, switch traversal: granted flits go onto wires, to other ranks, or end.
+
+A flit that leaves a buffer returns a credit to the node upstream.
+"""
 
 import numpy as np
 

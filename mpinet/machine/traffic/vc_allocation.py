@@ -1,10 +1,9 @@
-"""Phase 2 of a step, its first half: every front flit that can go bids for an output."""
+"""Phase 2 of a step, its first half: virtual channel allocation, and bids for the switch."""
 
 import numpy as np
 
 from mpinet.compiled import part
-from mpinet.machine.traffic.allocating import lead
-from mpinet.machine.traffic.choice import is_entering, needed, write_queues
+from mpinet.machine.traffic.allocators import lead
 from mpinet.machine.traffic.layout import (
     ADAPTIVE,
     DETAILED,
@@ -17,7 +16,7 @@ from mpinet.machine.traffic.layout import (
     WORMHOLE,
 )
 from mpinet.machine.traffic.places import is_any_set
-from mpinet.machine.traffic.ways import ask
+from mpinet.machine.traffic.route_computation import ask, is_entering, needed, write_queues
 from mpinet.networks.adaptive import ALL_QUEUES, CREDITS, QUEUES
 from mpinet.networks.arithmetic import lowest_one
 
@@ -27,8 +26,8 @@ def bid(slot, many, routes, rules, state, busses, bidding, scratch, ledger):
     """Let every lane of a node whose front flit can go bid for an output.
 
     Returns the number of all bids so far, and a word that is 0 if no two of this node are for the
-    same output or from the same input (where `granting` asks for it). The bids of a node lie side
-    by side, by ascending lane.
+    same output or from the same input (where `switch_allocation` asks for it). The bids of a node
+    lie side by side, by ascending lane.
     """
     nodes, occupied, lanes, queues, ring, channels, messages = (
         state.nodes, state.occupied, state.lanes, state.queues, state.ring, state.channels,
@@ -83,7 +82,7 @@ def bid(slot, many, routes, rules, state, busses, bidding, scratch, ledger):
             if out < ports and not UNLIMITED:
                 # Virtual channel allocation precedes switch allocation: a flit without credit
                 # downstream must not win an output.
-                v = free_channel(
+                v = allocate_channel(
                     lane, messages[m], at < network_lanes, base + out * vcs, channels, rules,
                     routes.escape, enters(at, lane, slot, routes.escape, rules, state),
                 )  # fmt: skip
@@ -124,7 +123,7 @@ def enters(at, lane, slot, escape, rules, state):
 
 
 @part
-def free_channel(lane, message, in_network, first, channels, rules, escape, entering):
+def allocate_channel(lane, message, in_network, first, channels, rules, escape, entering):
     """Return the virtual channel that a lane's front flit can take, or `NONE`.
 
     Among the free channels of its class a head takes the one with most credits, then the lowest.

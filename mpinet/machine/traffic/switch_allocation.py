@@ -1,14 +1,13 @@
-"""Phase 2 of a step: each node grants the bids of its lanes, as outputs and inputs allow.
+"""Phase 2 of a step, switch allocation: each node grants bids of its lanes for its outputs.
 
-With busses the granted bids become claims, which all members of a bus compare (`sharing.settle`).
+With busses the granted bids become claims, which all members of a bus compare
+(`bus_arbitration.settle`).
 """
 
 import numpy as np
 
 from mpinet.compiled import part, phase, sweep
-from mpinet.machine.traffic.ahead import fetch_soon
-from mpinet.machine.traffic.allocating import allocate, lead, sort_grants
-from mpinet.machine.traffic.bidding import bid
+from mpinet.machine.traffic.allocators import allocate, lead, sort_grants
 from mpinet.machine.traffic.layout import (
     AHEAD,
     DETAILED,
@@ -20,6 +19,8 @@ from mpinet.machine.traffic.layout import (
     WORMHOLE,
 )
 from mpinet.machine.traffic.places import add_all, clear, first_from, make_empty, set_bit
+from mpinet.machine.traffic.prefetching import fetch_soon
+from mpinet.machine.traffic.vc_allocation import bid
 from mpinet.networks.arithmetic import lowest_one
 
 
@@ -247,7 +248,7 @@ def grant_in_order(
 def claim(rules, state, busses, bidding, ledger):
     """Write a claim on a bus for every bid that was granted a port on one.
 
-    `sharing.settle` compares them with the claims of the bus's other members.
+    `bus_arbitration.settle` compares them with the claims of the bus's other members.
     """
     nodes, lanes, messages = state.nodes, state.lanes, state.messages
     of_ports, rows, claims, bids, chosen = (

@@ -1,4 +1,4 @@
-"""Busses under open-loop traffic: the claim that each bus grants in a step.
+"""Arbitration of busses under open-loop traffic: the claim that each bus grants in a step.
 
 A bus carries one flit per step. Every rank that hosts a member of a bus learns all claims on it and
 comes to the same decision, so that their copies of the bus's state stay equal.

@@ -1,4 +1,7 @@
-"""Phase 1 of a step: sources generate messages, which take slots or join unlimited queues."""
+"""Phase 1 of a step: sources generate messages, which enter injection channels (slots) or queues.
+
+Messages that have no slot yet wait in source queues without limit, as open-loop traffic demands.
+"""
 
 import numpy as np
 

@@ -1,8 +1,7 @@
-"""Requests for what the next nodes and flits of a step need, where a machine is beyond the cache.
+"""Prefetching of what the next nodes and flits of a step need, on machines beyond the caches.
 
-A node's lanes name messages, and those name ways: what is needed is found by what was read before,
-and a core that goes on one by one waits for memory. Here it is asked for some nodes before. Nothing
-depends on it.
+Lane, message and route are a chain of dependent loads, on which a core would wait for memory. They
+are prefetched some nodes before their turn. No result depends on it.
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
-"""Grants of a node that `DETAILED` describes: by any policy, as inputs and outputs have room.
+"""Switch allocators of nodes that `DETAILED` describes: separable, iSLIP, wavefront, by age.
 
-`granting` has the policies of old for outputs that grant one bid, and inputs that have one granted
-or all: there limits are stamps, and nothing is counted.
+Inputs and outputs may have several flits granted a step. `switch_allocation` has the policies for
+one flit of an input and an output: there limits are stamps, and nothing is counted.
 """
 
 import numpy as np

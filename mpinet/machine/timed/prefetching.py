@@ -1,8 +1,7 @@
-"""Requests for what is needed soon, so that it is in the cache when it is needed.
+"""Prefetching of processors, servers and messages that are needed soon.
 
-Processors, servers and messages do not fit into a core's cache, and what one of them needs is found
-by what was read of it before: a core that goes on one by one waits for memory most of the time.
-Here many are asked for at once, and the waits are over together. Nothing depends on it.
+They do not fit into a core's cache, and each is found by a chain of dependent loads. Many chains
+are followed side by side, so that their misses overlap. No result depends on it.
 """
 
 import numpy as np
