@@ -360,7 +360,7 @@ class Router:
             "recorded_from": self._recorded_from,
             # Injections are not saved: the resumed program injects the same messages again before
             # this frame is restored.
-            **state_of(self._ledger),
+            **state_of(self._ledger, Ledger),
             **self._deliveries.state(),
         }
 
@@ -374,7 +374,7 @@ class Router:
     def _restore(self, found: Mapping[str, Any]) -> None:
         """Take over what `_state` gave, on any number of ranks."""
         messages = found["messages"]
-        restore(self._ledger, found)
+        restore(self._ledger, Ledger, found)
         self._ledger.live = len(messages)
         self._recorded_from = found["recorded_from"]
         self._reserve(len(messages))

@@ -57,6 +57,9 @@ FULL, HALF, BUS = range(3)
 RECENT = 8
 """Processors that a bucket remembers of those that it got last."""
 
+AHEAD = 16
+"""Processors or servers whose rows are asked for before they are read."""
+
 # A radix heap with base 256: eight levels cover 63-bit window numbers, and an item moves down at
 # most eight times.
 DIGIT_BITS, DIGITS = 8, 256
@@ -162,8 +165,7 @@ class Ledger(Record):
     events: Annotated[int, Total]
     unmatched: Annotated[int, Total]
     done: Annotated[int, Total]  # operations
-    latest: Annotated[int, Largest]
-    turns: int  # numbers given to posted receives and unexpected messages
+    turns: Annotated[int, Largest]  # numbers given to posted receives and unexpected messages
     free: int  # rows of messages, the first so many in `State.free`
     entries: int  # of the table of lists
     answers: int  # the first of the messages that are answers of this rank for itself

@@ -7,24 +7,9 @@ are followed side by side, so that their misses overlap. No result depends on it
 import numpy as np
 
 from mpinet.compiled import phase, prefetch, routine
-from mpinet.machine.timed.calendar import REQUEST_MASK
-from mpinet.machine.timed.layout import KIND_BITS, NONE, RECV, REQUEST_BITS
+from mpinet.machine.timed.layout import AHEAD, KIND_BITS, NONE, RECV
 from mpinet.machine.timed.matching import place_of_hash
 from mpinet.machine.timed.processor import peer_of
-
-AHEAD = 16
-"""Processors or servers whose rows are asked for before they are read."""
-
-
-@phase
-def fetch_request(i, state):
-    """Ask for what the first request of one of the servers needs."""
-    word = state.active[i]
-    m = word & REQUEST_MASK
-    # Three independent addresses from one word: all three misses are served in parallel.
-    prefetch(state.servers, word >> REQUEST_BITS)
-    prefetch(state.messages, m)
-    prefetch(state.headers, m)
 
 
 @phase

@@ -26,8 +26,10 @@ import numpy as np
 from mpinet.base.arrays import Ints, Table
 from mpinet.compiled import kernel
 from mpinet.machine.heaps import listed
+from mpinet.machine.ledger import restore as restore_ledger
+from mpinet.machine.ledger import state_of
 from mpinet.machine.machine import Machine
-from mpinet.machine.state import Fields, Largest, Located, Numbered, Total
+from mpinet.machine.state import Fields, Located, Numbered
 from mpinet.machine.timed import layout
 from mpinet.machine.timed.calendar import set_alarm
 from mpinet.machine.timed.heaps import (
@@ -57,9 +59,6 @@ from mpinet.machine.timed.processor import copied, peer_of, row_of, statement_of
 from mpinet.machine.timed.program import ranges
 from mpinet.machine.timed.scripted import Scripted
 from mpinet.machine.timed.sending import CPU_PLACE
-
-COUNTS = ("messages", "hops", "waits", "events", "unmatched", "done")
-"""Counts of the ledger that are sums over the ranks."""
 
 TIMES = ("alarm", "out_free", "in_free", "end")
 """Kept fields of a processor."""
@@ -117,10 +116,7 @@ def fields_of(run: Run) -> Fields:
     # restart.
     processors = _stacked(state.processors, TIMES)
     found: dict[str, Any] = {
-        "window": int(ledger.window),
-        "ended": int(ledger.ended),
-        "counts": Total(np.array([getattr(ledger, name) for name in COUNTS], np.int64)),
-        "turns": Largest(int(ledger.turns)),
+        **state_of(ledger, Ledger),
         "processors": Numbered(processors, nodes),
         "cpus": Numbered(
             np.concatenate(
@@ -211,8 +207,7 @@ def note_pending(rules: Rules, state: State, rows: Table) -> int:
 def restore(run: Run, found: Mapping[str, Any]) -> None:
     """Restore a run that has not begun from the fields that `fields_of` gave (collective)."""
     state, ledger, machine = run.state, run.ledger, run.machine
-    ledger.window, ledger.ended = found["window"], found["ended"]
-    ledger.turns, ledger.begun = found["turns"], len(state.processors)
+    ledger.window, ledger.begun = found["window"], len(state.processors)
     for column, name in enumerate(OPERATION):
         state.operations[name][: int(run.part.rows.sum())] = found["operations"][:, column]
     cpus = found["cpus"].reshape(len(machine.nodes), 2, -1)
@@ -236,8 +231,8 @@ def restore(run: Run, found: Mapping[str, Any]) -> None:
         np.ascontiguousarray(found["processors"][:, 0]), pending, slots[0], rows, slots[1],
         run.rules, run.state, ledger.record,
     )  # fmt: skip
-    for name, count in zip(COUNTS, found["counts"].tolist(), strict=True):
-        setattr(ledger, name, count)
+    # Only now: to enter unexpected messages has counted them once more.
+    restore_ledger(ledger, Ledger, found)
     if run.noted:
         run.take_notes(found["notes"])
     # Messages in flight go through the door for rows of other ranks: it finds their server, here or

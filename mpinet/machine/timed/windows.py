@@ -13,6 +13,7 @@ from mpinet.compiled import idiom, kernel, phase, routine
 from mpinet.machine.hop import position_of
 from mpinet.machine.timed.calendar import advance_to, forget, next_window, set_alarm
 from mpinet.machine.timed.layout import (
+    AHEAD,
     ANSWER,
     ARRIVAL,
     DIGITS,
@@ -31,11 +32,10 @@ from mpinet.machine.timed.layout import (
     Rules,
     State,
 )
-from mpinet.machine.timed.links import serve
 from mpinet.machine.timed.matching import make_list, place_of
-from mpinet.machine.timed.prefetching import AHEAD, fetch_lists, fetch_processors
+from mpinet.machine.timed.prefetching import fetch_lists, fetch_processors
 from mpinet.machine.timed.processor import end_matched, release_all, require_progress, work
-from mpinet.machine.timed.sending import CPU_PLACE, arrive, ask, new_message
+from mpinet.machine.timed.sending import CPU_PLACE, arrive, ask, new_message, serve
 
 
 @idiom

@@ -38,8 +38,9 @@ from mpinet.compiled import kernel, part
 from mpinet.machine import state as frames
 from mpinet.machine.heaps import listed
 from mpinet.machine.hop import SEAL_MASK
+from mpinet.machine.ledger import restore, state_of
 from mpinet.machine.machine import Machine
-from mpinet.machine.state import Fields, Largest, Numbered, Same, Total
+from mpinet.machine.state import Fields, Numbered, Total
 from mpinet.machine.traffic.layout import (
     FIFO,
     LANES_PER_WORD,
@@ -81,11 +82,6 @@ PORT, ARRIVES, QUEUED = range(1, 4)
 in which it arrives at the node; then the message."""
 
 
-def _names(record: type[Record], mark: Any) -> list[str]:
-    """Names of a record's fields that have this mark."""
-    return [name for name, kept in record.kept.items() if kept is mark]
-
-
 def _kept(record: type[Record], rows: Array) -> Array:
     """Return the kept fields of the records, one row each."""
     return np.stack([rows[name] for name in record.kept], axis=-1)
@@ -101,9 +97,7 @@ def _keep(record: type[Record], rows: Array, found: Array) -> None:
 def counts(ledger: Ledger, books: Books) -> Fields:
     """Fields of the ranks' counts."""
     return {
-        **{name: getattr(ledger, name) for name in _names(Ledger, Same)},
-        **{name: Largest(getattr(ledger, name)) for name in _names(Ledger, Largest)},
-        "totals": Total(np.array([getattr(ledger, name) for name in _names(Ledger, Total)])),
+        **state_of(ledger, Ledger),
         "latencies": Total(np.ascontiguousarray(books.latencies.T)),
         "begun": frames.Same(books.begun),
         "tenths": Total(books.batches),
@@ -113,10 +107,7 @@ def counts(ledger: Ledger, books: Books) -> Fields:
 
 def restore_counts(ledger: Ledger, books: Books, found: Mapping[str, Any]) -> Books:
     """Restore the counts; return the books with the saved latencies."""
-    for name in _names(Ledger, Same) + _names(Ledger, Largest):
-        setattr(ledger, name, found[name])
-    for name, total in zip(_names(Ledger, Total), found["totals"].tolist(), strict=True):
-        setattr(ledger, name, total)
+    restore(ledger, Ledger, found)
     ledger.seal &= SEAL_MASK
     books.batches[:] = found["tenths"]
     books.shares[:] = found["shares"]
