@@ -66,7 +66,7 @@ def _prepared(options: ReplayOptions) -> Replay:
     if places is not None or options.is_searched or options.why:
         program = stored(program)
     answers = timed.costs.eager is not None and program.largest > timed.costs.eager
-    timed.costs.window(topology is None, answers)
+    timed.costs.lookahead(topology is None, answers)
     return Replay(options, timed, program, places)
 
 

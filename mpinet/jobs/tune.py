@@ -63,7 +63,7 @@ def prepare(options: TuneOptions) -> Job:
     known = ALGORITHMS[options.collective]
     names = _names(options.algorithms, known)
     segment = None if options.segment is None else bytes_of(options.segment)
-    timed.costs.window(timed.topology is None, timed.costs.eager is not None)
+    timed.costs.lookahead(timed.topology is None, timed.costs.eager is not None)
     where = np.arange(count) if places is None else places
     demands = [Demand(options.collective, size, where) for size in sizes_of(options.bytes)]
     timed.require_byte_cost("tune", options.collective)

@@ -341,7 +341,7 @@ def route(share: Share, messages: int, words: int, drawn: bool, metered: bool) -
     metered : bool
         Whether loads are metered.
     """
-    from mpinet.machine.step import PORTS_PER_WORD
+    from mpinet.machine.stepping import PORTS_PER_WORD
 
     here = share.part(messages)
     number = 4 if drawn and messages < 2**32 else WORD

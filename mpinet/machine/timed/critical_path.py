@@ -99,6 +99,8 @@ class Chain:
         gap, gap_byte, flat, ``latency K`` and ``time_byte K`` of class K. Also the time of
         calcs."""
         self._now, self._since, self._waits = time, -1, -1
+        # Each moment is a function and its arguments: paths have millions of moments, too many for
+        # recursion.
         moment = self._last(processor) if time else None
         while moment is not None:
             ask, about = moment
@@ -118,6 +120,8 @@ class Chain:
         """Go back by a piece of the path."""
         end, self._now = self._now, self._now - time
         self.counts.update(counts)
+        # Contention is split off: the part of a piece that lies in another message's use of the
+        # link is waiting.
         if self._since >= 0 and end > self._since:
             begin = max(self._now, self._since)
             self.pieces.append(Piece(begin, end, "waiting", self._waits, self._busy, row))
@@ -173,6 +177,8 @@ class Chain:
     def _last(self, node: int) -> Moment:
         """Find what the processor that is done last did last."""
         moments, time = self._moments, self._now
+        # Several things may end at the last moment. Any is a critical path; a fixed order makes the
+        # answer reproducible.
         for note in moments.taken_in.at(node, time):
             return self._taken, (self._send_of(note),)
         for note in moments.cpus.at(node, time):
@@ -201,6 +207,8 @@ class Chain:
             note = moments.matched.one(row, END, time)
             assert note is not None
             send = self._send_of(note)
+            # A receive ends with its message, or at once when the message came first: these are
+            # different predecessors.
             if moments.taken.one(send, END, time) is not None:
                 return self._taken, (send,)
             return self._released, (row,)
@@ -228,6 +236,8 @@ class Chain:
     def _began(self, row: int) -> Moment:
         """Go back from when a calc or send began: it was released, or a CPU or NIC became free."""
         program, node = self._program, self._owner(row)
+        # Requirements before resources: if both became true now, the dependency is the reason that
+        # the user can change.
         required = self._required(row)
         if required is not None or self._now == 0:
             return required
@@ -255,6 +265,7 @@ class Chain:
     def _required(self, row: int) -> Moment:
         """Return the first requirement that was met just now; None: there is none."""
         for moment, time in self._needs(row):
+            # Any requirement met at this very time is tight. The first in program order is taken.
             if time == self._now:
                 return moment
         return None
@@ -300,6 +311,7 @@ class Chain:
         costs, more = self._costs, self._size(send) - 1
         note = self._moments.taken.one(send, END, self._now)
         assert note is not None
+        # The same maximum as in the kernel decides which parameter the bytes are charged to.
         each = max(costs.overhead_byte, costs.gap_byte)
         if note[BEGIN] + costs.overhead + more * each != self._now:
             self._spend(costs.overhead, "cpu", send, {"overhead": 1})
@@ -408,6 +420,8 @@ class Chain:
             self._busy = (note[NODE], note[PLACE])
         self._since = min(self._since, note[READY])
         order = _order(note)
+        # The predecessor on a server is the last of those served earlier, by the server's own
+        # order.
         before = [
             other
             for other in self._moments.through_at(self._now)

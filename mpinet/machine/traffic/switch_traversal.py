@@ -1,4 +1,7 @@
-"""Phase 3 of a step: granted flits leave on wires, as words for other ranks, or for good."""
+"""Phase 3 of a step, switch traversal: granted flits go onto wires, to other ranks, or end.
+
+A flit that leaves a buffer returns a credit to the node upstream.
+"""
 
 import numpy as np
 
@@ -46,6 +49,8 @@ def leave(rules, state, wires, bidding, books, crossing, scratch, ledger):
     measuring = rules.warmup <= t < rules.window_end
     gone = moved = 0
     made, returned = wire.flits, wire.credits
+    # All grants of a tile move in one pass, node by node, as the bids were made: each record is
+    # touched once.
     for i in range(ledger.granted):
         each = bids[chosen[i]]
         slot, out, m = np.int64(each.slot), np.int64(each.out), np.int64(each.message)
@@ -62,6 +67,8 @@ def leave(rules, state, wires, bidding, books, crossing, scratch, ledger):
         lane.sent += 1
         head, tail = lane.sent == 1, lane.sent == message.length
         moved += 1
+        # A flit from a network lane frees a buffer place; one from a slot enters the network
+        # instead.
         if at < network_lanes:
             gone += 1
             take_flit(node, lane, rules)
@@ -71,6 +78,8 @@ def leave(rules, state, wires, bidding, books, crossing, scratch, ledger):
                 way_back = np.int64(sides[slot * (ports + 1) + port].back)
                 row = (t + way_back) % rules.delay
                 returned = counts[row].credits
+            # Credits travel like flits: the upstream node may use the place only after the link's
+            # delay.
             if behind.owner == rules.rank:
                 credits[row, returned] = behind.lane + place
                 returned += 1
@@ -81,6 +90,8 @@ def leave(rules, state, wires, bidding, books, crossing, scratch, ledger):
                 counts[row].credits = returned
         elif head:
             enter(node, message, rules, ledger)
+        # A slot stays occupied until the tail has left; a network lane may run empty in the middle
+        # of a message.
         if lane.filled == 0 if at < network_lanes else tail:
             clear(occupied, slot, at, rules.words)
         if rules.keeps and (out < ports or rules.one_eject):
@@ -88,6 +99,7 @@ def leave(rules, state, wires, bidding, books, crossing, scratch, ledger):
         if out < ports:
             link = links[slot * ports + out]
             use_channel(channels[base + out * vcs + v], at, tail)
+            # The head alone counts the hop: it is the one whose record travels.
             message.hops += head
             if DETAILED:
                 side = sides[slot * (ports + 1) + out]
@@ -96,6 +108,8 @@ def leave(rules, state, wires, bidding, books, crossing, scratch, ledger):
                 flight = goes - t + side.flight
                 row = (t + flight) % rules.delay
                 made = counts[row].flits
+            # The load of a channel is counted when a flit enters it, so a flit counts once however
+            # long the link is.
             if measuring:
                 loads[slot * ports + out] += np.uint32(1)
             if link.owner == rules.rank:
@@ -113,6 +127,8 @@ def leave(rules, state, wires, bidding, books, crossing, scratch, ledger):
             if rules.programmed:
                 note_tail(slot, at >= network_lanes, out == ports, message, lane, noted, ledger)
             lane.out, lane.sent = UNDECIDED, 0
+            # The record leaves this rank with the tail, not with the head: body flits still look it
+            # up.
             if out == ports or links[slot * ports + out].owner != rules.rank:
                 end_record(m, out == ports, node, lane, rules, messages, free, ledger)
         else:
@@ -143,6 +159,8 @@ def use_channel(channel, at, tail):
 @part
 def queue_behind(side, t):
     """Let a flit join the queue behind an output, which one leaves a step; return its step."""
+    # An output queue is only a time: flits leave it one a step in order, so no flit has to be
+    # stored.
     goes = max(t, np.int64(side.busy))
     side.busy = goes + 1
     return goes
@@ -185,6 +203,7 @@ def leave_whole(
         enter(node, message, rules, ledger)
     message.hops += 1
     ledger.last_move = max(ledger.last_move, t + message.length - 1)
+    # The channel is busy for as many steps as flits; only those within the window are measured.
     within = min(t + message.length, rules.window_end) - max(t, rules.warmup)
     if within > 0:
         loads[slot * rules.ports + at] += np.uint32(within)
@@ -213,6 +232,7 @@ def put_due(m, slot, step, messages, due):
 @part
 def under_way(to, steps):
     """Return the bits of a word, without its kind, that comes to a place after so many steps."""
+    # One word a flit: exchanges of large runs are bound by the bytes on the network.
     return (steps << PLACE_BITS | to) << KIND_BITS
 
 
@@ -229,6 +249,8 @@ def send_flit(m, head, to, owner, messages, headers, words, owners, ledger):
 
     A body flit is one word: the receiver knows from the head which message comes into the lane.
     """
+    # The message's record follows its head once. Body flits name the lane, and the lane knows its
+    # message.
     send(to | (HEAD if head else BODY), owner, words, owners, ledger)
     if not head:
         return

@@ -1,14 +1,13 @@
-"""Phase 2 of a step: each node grants the bids of its lanes, as outputs and inputs allow.
+"""Phase 2 of a step, switch allocation: each node grants bids of its lanes for its outputs.
 
-With busses the granted bids become claims, which all members of a bus compare (`sharing.settle`).
+With busses the granted bids become claims, which all members of a bus compare
+(`bus_arbitration.settle`).
 """
 
 import numpy as np
 
 from mpinet.compiled import part, phase, sweep
-from mpinet.machine.traffic.ahead import fetch_soon
-from mpinet.machine.traffic.allocating import allocate, lead, sort_grants
-from mpinet.machine.traffic.bidding import bid
+from mpinet.machine.traffic.allocators import allocate, lead, sort_grants
 from mpinet.machine.traffic.layout import (
     AHEAD,
     DETAILED,
@@ -20,6 +19,8 @@ from mpinet.machine.traffic.layout import (
     WORMHOLE,
 )
 from mpinet.machine.traffic.places import add_all, clear, first_from, make_empty, set_bit
+from mpinet.machine.traffic.prefetching import fetch_soon
+from mpinet.machine.traffic.vc_allocation import bid
 from mpinet.networks.arithmetic import lowest_one
 
 
@@ -35,12 +36,14 @@ def grant(begin, end, routes, rules, state, busses, bidding, scratch, ledger):
     # By output and input the last node (slot) in which it was taken. A node compares these stamps
     # with its own slot, so that no node has to clear them.
     used_out, used_in, port_of = scratch.used_out, scratch.used_in, scratch.port_of
+    # Stamps are the slots of nodes, and slots begin anew with each tile: old stamps must not match.
     used_out[:] = NONE
     used_in[:] = NONE
     scratch.used_vcs[:] = NONE
     granted = last = 0
     for slot in range(begin, end):
         first = last
+        # Prefetches run ahead of the loop by a few nodes, about one memory latency.
         if AHEAD:
             fetch_soon(slot, routes, rules, state)
         last, clash = bid(slot, first, routes, rules, state, busses, bidding, scratch, ledger)
@@ -61,11 +64,14 @@ def grant(begin, end, routes, rules, state, busses, bidding, scratch, ledger):
             )
             sort_grants(before, granted, chosen)
             continue
+        # Messages in transit come first: virtual cut-through never interleaves flits of two
+        # messages on an output.
         if rules.switching != WORMHOLE:
             granted = grant_begun(
                 first, last, granted, slot, used_out, used_in, port_of, rules, bids, chosen,
                 outputs, leads,
             )  # fmt: skip
+        # Without a conflict every bid wins, whatever the policy. This is the common case by far.
         if clash == 0 if words == 1 else last == first + 1:
             for b in range(first, last):
                 granted = grant_alone(
@@ -95,6 +101,7 @@ def grant_begun(
     bid in this step its output stays idle.
     """
     ports = rules.ports
+    # Held outputs and inputs are blocked even when their message has no flit here in this step.
     for o in range(ports + 1):
         keeper = outputs[slot * (ports + 1) + o].keeper
         if keeper != NONE:
@@ -149,6 +156,8 @@ def grant_in_turn(
     ports, words, port_of = rules.ports, rules.words, scratch.port_of
     asked, barred, whole, bid_of = scratch.asked, scratch.barred, scratch.whole, scratch.bid_of
     left = 0
+    # Lanes as bit sets: the next in turn is found by masks and a bit scan, without a loop over
+    # bids.
     make_empty(barred, 0, words)
     if rules.switching != WORMHOLE and rules.one_input:
         for port in range(ports + 1):
@@ -159,6 +168,7 @@ def grant_in_turn(
         if rules.switching == WORMHOLE or each.granted == 0:
             bid_of[each.lane] = b
             set_bit(asked, np.int64(each.out), np.int64(each.lane), words)
+            # A set of the outputs that somebody bids for, so that idle outputs cost nothing.
             left |= 1 << np.int64(each.out) if words == 1 else 0  # type: ignore[assignment]
     for i in range(ports + 1):
         if words == 1:
@@ -172,6 +182,7 @@ def grant_in_turn(
             out = turn + i if turn + i <= ports else turn + i - (ports + 1)
         output, to = outputs[slot * (ports + 1) + out], lead(leads, slot, out, ports)
         many = out == ports and not rules.one_eject
+        # Ejection may take several flits a step; every other output takes one.
         while many or used_out[to] != slot:
             lane = first_from(np.int64(output.pointer), asked, out, barred, words)
             if lane == NONE:
@@ -200,6 +211,7 @@ def grant_in_order(
     equal. Each round takes the best bid that is left, and drops it where output or input are taken.
     """
     ports, base = rules.ports, slot * rules.lanes
+    # The field may hold marks of an earlier step; other switchings have set it in `grant_begun`.
     if rules.switching == WORMHOLE:
         for b in range(first, last):
             bids[b].granted = 0
@@ -218,6 +230,8 @@ def grant_in_order(
                 winner, came, number = b, when, which
         if winner == NONE:
             return granted
+        # Marked as seen even if it loses: with output or input taken it cannot win in this step any
+        # more.
         each = bids[winner]
         each.granted = 1
         to, port = lead(leads, slot, each.out, ports), each.lane // rules.vcs
@@ -234,7 +248,7 @@ def grant_in_order(
 def claim(rules, state, busses, bidding, ledger):
     """Write a claim on a bus for every bid that was granted a port on one.
 
-    `sharing.settle` compares them with the claims of the bus's other members.
+    `bus_arbitration.settle` compares them with the claims of the bus's other members.
     """
     nodes, lanes, messages = state.nodes, state.lanes, state.messages
     of_ports, rows, claims, bids, chosen = (
@@ -243,6 +257,7 @@ def claim(rules, state, busses, bidding, ledger):
     claimed = 0
     for i in range(ledger.granted):
         each = bids[chosen[i]]
+        # Ejection uses no bus, so no other rank needs to agree.
         if each.out == rules.ports:
             continue
         message = messages[each.message]
@@ -256,6 +271,8 @@ def claim(rules, state, busses, bidding, ledger):
             own.until = ledger.now + message.length
             continue
         lane = lanes[each.slot * rules.lanes + each.lane]
+        # Members behind the pointer sort first, then by number: the least keys are the next member
+        # round the bus.
         if rules.policy == ROTATING:
             own.first_key, own.second_key = node < bus.pointer, node
         elif rules.policy == FIFO:
@@ -272,6 +289,7 @@ def keep_winners(rules, state, busses, bidding, ledger):
     nodes, outputs, bids, chosen = state.nodes, state.outputs, bidding.bids, bidding.chosen
     of_ports, rows, ports = busses.of_ports, busses.rows, rules.ports
     kept = 0
+    # Compacted in place: kept bids move forward, and their order stays that of the nodes.
     for i in range(ledger.granted):
         each = bids[chosen[i]]
         if each.out < ports:

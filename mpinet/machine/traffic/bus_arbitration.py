@@ -1,4 +1,4 @@
-"""Busses under open-loop traffic: the claim that each bus grants in a step.
+"""Arbitration of busses under open-loop traffic: the claim that each bus grants in a step.
 
 A bus carries one flit per step. Every rank that hosts a member of a bus learns all claims on it and
 comes to the same decision, so that their copies of the bus's state stay equal.
@@ -50,9 +50,12 @@ def settle(machine: Machine, busses: Busses, claimed: int) -> None:
     """
     mine = busses.claims[:claimed].view(np.int64).reshape(claimed, len(Claim.dtype.names or ()))
     node, bus, first_key, second_key, claimant, until = gather_claims(machine, mine).T
+    # A replicated decision: every rank with a member sorts the same claims, so no rank has to
+    # announce the winner.
     order = np.lexsort((second_key, first_key, bus))
     numbers, first = np.unique(bus[order], return_index=True)
     taken, rows = order[first], busses.rows
+    # Claims concern busses with members here alone, so every number is found.
     here = np.searchsorted(rows["number"], numbers)
     rows["won"] = NONE
     rows["won"][here] = rows["claimant"][here] = claimant[taken]

@@ -1,4 +1,7 @@
-"""Phase 1 of a step: sources generate messages, which take slots or join unlimited queues."""
+"""Phase 1 of a step: sources generate messages, which enter injection channels (slots) or queues.
+
+Messages that have no slot yet wait in source queues without limit, as open-loop traffic demands.
+"""
 
 import numpy as np
 
@@ -10,9 +13,9 @@ from mpinet.machine.traffic.places import clear, give_back, is_set, set_bit, tak
 from mpinet.machine.traffic.queues import joined, without_first
 from mpinet.machine.traffic.sources import (
     comes,
-    flits_of,
     following_birth,
     is_among,
+    length_of,
     rank_of,
     turned,
 )
@@ -24,6 +27,8 @@ def withdraw(rules, state, ledger):
     nodes, lanes, queues, occupied, messages, free = (
         state.nodes, state.lanes, state.queues, state.occupied, state.messages, state.free
     )  # fmt: skip
+    # What never entered the network is taken back: it says nothing of the network, and conservation
+    # counts it apart.
     network_lanes = rules.ports * rules.vcs
     for slot in range(nodes.size):
         node, base = nodes[slot], slot * rules.lanes
@@ -39,6 +44,8 @@ def withdraw(rules, state, ledger):
         if UNLIMITED:
             for at in range(network_lanes):
                 queue = queues[base + at]
+                # Unlimited queues mix messages at their source with those in transit; the queue is
+                # rebuilt of the latter.
                 kept, rest = np.int64(NONE), np.int64(queue.root)
                 while rest != NONE:
                     m = rest
@@ -53,6 +60,7 @@ def withdraw(rules, state, ledger):
             continue
         for at in range(network_lanes, rules.lanes):
             lane = lanes[base + at]
+            # A message whose head has left must be finished: its flits hold channels downstream.
             if is_set(occupied, slot, at, rules.words) and lane.sent == 0:
                 clear(occupied, slot, at, rules.words)
                 give_back(lane.incoming, free, ledger)
@@ -71,6 +79,8 @@ def generate(begin, end, routes, rules, sources, state, books, scratch, ledger):
     nodes, lines, occupied, lanes, messages, headers = (
         state.nodes, state.lines, state.occupied, state.lanes, state.messages, state.headers
     )  # fmt: skip
+    # Groups are unpacked before the loop: this loop visits every node in every step, most often to
+    # do nothing.
     trace, target_of, pattern, start = (
         sources.trace, sources.target, sources.params, routes.start
     )  # fmt: skip
@@ -80,6 +90,7 @@ def generate(begin, end, routes, rules, sources, state, books, scratch, ledger):
     replying, outstanding = rules.replying, rules.outstanding
     # Messages of each priority have so many slots; those of the last wait at the node itself.
     last, share = rules.priorities - 1, vcs // rules.priorities
+    # Closed sources draw nothing more, so that the drain phase costs no random words.
     if ledger.closed >= 0:
         return
     queue_max = ledger.source_queue_max
@@ -89,6 +100,7 @@ def generate(begin, end, routes, rules, sources, state, books, scratch, ledger):
             continue
         # The backlog that the last step left: this loop visits every node anyway.
         queue_max = max(queue_max, np.int64(node.waiting))
+        # At most one birth a node and step by chance; a trace may hold several.
         births = 0
         if traced:
             while node.next_born < node.end and trace[node.next_born, 0] == t:
@@ -103,6 +115,8 @@ def generate(begin, end, routes, rules, sources, state, books, scratch, ledger):
             node.queued += births
             node.waiting += births
         k = 0
+        # Slots are the injection channels: as many messages of a source compete for the network as
+        # a link has virtual channels.
         while UNLIMITED or k < vcs:
             reply = earlier = False
             rank = last
@@ -111,6 +125,8 @@ def generate(begin, end, routes, rules, sources, state, books, scratch, ledger):
                 earlier = lines[slot * last + rank].queued > 0
                 if not earlier:
                     k, rank = (rank + 1) * share, last
+            # A reply goes before new requests. Otherwise a source at its limit could keep the
+            # replies back that others wait for.
             if replying:
                 reply = node.posted != NONE and messages[node.posted].born <= t
             # A source with so many requests under way waits for a reply.
@@ -135,8 +151,11 @@ def generate(begin, end, routes, rules, sources, state, books, scratch, ledger):
                 else:
                     draw_message(node, given)
                 if replying:
+                    # Even numbers are requests, odd ones replies: both keep an order by age, and a
+                    # reply finds its request.
                     message.number *= 2
                     node.unanswered += 1
+            # Headers are rows that were used before; a start rule need not write all words.
             header[:] = 0
             if rules.numbered:
                 header[header.size - 1] = message.number
@@ -148,6 +167,7 @@ def generate(begin, end, routes, rules, sources, state, books, scratch, ledger):
             else:
                 lane = lanes[slot * rules.lanes + at]
                 lane.incoming, lane.sent, lane.out = m, 0, UNDECIDED
+                # A message passes the source's router, too, before its head can bid.
                 lane.came = t + rules.router_delay
     ledger.source_queue_max = queue_max
 
@@ -156,18 +176,19 @@ def generate(begin, end, routes, rules, sources, state, books, scratch, ledger):
 def is_born(node, t, rules):
     """Tell if a source without a trace generates a message in step `t`; move on its bursts."""
     if rules.bursty:
-        on = node.on != 0
-        node.on = turned(on, rules.seed, node.number, t, rules.on_below, rules.off_below)
+        node.on = turned(node.on != 0, node, t, rules)
     return (
         (not rules.bursty or node.on != 0)
         and (rules.batch == 0 or node.made < rules.batch)
-        and comes(np.int64(node.dice), t, rules.generating)
+        and comes(node, t, rules)
     )
 
 
 @part
 def book_drawn(node, slot, t, rules, state, books, ledger):
     """Book the message that a source generates; return 1, or 0 if it waits in a line of `lines`."""
+    # The length is drawn at birth for the counts alone. It is drawn again, with the same result,
+    # when the message takes a slot.
     length, births = length_of(node, t, rules), 1
     book_birth(length, rules, ledger)
     node.made += rules.batch > 0
@@ -186,15 +207,11 @@ def book_drawn(node, slot, t, rules, state, books, ledger):
 
 
 @part
-def length_of(node, step, rules):
-    """Length, in flits, of the message that a source generates in a step."""
-    return flits_of(rules.seed, node.number, step, rules.flits, rules.long_flits, rules.long_below)
-
-
-@part
 def draw_message(line, given):
     """Fill in a message record with the first message in a line of a source."""
     node, message, trace, target_of, pattern, rank, bounds, rules = given
+    # A trace's messages are numbered by row, drawn ones by step and node: both orders are by birth
+    # on any ranks.
     if rules.traced:
         line.queued -= 1
         row = node.next_taken
@@ -225,10 +242,9 @@ def taken_first(line, node, rank, bounds, rules):
 def following(node, born, rank, bounds, rules):
     """Step of birth of the next message after that of step `born`, of the same priority."""
     while True:
-        born = following_birth(
-            born, np.int64(node.dice), rules.generating, rules.bursty, rules.seed, node.number,
-            rules.on_below, rules.off_below,
-        )  # fmt: skip
+        born = following_birth(born, node, rules)
+        # Births of all priorities are one stream of draws; a priority's own next birth is found by
+        # skipping the others'.
         if not DETAILED or rules.priorities == 1:
             return born
         if rank_of(rules.seed, node.number, born, bounds) == rank:
@@ -238,6 +254,8 @@ def following(node, born, rank, bounds, rules):
 @part
 def begin_phase(routes, rules, nodes, begun, ledger):
     """Begin a phase: every processor may generate its messages of it."""
+    # A barrier between phases: all ranks begin in the same step, since they see the same count of
+    # open messages.
     begun[ledger.phase] = ledger.now
     ledger.phase += 1
     faulty = routes.dead.size > 0

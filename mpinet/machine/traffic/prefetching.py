@@ -1,8 +1,7 @@
-"""Requests for what the next nodes and flits of a step need, where a machine is beyond the cache.
+"""Prefetching of what the next nodes and flits of a step need, on machines beyond the caches.
 
-A node's lanes name messages, and those name ways: what is needed is found by what was read before,
-and a core that goes on one by one waits for memory. Here it is asked for some nodes before. Nothing
-depends on it.
+Lane, message and route are a chain of dependent loads, on which a core would wait for memory. They
+are prefetched some nodes before their turn. No result depends on it.
 """
 
 import numpy as np
@@ -11,6 +10,7 @@ from mpinet.compiled import part, prefetch
 from mpinet.machine.traffic.layout import LANES_PER_WORD
 from mpinet.networks.arithmetic import lowest_one
 
+# A pipeline of dependent loads, one stage every few nodes: lane, then message, then route.
 FAR, NEAR, NEXT = 12, 6, 3
 """Nodes before their turn, when their lanes, the messages in front of these, and then the ways of
 these are asked for."""
@@ -42,6 +42,7 @@ def fetch_soon(slot, routes, rules, state):
 def fetch_lane(lane, rules, state):
     """Ask for a lane and the flits in it, which may begin and end in two lines of the cache."""
     prefetch(state.lanes, lane)
+    # A lane's record may straddle two lines; the neighbour's address is in the second one.
     prefetch(state.lanes, lane + 1)
     prefetch(state.ring, lane * rules.buffer)
     prefetch(state.ring, (lane + 1) * rules.buffer - 1)
@@ -74,6 +75,8 @@ def fetch_messages(slot, rules, state):
             bits &= bits - 1
             m = front_of(at, slot, rules, state)
             prefetch(state.messages, m)
+            # Headers are rows of few words: the row after it most often lies in the line that
+            # follows.
             prefetch(state.headers, m)
             prefetch(state.headers, m + 1)
 

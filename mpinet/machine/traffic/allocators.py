@@ -1,7 +1,7 @@
-"""Grants of a node that `DETAILED` describes: by any policy, as inputs and outputs have room.
+"""Switch allocators of nodes that `DETAILED` describes: separable, iSLIP, wavefront, by age.
 
-`granting` has the policies of old for outputs that grant one bid, and inputs that have one granted
-or all: there limits are stamps, and nothing is counted.
+Inputs and outputs may have several flits granted a step. `switch_allocation` has the policies for
+one flit of an input and an output: there limits are stamps, and nothing is counted.
 """
 
 import numpy as np
@@ -37,10 +37,12 @@ def allocate(first, last, granted, slot, now, rules, state, bidding, scratch, le
     limit(slot, now, rules, state, scratch, leads)
     for b in range(first, last):
         each = bids[b]
+        # Fields are shared between policies, so each step begins with known values.
         each.next, each.granted = ASKED, 0
         if rules.keeps and outputs[slot * (ports + 1) + each.out].keeper == each.lane:
             each.granted, chosen[granted] = 1, b
             granted += 1
+    # Strict priority: a lower rank sees only what the higher ones have left of outputs and inputs.
     for rank in range(rules.priorities):
         if rules.priorities > 1:
             put_off(first, last, rank, rules, bids)
@@ -64,6 +66,7 @@ def by_policy(first, last, granted, slot, now, rules, state, bidding, scratch, l
     ports, policy = rules.ports, rules.policy
     given = (rules, state, bidding, scratch, leads)
     begun = granted
+    # Global orders need no turns: the best remaining bid is granted until limits stop it.
     if policy <= FIFO:
         return granted_all(first, last, NONE, ASKED, BY_AGE, granted, slot, given)
     if policy == ROTATING:
@@ -78,6 +81,8 @@ def by_policy(first, last, granted, slot, now, rules, state, bidding, scratch, l
                 )
         return granted
     if policy == WAVEFRONT:
+        # The wavefront sweeps diagonals of the request matrix: cells of one diagonal never
+        # conflict.
         for i in range((ports + 1) * (ports + 1)):
             port = i % (ports + 1)
             out = (now + i // (ports + 1) - port) % (ports + 1)
@@ -92,6 +97,8 @@ def by_policy(first, last, granted, slot, now, rules, state, bidding, scratch, l
             granted = inputs_first(first, last, granted, slot, given)
         else:
             granted = outputs_first(first, last, granted, slot, given)
+        # iSLIP moves its pointers for grants of the first iteration alone, which keeps them
+        # desynchronized (McKeown 1999).
         if i == 0 or policy != ISLIP:
             counted = granted
         if granted == before:
@@ -121,6 +128,7 @@ def limit(slot, now, rules, state, scratch, leads):
     room_out, room_in = scratch.room_out, scratch.room_in
     room_in[:] = rules.inputs
     for o in range(ports + 1):
+        # Flits in the output's queue, told from the step in which it will be empty.
         waiting = max(np.int64(0), sides[slot * (ports + 1) + o].busy - now)
         room_out[o] = min(rules.at_once, rules.queue + 1 - waiting)
     room_out[ports] = 1 if rules.one_eject else rules.lanes
@@ -202,6 +210,7 @@ def best_of(first, last, out, stage, order, slot, given):
             continue
         if each.out < ports:
             channel = each.out * vcs + each.vc
+            # One flit per virtual channel and step, even if the output grants several.
             if scratch.used_vcs[channel] == slot:
                 continue
             if stage == ASKED and scratch.picked_vcs[channel] == slot:
@@ -272,6 +281,7 @@ def outputs_first(first, last, granted, slot, given):
             bids[b].next = PICKED
             if out < ports:
                 scratch.picked_vcs[out * rules.vcs + bids[b].vc] = slot
+    # Picks are proposals of this round. What inputs reject may be picked again in the next one.
     scratch.picked_vcs[:] = NONE
     for port in range(ports + 1):
         low, high = of_input(first, last, port, bids, rules.vcs)
@@ -294,6 +304,8 @@ def pass_turns(begin, end, slot, input_order, output_order, given):
     bids, chosen, ports = bidding.bids, bidding.chosen, rules.ports
     for i in range(begin, end):
         mine = bids[chosen[i]]
+        # Two bits: last of its input, last of its output. A grant that is followed by another loses
+        # its bit.
         mine.next = 3
         for j in range(begin, end):
             other = bids[chosen[j]]

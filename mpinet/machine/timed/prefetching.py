@@ -1,30 +1,15 @@
-"""Requests for what is needed soon, so that it is in the cache when it is needed.
+"""Prefetching of processors, servers and messages that are needed soon.
 
-Processors, servers and messages do not fit into a core's cache, and what one of them needs is found
-by what was read of it before: a core that goes on one by one waits for memory most of the time.
-Here many are asked for at once, and the waits are over together. Nothing depends on it.
+They do not fit into a core's cache, and each is found by a chain of dependent loads. Many chains
+are followed side by side, so that their misses overlap. No result depends on it.
 """
 
 import numpy as np
 
 from mpinet.compiled import phase, prefetch, routine
-from mpinet.machine.timed.calendar import REQUEST_MASK
-from mpinet.machine.timed.layout import KIND_BITS, NONE, RECV, REQUEST_BITS
+from mpinet.machine.timed.layout import AHEAD, KIND_BITS, NONE, RECV
 from mpinet.machine.timed.matching import place_of_hash
 from mpinet.machine.timed.processor import peer_of
-
-AHEAD = 16
-"""Processors or servers whose rows are asked for before they are read."""
-
-
-@phase
-def fetch_request(i, state):
-    """Ask for what the first request of one of the servers needs."""
-    word = state.active[i]
-    m = word & REQUEST_MASK
-    prefetch(state.servers, word >> REQUEST_BITS)
-    prefetch(state.messages, m)
-    prefetch(state.headers, m)
 
 
 @phase
@@ -35,6 +20,8 @@ def fetch_processors(head, state, rules):
     operation that ends.
     """
     processors, messages, cpus = state.processors, state.messages, state.cpus
+    # The list itself must be walked, one dependent load a step. `further` was recorded to break
+    # that chain.
     count, slot = 0, head
     while slot != NONE and count < AHEAD:
         processor = processors[slot]
@@ -44,11 +31,15 @@ def fetch_processors(head, state, rules):
         prefetch(messages, np.int64(processor.ended))
         count += 1
         slot = np.int64(processor.next)
+    # Two levels of indirection, so two passes: the first pass's data have come when the second one
+    # reads them.
     for stage in range(2):
         slot = head
         for _ in range(count):
             processor = processors[slot]
             if processor.coming != NONE:
+                # Hash places are computed without reading the table: the address of an entry is
+                # known before its line is.
                 at = place_expected(slot, np.int64(processor.coming), state)
                 if stage == 0:
                     prefetch(state.entries, at)
@@ -72,6 +63,7 @@ def fetch_lists(slot, state, rules):
     script = np.int64(state.processors[slot].script)
     for number in range(min(np.int64(state.processors[slot].count), rules.span)):
         said, behind = state.statements[script + number], state.statements[script + number + 1]
+        # Only receives without requirements are posted at once, by the millions, at time 0.
         if said.needs == behind.needs:
             fetch_list(slot, said, state)
 
