@@ -69,7 +69,7 @@ def sides_of(name: str) -> Sides:
     began = time.perf_counter()
     topology, model = open_topology(name), PortModel.named("one")
     best = broadcast(Machine(topology, model, Local()), 0, BEST).steps
-    search = Search(topology, 0, "broadcast", "one", best, BEST, LIMIT)
+    search = Search(topology, "broadcast", 0, "one", best, BEST, LIMIT)
     search.run()
     found = time.perf_counter()
     algorithm, _ = require_algorithm(topology, 0, None, model)

@@ -156,7 +156,7 @@ def _searched(
     """Give all ranks what rank 0 finds."""
     found: dict[str, Any] = {}
     if transport.rank == 0:
-        search = Search(network, root, "broadcast", ports, timetable.last, "passes", limit)
+        search = Search(network, "broadcast", root, ports, timetable.last, "passes", limit)
         search.run()
         rows, best = None, search.timetable
         if search.upper_by == "sat" and best is not None:

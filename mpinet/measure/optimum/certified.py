@@ -40,6 +40,12 @@ class Certified:
     """True if a longer search could improve the bounds."""
     selfcheck: SelfCheck = field(default_factory=SelfCheck, kw_only=True)
     """Bounds that the checker did not accept."""
+    lower: int = field(default=0, kw_only=True)
+    """Lower bound: steps of a collective, or channels of a cut."""
+    lower_by: str | None = field(default=None, kw_only=True)
+    """Kind of proof of the lower bound; None if there is nothing to prove."""
+    bounds: dict[str, int] = field(default_factory=dict, kw_only=True)
+    """Lower bound of each kind of proof, by its name."""
 
     @cached_property
     def network(self) -> Network:
@@ -59,6 +65,12 @@ class Certified:
         if not self.network.links:
             made["busses"] = busses_sha256(self.network)
         return made | body
+
+    def hold(
+        self, lower: int, by: str, certificate: dict[str, Any], proof: list[str] | None = None
+    ) -> None:
+        """Make this the best bound, with its certificate; an empty one where there is none."""
+        self.lower, self.lower_by, self.certificate, self.proof = lower, by, certificate, proof
 
     def holds(self, lower: int, by: str, certificate: dict[str, Any]) -> bool:
         """Tell if the checker accepts a bound's certificate."""
@@ -80,3 +92,21 @@ class Certified:
             refuted(clauses, proof)
 
         return proof if self.selfcheck.accepts(lower, "lrat", follow) else None
+
+
+@dataclass
+class CollectiveBound(Certified):
+    """Base of the searches for the fewest steps of a collective."""
+
+    collective: str
+    """Name of the collective."""
+    root: int | None
+    """Root of the collective; None if it has no root."""
+    ports: str
+    """Port model, ``"one"`` or ``"all"``."""
+
+    def claimed(self, lower: int, kind: str, body: dict[str, Any], **more: int) -> dict[str, Any]:
+        """Make the certificate that one step less is not enough; `more` limits its claim."""
+        claim = {"collective": self.collective, "root": self.root, "ports": self.ports}
+        claim |= {"more_than": lower - 1} | more
+        return self.document(claim, kind, body)

@@ -61,18 +61,12 @@ class WidthSearch(Certified):
     """Seconds that the solver has; the table over a front may take about as long."""
     by: str | None = None
     """The only kind of certificate to try."""
-    lower: int = 0
-    """Lower bound: no cut parts fewer channels."""
     upper: int = 0
     """Channels that the best cut parts; `side` is one side of that cut."""
-    lower_by: str | None = None
-    """Kind of proof of the lower bound; None if there is nothing to prove."""
     upper_by: str = "search"
     """Source of the cut `side`."""
     side: list[int] = field(default_factory=list)
     """The nodes on one side of a cut."""
-    bounds: dict[str, int] = field(default_factory=dict)
-    """Lower bound of each kind of proof, by its name."""
 
     def run(self) -> None:
         """Narrow both sides down."""
@@ -115,7 +109,7 @@ class WidthSearch(Certified):
         """Take a bound that the checker has accepted."""
         self.bounds[by] = max(lower, self.bounds.get(by, 0))
         if lower > self.lower:
-            self.lower, self.lower_by, self.certificate, self.proof = lower, by, certificate, proof
+            self.hold(lower, by, certificate, proof)
 
     def _document(self, lower: int, by: str, more: dict[str, Any]) -> dict[str, Any]:
         """The certificate that no cut parts fewer channels."""

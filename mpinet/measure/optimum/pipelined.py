@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mpinet.machine.model import PortModel
-from mpinet.measure.optimum.certified import Certified
+from mpinet.measure.optimum.certified import CollectiveBound
 from mpinet.measure.optimum.search import Search
 from mpinet.measure.optimum.weights import weighted_cuts
 from mpinet.programs.bounds import growth_bound
@@ -42,23 +42,12 @@ MOST_ROOTS = 2**9
 
 
 @dataclass
-class Pipelined(Certified):
+class Pipelined(CollectiveBound):
     """State of a search for the fewest steps of a collective of many items."""
 
-    collective: str
-    """Name of the collective."""
-    root: int | None
-    """Root of a broadcast or reduce; None for other collectives."""
-    ports: str
-    """Port model, ``"one"`` or ``"all"``."""
     items: int
     """Number of items."""
-    lower: int = 0
-    """Steps that nothing beats."""
-    lower_by: str = "ends"
-    """Kind of proof of the lower bound."""
-    bounds: dict[str, int] = field(default_factory=dict)
-    """Lower bound of each kind of proof, by its name."""
+    lower_by: str | None = field(default="ends", kw_only=True)
 
     def run(self, upper: int, limit: float) -> None:
         """Look for the largest bound, with a solver for one item where it takes that.
@@ -82,26 +71,21 @@ class Pipelined(Certified):
         """Take the largest bound that the checker accepts, and note what each one says."""
         for bound in sorted(counted, key=lambda bound: -bound[0]):
             steps, by, body = bound
-            if steps > self.lower and not self._take(steps, by, self._document(steps, body)):
+            if steps > self.lower and not self._take(steps, by, body):
                 counted.remove(bound)
         for steps, by, _ in counted:
             if steps > 0:
                 self.bounds[by] = max(steps, self.bounds.get(by, 0))
 
-    def _document(self, steps: int, body: dict[str, Any]) -> dict[str, Any]:
-        """The certificate that one step less than so many is not enough."""
-        claim = {"collective": self.collective, "root": self.root, "ports": self.ports}
-        claim |= {"more_than": steps - 1, "items": self.items}
-        return self.document(claim, body["kind"], body)
-
     def _take(
-        self, steps: int, by: str, certificate: dict[str, Any], proof: list[str] | None = None
+        self, steps: int, by: str, body: dict[str, Any], proof: list[str] | None = None
     ) -> bool:
         """Take a higher bound if the checker accepts its certificate."""
+        certificate = self.claimed(steps, body["kind"], body, items=self.items)
         # The lines of a proof were followed when the solver gave them.
         if proof is None and not self.holds(steps, by, certificate):
             return False
-        self.lower, self.lower_by, self.certificate, self.proof = steps, by, certificate, proof
+        self.hold(steps, by, certificate, proof)
         return True
 
     def _counted(self) -> Iterator[tuple[int, str, dict[str, Any]]]:
@@ -184,7 +168,7 @@ class Pipelined(Certified):
         model = PortModel(1, 1)
         alone = broadcast_timetable(self.topology, root, model).last
         search = Search(
-            self.topology, root, self.collective, "one", min(alone, upper - first), "passes", limit
+            self.topology, self.collective, root, "one", min(alone, upper - first), "passes", limit
         )
         search.run()
         self.limited = search.limited
@@ -193,9 +177,9 @@ class Pipelined(Certified):
         ]
         steps = first + search.lower
         if steps > self.lower:
-            certificate = self._document(steps, search.certificate)
-            certificate["claim"] |= {"more_than": steps - 1, "items": self.items}
-            if not self._take(steps, search.lower_by, certificate, search.proof):
+            # What is shown of one item is shown of the last one, with another claim.
+            body = {name: part for name, part in search.certificate.items() if name != "claim"}
+            if not self._take(steps, body["kind"], body, search.proof):
                 return
         for by in ("class-lp", "lrat"):
             if by in search.bounds:

@@ -18,7 +18,7 @@ import numpy as np
 
 from mpinet.base.arrays import Ints, Table
 from mpinet.certify.prices import fewest_rounds, pairs_of
-from mpinet.measure.optimum.certified import Certified
+from mpinet.measure.optimum.certified import CollectiveBound
 from mpinet.measure.optimum.simplex import duals
 from mpinet.networks.adjacency import Adjacency, hops_from_hosts
 
@@ -30,14 +30,13 @@ PRECISION = 2**24
 
 
 @dataclass
-class RoundsBound(Certified):
-    """Bound of the rounds of schedules on all ports, by number of steps."""
+class RoundsBound(CollectiveBound):
+    """Bound of the rounds of schedules on all ports, by number of steps.
 
-    collective: str
-    """Name of the collective as in a certificate: a reduction has the bound of the reversed
-    collective."""
-    root: int | None
-    """Root of a broadcast, reduce, scatter or gather; None for other collectives."""
+    A reduction has the bound of the reversed collective.
+    """
+
+    ports: str = "all"
     prices: dict[int, dict[str, Any]] = field(default_factory=dict)
     """Statement of a certificate for each number of steps."""
 
@@ -60,9 +59,7 @@ class RoundsBound(Certified):
 
     def certificate_of(self, steps: int, chunks: int, rounds: int) -> dict[str, Any]:
         """The certificate that so many steps take more than one round less."""
-        claim = {"collective": self.collective, "root": self.root, "ports": "all"}
-        claim |= {"more_than": rounds - 1, "items": chunks, "steps": steps}
-        return self.document(claim, "prices", self.prices[steps])
+        return self.claimed(rounds, "prices", self.prices[steps], items=chunks, steps=steps)
 
     def _priced(self, steps: int, limit: float) -> dict[str, Any]:
         flows = Flows.of(self, steps)
