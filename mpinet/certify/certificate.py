@@ -10,6 +10,7 @@ import lzma
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -168,18 +169,23 @@ def check(
     ):
         raise _another_network(name)
     _require_fabric(document, network, name)
+    parted = 0 if isinstance(claim, Claim) else width_of(network, document.get("side"))
+    if kind == PROOF:
+        _follow_proof(document, *_refuted_formula(claim, network, document), proofs)
+    elif isinstance(claim, Claim):
+        CHECKS[kind](claim, network, document)
+    else:
+        require, shown_by = WIDTH_CHECKS[kind]
+        require(network, claim, document.get(shown_by))
     if isinstance(claim, Claim):
-        CHECKS[kind](document, claim, network, proofs)
         return claim
-    parted = width_of(network, document.get("side"))
-    WIDTH_CHECKS[kind](document, claim, network, proofs)
     return WidthClaim(claim, parted, "links" if network.links else "busses")
 
 
 def _claimed(document: dict[str, Any]) -> tuple[str, Claim | int]:
     """Return the kind and the claim, which is of steps or of links that a cut parts."""
     of_width = is_of_width(document.get("claim"))
-    kind, kinds = document.get("kind"), WIDTH_CHECKS if of_width else CHECKS
+    kind, kinds = document.get("kind"), (*(WIDTH_CHECKS if of_width else CHECKS), PROOF)
     claim = int(document["claim"]["more_than"]) if of_width else read_claim(document)
     if not isinstance(kind, str) or kind not in kinds:
         raise CertificateError(f"it is of no known kind: those are {', '.join(kinds)}.")
@@ -252,7 +258,7 @@ def _opened(name: str) -> Topology:
         raise CertificateError(f"its network cannot be opened: {error}") from None
 
 
-def _by_distance(document: dict[str, Any], claim: Claim, network: Network, proofs: Proofs) -> None:
+def _by_distance(claim: Claim, network: Network, document: dict[str, Any]) -> None:
     roots = range(network.hosts) if claim.root is None else [claim.root]
     farthest = max(
         waits(claim, network, root) + max(network.distances(root)[: network.hosts])
@@ -268,14 +274,14 @@ def _by_distance(document: dict[str, Any], claim: Claim, network: Network, proof
 
 def waits(claim: Claim, network: Network, root: int) -> int:
     """Number of steps until the last of a processor's items leaves it."""
-    if claim.ports == "one":
+    if claim.one_port:
         return claim.items - 1
     return -(-claim.items // max(1, network.channels(root))) - 1
 
 
-def _by_growth(document: dict[str, Any], claim: Claim, network: Network, proofs: Proofs) -> None:
+def _by_growth(claim: Claim, network: Network, document: dict[str, Any]) -> None:
     """Check a claim by growth: a node informs one in a step, or on a bus all other members."""
-    if claim.ports != "one":
+    if not claim.one_port:
         raise CertificateError("growth is a bound for one port.")
     if claim.collective not in (*SPREADING, "allreduce"):
         raise CertificateError("growth is a bound for broadcast, reduce and allreduce.")
@@ -290,19 +296,23 @@ def _by_growth(document: dict[str, Any], claim: Claim, network: Network, proofs:
         )
 
 
-def _by_counting(document: dict[str, Any], claim: Claim, network: Network, proofs: Proofs) -> None:
+def _by_counting(claim: Claim, network: Network, document: dict[str, Any]) -> None:
     root = _root_of_one_port(claim, network)
     classes, rows = document.get("classes"), document.get("rows")
     multipliers = document.get("multipliers")
     require_contradiction(network, root, of_last(claim), classes, rows, multipliers)
 
 
-def _by_proof(document: dict[str, Any], claim: Claim, network: Network, proofs: Proofs) -> None:
-    root = _root_of_one_port(claim, network)
-    steps = of_last(claim)
-    _follow_proof(
-        document, lambda: formula(network, root, steps), f"{steps} steps on this network", proofs
-    )
+def _refuted_formula(
+    claim: Claim | int, network: Network, document: dict[str, Any]
+) -> tuple[Callable[[], Clauses], str]:
+    """Return the formula that a proof is about, as a function that writes it, and its name."""
+    if isinstance(claim, int):
+        order = require_order(network, document.get("order"))
+        of = f"a cut that parts at most {claim} on this network"
+        return partial(half_formula, network, claim, order), of
+    root, steps = _root_of_one_port(claim, network), of_last(claim)
+    return partial(formula, network, root, steps), f"{steps} steps on this network"
 
 
 def _follow_proof(
@@ -324,34 +334,9 @@ def _follow_proof(
     refuted(written(), _lines(proofs.folder / name, document.get("proof_sha256"), proofs.most))
 
 
-def _by_cut(document: dict[str, Any], claim: Claim, network: Network, proofs: Proofs) -> None:
+def _by_cut(claim: Claim, network: Network, document: dict[str, Any]) -> None:
     pipelined = claim.collective in (*SPREADING, "allreduce")
-    require = require_pipeline_cut if pipelined else require_cut
-    place = (claim.collective, claim.root, claim.ports == "one")
-    require(network, *place, claim.more_than, claim.items, document)
-
-
-def _by_weights(document: dict[str, Any], claim: Claim, network: Network, proofs: Proofs) -> None:
-    place = (claim.collective, claim.ports == "one", claim.more_than, claim.items)
-    require_weighted_cuts(network, *place, document)
-
-
-def _by_hops(document: dict[str, Any], claim: Claim, network: Network, proofs: Proofs) -> None:
-    if claim.collective != "allreduce":
-        raise CertificateError("hops of items are counted for allreduce.")
-    require_many_hops(network, claim.ports == "one", claim.more_than, claim.items)
-
-
-def _by_joint_cut(document: dict[str, Any], claim: Claim, network: Network, proofs: Proofs) -> None:
-    asked = claim.collective, claim.root, claim.ports == "one", claim.more_than, claim.items
-    require_joint_cut(network, *asked, claim.groups or (), document)
-
-
-def _by_prices(document: dict[str, Any], claim: Claim, network: Network, proofs: Proofs) -> None:
-    if claim.ports != "all" or claim.steps is None:
-        raise CertificateError("prices are for all ports.")
-    asked = claim.steps, claim.items, claim.more_than
-    require_prices(network, claim.collective, claim.root, *asked, document)
+    (require_pipeline_cut if pipelined else require_cut)(claim, network, document)
 
 
 def of_last(claim: Claim) -> int:
@@ -362,22 +347,10 @@ def of_last(claim: Claim) -> int:
     return steps
 
 
-def _width_by_proof(
-    document: dict[str, Any], more_than: int, network: Network, proofs: Proofs
-) -> None:
-    order = require_order(network, document.get("order"))
-    _follow_proof(
-        document,
-        lambda: half_formula(network, more_than, order),
-        f"a cut that parts at most {more_than} on this network",
-        proofs,
-    )
-
-
 def _root_of_one_port(claim: Claim, network: Network) -> int:
     if claim.root is None or claim.collective not in SPREADING:
         raise CertificateError("this kind is for broadcast and reduce.")
-    if claim.ports != "one" or (claim.collective == "reduce" and not network.links):
+    if not claim.one_port or (claim.collective == "reduce" and not network.links):
         raise CertificateError("this kind is for one port, and of a reduction for links.")
     return claim.root
 
@@ -424,25 +397,20 @@ CHECKS = {
     "distance": _by_distance,
     "growth": _by_growth,
     "cut": _by_cut,
-    "cuts": _by_weights,
-    "hops": _by_hops,
-    "joint": _by_joint_cut,
-    "prices": _by_prices,
+    "cuts": require_weighted_cuts,
+    "hops": require_many_hops,
+    "joint": require_joint_cut,
+    "prices": require_prices,
     "class-lp": _by_counting,
-    "lrat": _by_proof,
 }
 """Checks of claims about steps, by the kind of certificate."""
 
-WIDTH_CHECKS: dict[str, Callable[[dict[str, Any], int, Network, Proofs], None]] = {
-    "eigenvalue": lambda document, more_than, network, _: require_eigenvalue(
-        network, more_than, document.get("at_least")
-    ),
-    "flow": lambda document, more_than, network, _: require_flow(
-        network, more_than, document.get("lengths")
-    ),
-    "front": lambda document, more_than, network, _: require_front(
-        network, more_than, document.get("order")
-    ),
-    "lrat": _width_by_proof,
+WIDTH_CHECKS = {
+    "eigenvalue": (require_eigenvalue, "at_least"),
+    "flow": (require_flow, "lengths"),
+    "front": (require_front, "order"),
 }
-"""Checks of claims about bisection widths, by the kind of certificate."""
+"""Checks of claims about bisection widths, by the kind of certificate, and what each looks at."""
+
+PROOF = "lrat"
+"""Kind of certificate, of steps or of a width, by a proof that a formula has no solution."""

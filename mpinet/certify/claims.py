@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from mpinet.certify.integers import are_integers, is_integer
-from mpinet.certify.joint import Groups
 from mpinet.errors import CertificateError
+
+Groups = tuple[tuple[int, ...], ...]
+"""The processors of each group, in the order of their ranks."""
 
 MOST_STEPS = 2**20
 
@@ -47,6 +49,11 @@ class Claim:
     else None."""
     groups: Groups | None = None
     """Processors of each group by rank, if several groups take part at once; the root is a rank."""
+
+    @property
+    def one_port(self) -> bool:
+        """True if a processor sends and accepts one message a step."""
+        return self.ports == "one"
 
 
 @dataclass(frozen=True)

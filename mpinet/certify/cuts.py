@@ -30,6 +30,7 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
+from mpinet.certify.claims import Claim
 from mpinet.certify.integers import are_integers, is_integer, one_a_node
 from mpinet.certify.network import Network
 from mpinet.errors import CertificateError
@@ -38,65 +39,43 @@ NEVER, NOWHERE = -1, -1
 """Stand-ins for a step of a node that never joins the set, and for the part of a node in none."""
 
 
-def require_cut(
-    network: Network,
-    collective: str,
-    root: int | None,
-    one_port: bool,
-    steps: int,
-    items: int,
-    document: dict[str, Any],
-) -> None:
+def require_cut(claim: Claim, network: Network, document: dict[str, Any]) -> None:
     """Raise `CertificateError` unless the cut shows that so many steps are not enough."""
-    if collective in ("scatter", "gather") and root is not None:
-        _require_flow_cut(network, root, one_port, steps, document)
-    elif collective in ("gossip", "reducescatter") and "since" in document:
-        _require_flow_to_one(network, one_port, steps, items, document)
-    else:
-        _require_parts(network, collective, one_port, steps, items, document)
-
-
-def _require_flow_cut(
-    network: Network, root: int, one_port: bool, steps: int, document: dict[str, Any]
-) -> None:
-    since, *gates = read_flow_cut(network, one_port, steps, document)
-    if since[root] != NEVER:
+    spread = claim.collective in ("gossip", "reducescatter")
+    if claim.root is None and not (spread and "since" in document):
+        _require_parts(claim, network, document)
+        return
+    since, *gates = read_flow_cut(claim, network, document)
+    if claim.root is not None and since[claim.root] != NEVER:
         raise CertificateError("the root belongs to the set that items have to leave.")
-    items = sum(at == 0 for node, at in enumerate(since[: network.hosts]))
-    require_few_exits(network, since, steps, items, *gates)
-
-
-def _require_flow_to_one(
-    network: Network, one_port: bool, steps: int, items: int, document: dict[str, Any]
-) -> None:
-    since, *gates = read_flow_cut(network, one_port, steps, document)
     if NEVER not in since[: network.hosts]:
         raise CertificateError("every processor belongs to the set: no item has to leave it.")
     sources = sum(at == 0 for at in since[: network.hosts])
-    require_few_exits(network, since, steps, items * sources, *gates)
+    require_few_exits(claim, network, since, claim.items * sources, *gates)
 
 
 def read_flow_cut(
-    network: Network, one_port: bool, steps: int, document: dict[str, Any]
+    claim: Claim, network: Network, document: dict[str, Any]
 ) -> tuple[list[int], Moments, Moments]:
     """Read the step after which each node joins the set, and the named senders and receivers."""
+    steps = claim.more_than
     since = one_a_node(document.get("since"), "since", network.size, NEVER, steps)
     senders = _moments(document.get("senders"), "senders", network.size, steps)
     receivers = _moments(document.get("receivers"), "receivers", network.size, steps)
-    _require_no_gates(one_port, senders | receivers)
+    _require_no_gates(claim.one_port, senders | receivers)
     return since, senders, receivers
 
 
 def require_few_exits(
+    claim: Claim,
     network: Network,
     since: list[int],
-    steps: int,
     items: int,
     senders: Moments,
     receivers: Moments,
 ) -> None:
     """Raise `CertificateError` unless fewer items can leave the set than have to."""
-    worth = len(senders) + len(receivers)
+    worth, steps = len(senders) + len(receivers), claim.more_than
     for exit_worth in _exits(network, since, steps, senders, receivers):
         worth += exit_worth
         if worth >= items:
@@ -130,14 +109,8 @@ def _exits(
                     yield network.parallel.get((node, other), 1)
 
 
-def _require_parts(
-    network: Network,
-    collective: str,
-    one_port: bool,
-    steps: int,
-    items: int,
-    document: dict[str, Any],
-) -> None:
+def _require_parts(claim: Claim, network: Network, document: dict[str, Any]) -> None:
+    one_port, collective, steps = claim.one_port, claim.collective, claim.more_than
     parts = one_a_node(document.get("parts"), "parts", network.size, NOWHERE, network.size)
     senders = _nodes(document.get("senders"), "senders", network.size)
     receivers = _nodes(document.get("receivers"), "receivers", network.size)
@@ -147,7 +120,7 @@ def _require_parts(
     else:
         entering = _over_busses(network, parts, collective == "exchange", senders, receivers)
     spread = collective in ("gossip", "reducescatter")
-    needed = items * (_into_parts if spread else _over_ways)(network, parts)
+    needed = claim.items * (_into_parts if spread else _over_ways)(network, parts)
     if needed <= steps * entering:
         raise CertificateError(
             f"items have to enter parts {needed} times, and {entering} can in a step: that takes "

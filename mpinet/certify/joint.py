@@ -9,27 +9,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from mpinet.certify.claims import Claim
 from mpinet.certify.integers import are_integers
 from mpinet.certify.network import Network
 from mpinet.errors import CertificateError
 
-Groups = tuple[tuple[int, ...], ...]
-"""The processors of each group, in the order of their ranks."""
 
-
-def require_joint_cut(
-    network: Network,
-    collective: str,
-    root: int | None,
-    one_port: bool,
-    steps: int,
-    items: int,
-    groups: Groups,
-    document: dict[str, Any],
-) -> None:
+def require_joint_cut(claim: Claim, network: Network, document: dict[str, Any]) -> None:
     """Raise `CertificateError` unless the set shows that so many steps are not enough."""
     if not network.links:
         raise CertificateError("groups at once are looked at on links.")
+    groups, root = claim.groups or (), claim.root
     for group in groups:
         if max(group) >= network.hosts or (root is not None and root >= len(group)):
             raise CertificateError("a group has a member that is no processor, or no such root.")
@@ -37,7 +27,8 @@ def require_joint_cut(
     if not are_integers(given, 0, network.size - 1):
         raise CertificateError("its inside is no list of nodes.")
     inside = set(given)
-    needed = items * sum(_entering(collective, root, group, inside) for group in groups)
+    entering = (_entering(claim.collective, root, group, inside) for group in groups)
+    needed = claim.items * sum(entering)
     links, heads, tails = 0, set[int](), set[int]()
     for node in inside:
         for other in network.neighbors[node]:
@@ -45,11 +36,11 @@ def require_joint_cut(
                 links += network.parallel.get((other, node), 1)
                 heads.add(node)
                 tails.add(other)
-    room = min(links, len(heads), len(tails)) if one_port else links
-    if needed <= steps * room:
+    room = min(links, len(heads), len(tails)) if claim.one_port else links
+    if needed <= claim.more_than * room:
         raise CertificateError(
             f"{needed} messages have to enter the set, and {room} can in a step: that takes no "
-            f"more than {steps} steps."
+            f"more than {claim.more_than} steps."
         )
 
 

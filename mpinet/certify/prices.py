@@ -18,6 +18,7 @@ from collections import defaultdict
 from fractions import Fraction
 from typing import Any
 
+from mpinet.certify.claims import Claim
 from mpinet.certify.network import Network
 from mpinet.errors import CertificateError
 
@@ -37,21 +38,15 @@ def pairs_of(hosts: int, collective: str, root: int | None) -> list[tuple[int, i
     return [(0 if collective == "allreduce" else source, source, to) for source, to in pairs]
 
 
-def require_prices(
-    network: Network,
-    collective: str,
-    root: int | None,
-    steps: int,
-    chunks: int,
-    rounds: int,
-    document: dict[str, Any],
-) -> None:
+def require_prices(claim: Claim, network: Network, document: dict[str, Any]) -> None:
     """Raise `CertificateError` unless so many rounds are too few for so many chunks and steps."""
-    least = fewest_rounds(network, collective, root, steps, document)
-    if chunks * least <= rounds:
+    if claim.one_port or claim.steps is None:
+        raise CertificateError("prices are for all ports.")
+    least = fewest_rounds(network, claim.collective, claim.root, claim.steps, document)
+    if claim.items * least <= claim.more_than:
         raise CertificateError(
-            f"its prices show that {chunks} chunks take {float(chunks * least):g} rounds: that is "
-            f"no more than {rounds}."
+            f"its prices show that {claim.items} chunks take {float(claim.items * least):g} "
+            f"rounds: that is no more than {claim.more_than}."
         )
 
 
