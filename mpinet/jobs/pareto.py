@@ -17,7 +17,7 @@ from mpinet.commands.job import Job, Watch
 from mpinet.commands.pareto import SIZES, ParetoOptions
 from mpinet.errors import UsageError
 from mpinet.jobs.opening import routing_of, topology_named
-from mpinet.jobs.proofs import write_certificate
+from mpinet.jobs.proofs import columns_of, table_of, write_certificate
 from mpinet.jobs.timing import Timed
 from mpinet.jobs.tune import draw_times, sizes_of
 from mpinet.networks.topology import Topology
@@ -46,10 +46,6 @@ MOST_HELD = 2**24
 
 PLAIN = 1000
 """Largest denominator of a bound as it is shown."""
-
-
-COLUMNS = ("step", "sender", "receiver", "chunk")
-"""Columns of a schedule that ranks share."""
 
 
 MOST_HOSTS = 64
@@ -187,22 +183,10 @@ class Pareto(Job):
                 f"{point.least.limit_denominator(PLAIN)} rounds a chunk",
             }
             self._save(point)
-            columns = [getattr(point.table, name).tolist() for name in COLUMNS]
-            add = None if point.table.add is None else point.table.add.tolist()
-            found.append((row, columns, add, point.limited))
+            found.append((row, columns_of(point.table), point.limited))
         shared = json.loads(transport.share(json.dumps(found).encode()))
         self._limited = any(limited for *_, limited in shared)
-        return [(row, self._table(row, columns, add)) for row, columns, add, _ in shared]
-
-    def _table(self, row: Row, columns: list[list[int]], add: list[bool] | None) -> Timetable:
-        from mpinet.programs.schedules.timetable import Timetable
-
-        step, sender, receiver, chunk = (np.array(column, np.int64) for column in columns)
-        combines = None if add is None else np.array(add, bool)
-        return Timetable(
-            self._options.collective, self._network.hosts, step, sender, receiver, chunk,
-            row["chunks"], self._root, add=combines, ports="all",
-        )  # fmt: skip
+        return [(row, table_of(columns)) for row, columns, _ in shared]
 
     def _row(self, algorithm: str, chunks: int, steps: int, rounds: int) -> Row:
         """Return a row without what shows its bound."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mpinet.commands.job import skipped_field
 from mpinet.errors import OutOfReach, UsageError
-from mpinet.jobs.proofs import Findings, ProofSearch, ProvingJob, Upper
+from mpinet.jobs.proofs import Findings, ProofSearch, ProvingJob, Upper, columns_of, table_of
 from mpinet.jobs.together import demands_of
 from mpinet.report.rows import Row
 from mpinet.report.tables import fields
@@ -52,9 +52,10 @@ def of_one_item(job: ProvingJob, transport: Local) -> Findings:
     search = Search(job.network, options.collective, root, options.ports, upper, by, options.limit)
     if transport.rank == 0:
         search.run()
-    found = job.shared(transport, search, "upper_by", "classes", rows=_columns(search.timetable))
-    if found["rows"] is not None:
-        timetable = _timetable(timetable, found["rows"])
+    solved = None if search.timetable is None else columns_of(search.timetable)
+    found = job.shared(transport, search, "upper_by", "classes", table=solved)
+    if found["table"] is not None:
+        timetable = table_of(found["table"])
     machine, by = job.machine(transport), found["upper_by"]
     if by in FOUND_HERE:
         message = Message(machine, root)
@@ -82,26 +83,6 @@ def _own_broadcast(job: ProvingJob, transport: Local) -> tuple[str | None, int |
     found = broadcast(job.machine(transport), root, name)
     whole = found.informed == network.hosts or name == FLOODING
     return name, found.steps if whole else None
-
-
-def _columns(table: Timetable | None) -> list[list[int] | None] | None:
-    """Return the columns of the timetable that a solver has found; None if there is none."""
-    if table is None:
-        return None
-    columns = (table.step, table.sender, table.receiver, table.bus)
-    return [None if column is None else column.tolist() for column in columns]
-
-
-def _timetable(like: Timetable, columns: list[list[int] | None]) -> Timetable:
-    """Return a timetable with other rows."""
-    import numpy as np
-
-    step, sender, receiver, bus = (
-        None if column is None else np.array(column, np.int64) for column in columns
-    )
-    assert step is not None and sender is not None and receiver is not None
-    chunk = np.zeros_like(step)
-    return replace(like, step=step, sender=sender, receiver=receiver, chunk=chunk, bus=bus)
 
 
 def _best(job: ProvingJob, name: str, timetable: Timetable) -> Timetable:

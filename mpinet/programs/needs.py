@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from mpinet.base.arrays import Ints
+from mpinet.machine.step import PORTS_PER_WORD, record_type
 from mpinet.networks.routing import ARRIVED
 
 if TYPE_CHECKING:
@@ -36,6 +37,12 @@ def columns(names: str, dtype: DTypeLike = np.int64) -> int:
     return len(names.split()) * np.dtype(dtype).itemsize
 
 
+CHECKED = 2**16
+"""States that are reduced at a time to check the result."""
+
+BITS = 8
+"""Bits of a byte."""
+
 WORD = columns("number")
 """Bytes of a number, and of a word of a message."""
 
@@ -48,7 +55,7 @@ RECEIVED = columns("by_port order receiver port")
 MESSAGE = SENT + RECEIVED
 """Arrays of a message of a step, without its content."""
 
-AWAY = columns("receiver port content")
+AWAY = record_type(np.dtype(np.int64), ()).itemsize
 """Record of a message on its way to another rank, and of one that comes from there."""
 
 ROWS = columns("step sender receiver chunk")
@@ -113,8 +120,6 @@ class Share:
     @property
     def scratch(self) -> int:
         """Bytes of a node that a machine's steps hold: marks of its ports, and its sends."""
-        from mpinet.machine.step import PORTS_PER_WORD
-
         words = -(-self.network.ports // PORTS_PER_WORD)
         return (words + 1) * columns("count", np.uint32)
 
@@ -354,10 +359,6 @@ def gossip(share: Share, algorithm: str) -> int:
     return bits + own * pairs + size * share.network.hosts * 2 * ROWS
 
 
-BITS = 8
-"""Bits of a byte."""
-
-
 def pipeline(share: Share, items: int, twice: bool, along: PortModel | None) -> int:
     """A row of the timetable for every item and node, on every rank; then a rank orders its own.
 
@@ -447,9 +448,6 @@ def ascend(share: Share, operator: Operator, schedule: type[PassSchedule] | None
     compared = share.hosted * (WORD + 3 * width + width // 2)
     return max(expected + compared, share.hosted * (WORD + 3 * width + on_the_way))
 
-
-CHECKED = 2**16
-"""States that are reduced at a time to check the result."""
 
 ON_THE_WAY = 2 * (MESSAGE + columns("slot target"))
 """Arrays of a state that a schedule sends over several links, or routes: two messages at once."""
