@@ -21,6 +21,8 @@ def require_joint_cut(claim: Claim, network: Network, document: dict[str, Any]) 
         raise CertificateError("groups at once are looked at on links.")
     groups, root = claim.groups or (), claim.root
     for group in groups:
+        # A switch has no items. Counted as a member it would raise the demand without any message
+        # behind it.
         if max(group) >= network.hosts or (root is not None and root >= len(group)):
             raise CertificateError("a group has a member that is no processor, or no such root.")
     given = document.get("inside")
@@ -33,9 +35,13 @@ def require_joint_cut(claim: Claim, network: Network, document: dict[str, Any]) 
     for node in inside:
         for other in network.neighbors[node]:
             if other not in inside:
+                # Parallel links carry a message each. The cut's capacity counts cables, while heads
+                # and tails count nodes.
                 links += network.parallel.get((other, node), 1)
                 heads.add(node)
                 tails.add(other)
+    # Each of the three is an upper bound of the messages that enter in a step, so the least of them
+    # counts.
     room = min(links, len(heads), len(tails)) if claim.one_port else links
     if needed <= claim.more_than * room:
         raise CertificateError(
@@ -48,10 +54,13 @@ def _entering(collective: str, root: int | None, group: tuple[int, ...], inside:
     """Count the messages of one item that have to enter the set for a group, at least."""
     within = sum(member in inside for member in group)
     outside = len(group) - within
+    # A group on one side of the cut needs no message across it, for any collective.
     if within == 0 or outside == 0:
         return 0
     rooted = root is not None and group[root] in inside
     return {
+        # The demand of one item, as few messages as any algorithm can use: copying inside the set
+        # and adding before the cut are free.
         "gossip": outside,
         "reducescatter": within,
         "exchange": within * outside,

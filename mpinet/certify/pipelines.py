@@ -30,6 +30,8 @@ from mpinet.errors import CertificateError
 
 def require_pipeline_cut(claim: Claim, network: Network, document: dict[str, Any]) -> None:
     """Raise `CertificateError` unless a cut shows that so many steps are not enough."""
+    # A cut vertex bounds a one-port pipeline by itself: all items pass through the node once for
+    # each piece behind it.
     if "node" in document:
         _require_node(claim, network, document["node"])
         return
@@ -38,6 +40,8 @@ def require_pipeline_cut(claim: Claim, network: Network, document: dict[str, Any
             f"a cut of {claim.collective} names a node, or since when nodes belong."
         )
     since, *gates = read_flow_cut(claim, network, document)
+    # Items start at the root. If the root joined the set later, the items would not have to leave
+    # the set.
     sources = [at for at, begin in enumerate(since[: network.hosts]) if begin == 0]
     if not sources or (claim.root is not None and claim.root not in sources):
         raise CertificateError("the root does not belong to the set from the beginning.")
@@ -55,6 +59,8 @@ def _require_node(claim: Claim, network: Network, node: object) -> None:
     pieces = list(_pieces(network, node))
     depths = [max((away[at] for at in piece if at < network.hosts), default=0) for piece in pieces]
     if claim.root is None:
+        # A piece of switches alone has depth 0. It has no processor to inform, so it asks nothing
+        # of the node.
         depths = [depth for depth in depths if depth > 0]
         ready = [
             max(len(depths) - 1, max(depths[:which] + depths[which + 1 :], default=0))
@@ -77,6 +83,8 @@ def _require_node(claim: Claim, network: Network, node: object) -> None:
 def _last_arrival(pieces: list[tuple[int, int]], items: int) -> int:
     """Least sum of steps before an item can leave for a piece and hops to the end of the piece."""
     needed = 0
+    # The one-machine bound with heads and tails (Carlier 1982): for each tail, all pieces with at
+    # least that tail share the node's one port.
     for _, least in pieces:
         deep = [ready for ready, depth in pieces if depth >= least]
         needed = max(needed, min(deep) + items * len(deep) + least - 1)
@@ -86,6 +94,8 @@ def _last_arrival(pieces: list[tuple[int, int]], items: int) -> int:
 def _pieces(network: Network, node: int) -> Iterator[set[int]]:
     """Yield the connected pieces that remain without a node."""
     left = set(range(network.size)) - {node}
+    # The pieces are found by flooding, since the certificate names the node alone and its pieces
+    # are not trusted.
     while left:
         piece, wave = set(), {left.pop()}
         while wave:
@@ -101,10 +111,14 @@ def require_many_hops(claim: Claim, network: Network, document: dict[str, Any]) 
         raise CertificateError("hops of items are counted for allreduce.")
     hosts, steps = network.hosts, claim.more_than
     if network.links:
+        # With switches, only messages that processors send are counted as needed. So only the
+        # processors' channels count as room.
         told, room = 1, sum(network.channels(node) for node in range(hosts))
     else:
         seats = [len(bus) for bus in network.busses if len(bus) > 1]
         told, room = max(seats, default=2) - 1, len(seats)
+    # When the first node knows the sum, all others have sent. From the last of these messages on,
+    # each message completes at most `told` nodes.
     messages = hosts if network.size > hosts else hosts - 2 + -(-hosts // told)
     room = min(room, hosts) if claim.one_port else room
     if hosts == 1 or messages * claim.items <= steps * room:

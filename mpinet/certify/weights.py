@@ -26,6 +26,8 @@ MOST = 2**40 - 1
 
 def require_weighted_cuts(claim: Claim, network: Network, document: dict[str, Any]) -> None:
     """Raise `CertificateError` unless weighted cuts show that so many steps are not enough."""
+    # Weighted sets use that every item is needed everywhere. That is true of a gossip, and
+    # backwards of a reduce-scatter.
     spread = claim.collective in ("gossip", "reducescatter")
     if not spread or not claim.one_port or not network.links:
         raise CertificateError("cuts with weights are for gossips of one port over links.")
@@ -39,16 +41,22 @@ def require_weighted_cuts(claim: Claim, network: Network, document: dict[str, An
     for cut in cuts:
         inside, weight = _cut(cut, network.size)
         members = sum(node < network.hosts for node in inside)
+        # A set of switches alone needs no item, so its weight must not add demand.
         needed += weight * (network.hosts - members) * (members > 0)
         for node in inside:
             for other in network.neighbors[node]:
                 if other not in inside:
+                    # One message enters all sets that have the receiver but not the sender. It is
+                    # worth the sum of their weights.
                     worth[other, node] = worth.get((other, node), 0) + weight
     for (sender, receiver), value in worth.items():
+        # This is dual feasibility. With it no schedule moves more worth in a step than all charges
+        # together.
         if value > charges[0][sender] + charges[1][receiver]:
             raise CertificateError(
                 f"a message from {sender} to {receiver} is worth {value}, more than both charge."
             )
+    # A node sends one message and accepts one, so each charge is paid at most once a step.
     charged = sum(map(sum, charges))
     if needed * claim.items <= claim.more_than * charged:
         raise CertificateError(
