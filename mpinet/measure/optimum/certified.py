@@ -62,6 +62,8 @@ class Certified:
         made: dict[str, Any] = {"mpinet": FORM, "kind": kind, "claim": claim}
         made |= {"network": self.topology.name, "edges_sha256": self.edges_sha256}
         made["fabric"] = self.network.fabric
+        # The edges' hash does not tell one bus of three members from three busses of two. The
+        # members' hash does.
         if not self.network.links:
             made["busses"] = busses_sha256(self.network)
         return made | body
@@ -74,6 +76,8 @@ class Certified:
 
     def holds(self, lower: int, by: str, certificate: dict[str, Any]) -> bool:
         """Tell if the checker accepts a bound's certificate."""
+        # The search has just spent more time than the check takes. A limit on the check would lose
+        # bounds that are proved.
         proofs = Proofs(Path(), UNLIMITED)
         checked = partial(check, certificate, self.network, proofs, self.topology.name)
         return self.selfcheck.accepts(lower, by, checked)
@@ -82,11 +86,15 @@ class Certified:
         self, lower: int, asked: Asked, checkers: Iterable[Sequence[int]], drup: list[str]
     ) -> list[str] | None:
         """Return a solver's proof of a bound; None unless it holds for the checker's formula."""
+        # The proof goes through the checker's own formula, clause by clause. So an error in the
+        # search's formula cannot become a bound.
         proof = list[str]()
 
         def follow() -> None:
             proof.extend(lrat_of(asked.clauses, drup))
             clauses = list(checkers)
+            # Two writers of one formula, without shared code, guard each other. A difference is a
+            # fault of the program, not of the network.
             if clauses != asked.clauses:
                 raise ConservationError("the checker writes another formula than the search.")
             refuted(clauses, proof)

@@ -35,6 +35,8 @@ class ItemsBound(CollectiveBound):
         upper : int
             Steps of a schedule.
         """
+        # The linear program of weighted cuts takes seconds. It is asked only while the other bounds
+        # leave a gap.
         if known < upper and self.collective == "gossip" and self.ports == "one":
             found = weighted_cuts(self.topology)
             bound = Bound(-(-found[0] // found[1]) if found else 0, "cuts")
@@ -44,6 +46,8 @@ class ItemsBound(CollectiveBound):
             if self._take(bound, body):
                 return
         self.hold(int(simple), simple.by, {})
+        # Ends and hops are counted without a certificate. Distance has one, so it is offered to the
+        # checker as well.
         if simple.by == DISTANCE:
             self._take(simple, {"kind": DISTANCE})
 
@@ -58,6 +62,8 @@ class ItemsBound(CollectiveBound):
 
     def _by_flow(self, root: int, known: Bound) -> Iterator[tuple[Bound, dict[str, Any]]]:
         """Yield what a cut in time shows of a scatter or gather: as much as the flow."""
+        # Max-flow min-cut: where a flow of `known` steps is the fastest, some cut shows that one
+        # step less is too few.
         found = minimum_cut(self.topology, root, PortModel.named(self.ports), known - 1)
         if found is None:
             reason = f"{known - 1} steps are enough for the cut, and not for the flow."
@@ -69,6 +75,8 @@ class ItemsBound(CollectiveBound):
     def _by_parts(self, known: Bound) -> Iterator[tuple[Bound, dict[str, Any]]]:
         """Yield what the items that enter parts show in a gossip or exchange."""
         cut = best_cut(self.topology, PortModel.named(self.ports), self.collective)
+        # The cut here comes from a search of its own. It counts only if it shows as much as the
+        # algorithm has claimed.
         if cut is not None and cut.steps >= known:
             sides = {"senders": cut.senders.tolist(), "receivers": cut.receivers.tolist()}
             body = {"kind": "cut", "parts": cut.parts.tolist(), **sides}

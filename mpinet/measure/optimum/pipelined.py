@@ -60,15 +60,21 @@ class Pipelined(CollectiveBound):
             Seconds that the solver has.
         """
         self._arcs = Arcs.of(self.topology)
+        # Bounds in closed form take milliseconds and often meet the schedule. Solvers run only on
+        # what they leave open.
         self._take_largest(list(self._counted()))
         if self.lower < upper and self.ports == "one" and self.collective in OF_EACH:
             self._take_largest(list(self._weighted()))
+        # A broadcast's formula serves a reduction backwards on links. On busses one sender has many
+        # receivers, and the reverse is false.
         tree_like = self.collective == "broadcast" or self.topology.links
         if self.lower < upper and self.root is not None and self.ports == "one" and tree_like:
             self._search_one_item(self.root, upper, limit)
 
     def _take_largest(self, counted: list[tuple[int, str, dict[str, Any]]]) -> None:
         """Take the largest bound that the checker accepts, and note what each one says."""
+        # The largest bound goes first. When the checker accepts it, no other certificate needs to
+        # be checked.
         for bound in sorted(counted, key=lambda bound: -bound[0]):
             steps, by, body = bound
             if steps > self.lower and not self._take(steps, by, body):
@@ -93,6 +99,8 @@ class Pipelined(CollectiveBound):
         if self.topology.hosts == 1:
             return
         yield from self._by_distance_and_growth()
+        # Items of all processors are counted as they enter parts of the network. Items of one root
+        # are counted as they leave it.
         if self.collective in (*OF_EACH, EXCHANGE):
             yield from self._by_parts()
         elif self.ports == "one":
@@ -114,6 +122,8 @@ class Pipelined(CollectiveBound):
     def _by_distance_and_growth(self) -> Iterator[tuple[int, str, dict[str, Any]]]:
         """The last item's way, and how many can know it."""
         seen, hosts = self.network, self.topology.hosts
+        # Without a root every processor is a source. The farthest pair of all gives the bound, at
+        # the price of a search from each node.
         roots = range(hosts) if self.root is None else [self.root]
         if len(roots) <= MOST_ROOTS:
             yield max(map(self._last_from, roots)), "distance", {"kind": "distance"}
@@ -127,11 +137,13 @@ class Pipelined(CollectiveBound):
     def _last_from(self, root: int) -> int:
         """Steps until the last item has come from a processor to the farthest one."""
         away = max(self.network.distances(root)[: self.topology.hosts])
+        # The last item leaves after the others: through one door, one a step.
         doors = 1 if self.ports == "one" else int(self._arcs.out_degrees[root])
         return -(-self.items // doors) - 1 + away
 
     def _by_parts(self) -> Iterator[tuple[int, str, dict[str, Any]]]:
         """The best cut of an exchange or a gossip, which backwards is a reduce-scatter."""
+        # A reduce-scatter is a gossip backwards, so the gossip's cut holds for it step by step.
         kind = EXCHANGE if self.collective == EXCHANGE else "gossip"
         cut = best_cut(self.topology, PortModel.named(self.ports), kind)
         if cut is not None and cut.needed:
@@ -143,6 +155,8 @@ class Pipelined(CollectiveBound):
         if self.ports == "all" and looks_of_gossip(self._arcs) <= MOST_LOOKS:
             rate, inside = gossip_rate(self._arcs)
             steps = -(-self.items * rate.numerator // rate.denominator)
+            # The rate's cut has an inside and an outside. What enters the outside is the demand, so
+            # the inside belongs to no part.
             parts = [-1 if within else 0 for within in inside.tolist()]
             gates: dict[str, Any] = {"senders": [], "receivers": []}
             yield steps, "cut", {"kind": "cut", "parts": parts, **gates}
@@ -157,6 +171,8 @@ class Pipelined(CollectiveBound):
             if looks_of_ways(self._arcs, root) > MOST_LOOKS:
                 continue
             steps = fewest_steps(self._arcs, root, self.items)
+            # The flow over time of `steps` is the fewest. Its dual at one step less is the
+            # certificate: a set that grows with time.
             since = cut_over_time(self._arcs, root, self.items, steps - 1)
             if since is not None:
                 gates: dict[str, Any] = {"senders": [], "receivers": []}
@@ -164,6 +180,8 @@ class Pipelined(CollectiveBound):
 
     def _search_one_item(self, root: int, upper: int, limit: float) -> None:
         """The last item is broadcast from the root when all others have left it."""
+        # With one port the last item starts after all others. From then on it is a broadcast of one
+        # item, for which proofs exist.
         first = self.items - 1
         model = PortModel(1, 1)
         alone = broadcast_timetable(self.topology, root, model).last

@@ -102,6 +102,8 @@ class Flows:
         size = 0
         for number, (_, source, target) in enumerate(pairs):
             fit = (head != source) & (tail != target)
+            # A flow is of use on an arc only after it can be there, and while it can still reach
+            # its target. This removes most variables.
             least, most = hops[source][tail], steps - 1 - hops[target][head]
             for step in range(steps):
                 arcs = np.flatnonzero(fit & (least <= step) & (step <= most))
@@ -185,6 +187,8 @@ class Flows:
     def prices(self, found: Any) -> dict[str, Any]:
         """Round the duals to whole prices and lengths, as a certificate has them."""
         pair, arc, step = self.used.T
+        # Any lengths prove a bound, so rounding needs no repair. The largest becomes 2**24, which
+        # loses next to nothing.
         top = found[: len(self.used)].max()
         lengths = np.floor(found[: len(self.used)] / top * PRECISION).astype(np.int64)
         listed: list[list[list[int]]] = [[] for _ in self.pairs]

@@ -58,9 +58,13 @@ class Search(CollectiveBound):
         """Narrow both sides down."""
         self._began = time.monotonic()
         self._count_distance_and_growth()
+        # With all ports the distance is the optimum: flooding reaches it. Only one port leaves a
+        # gap to search.
         if self.ports == "all" or self.open == 0:
             return
         self._arcs = Arcs.of(self.topology, self.root)
+        # Counting goes before the solver. A pigeonhole-like shortage has short counting proofs and
+        # exponentially long resolution proofs.
         if self.topology.links and len(self._arcs.senders) <= MOST_ARCS:
             self._if_installed(self._count_classes)
         if self.open and self._can_be_asked:
@@ -106,6 +110,8 @@ class Search(CollectiveBound):
                 # The solver that is asked afterwards gets its share of the time.
                 left = self._left / 2 if self._can_be_asked else self._left
                 found = refutation(self._arcs, self.lower, rounds, min(LP_SECONDS, left))
+                # Finer classes give a stronger program. The coarse ones are tried first because
+                # their certificates are short.
                 if found is None:
                     break
                 multipliers = {str(row): many for row, many in found.of.items()}
@@ -126,6 +132,8 @@ class Search(CollectiveBound):
                 return
             asked = Formula(self._arcs, self.lower)
             answer = solved(asked, self._left)
+            # Steps are asked from the lower bound upwards. The first solution is therefore optimal,
+            # and each refutation raises the bound by one.
             if answer.true is not None:
                 self._take(asked.rows(answer.true))
             elif answer.proof is None:
