@@ -17,7 +17,7 @@ from mpinet.commands.job import Job, Watch
 from mpinet.commands.pareto import SIZES, ParetoOptions
 from mpinet.errors import UsageError
 from mpinet.jobs.opening import routing_of, topology_named
-from mpinet.jobs.proofs import columns_of, table_of, write_certificate
+from mpinet.jobs.proofs import write_certificate
 from mpinet.jobs.timing import Timed
 from mpinet.jobs.tune import draw_times, sizes_of
 from mpinet.networks.topology import Topology
@@ -164,6 +164,7 @@ class Pareto(Job):
         """Search on rank 0; every rank gets the rows, each with its schedule (collective)."""
         from mpinet.measure.optimum.pareto import Asked, frontier
         from mpinet.measure.optimum.pareto import limits as limits_of
+        from mpinet.programs.schedules.timetable import table_columns, table_of
 
         options, found = self._options, list[tuple[Any, ...]]()
         asked = Asked(
@@ -183,7 +184,7 @@ class Pareto(Job):
                 f"{point.least.limit_denominator(PLAIN)} rounds a chunk",
             }
             self._save(point)
-            found.append((row, columns_of(point.table), point.limited))
+            found.append((row, table_columns(point.table), point.limited))
         shared = json.loads(transport.share(json.dumps(found).encode()))
         self._limited = any(limited for *_, limited in shared)
         return [(row, table_of(columns)) for row, columns, _ in shared]

@@ -6,7 +6,7 @@ import json
 import lzma
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,7 @@ from mpinet.machine.model import PortModel
 from mpinet.networks.topology import Topology
 from mpinet.programs.kinds import ROOTED
 from mpinet.report.rows import Row
-from mpinet.report.tables import fields as lines_of
+from mpinet.report.tables import fields
 
 if TYPE_CHECKING:
     from mpinet.machine import Machine
@@ -257,26 +257,7 @@ def _shown(result: Row, groups: int, why_open: str) -> str:
     many = f" of {result['items']} items" if result.get("items", 1) > 1 else ""
     at_once = f" of {groups} groups at once" if groups > 1 else ""
     what = f"{result['collective']}{many}{at_once}"
-    return f"optimum of {what} on {result['network']}{place}, {ports}\n{lines_of(lines)}"
-
-
-def columns_of(table: Timetable) -> dict[str, Any]:
-    """Return a timetable as JSON, which rank 0 shares; see `table_of`."""
-    values = {each.name: getattr(table, each.name) for each in fields(table)}
-    return {name: [*map(int, v)] if hasattr(v, "dtype") else v for name, v in values.items()}
-
-
-def table_of(columns: dict[str, Any]) -> Timetable:
-    """Return the timetable of which these are the columns."""
-    import numpy as np
-
-    from mpinet.programs.schedules.timetable import Timetable
-
-    values = dict(columns)
-    for name, column in columns.items():
-        if isinstance(column, list):
-            values[name] = np.array(column, bool if name == "add" else np.int64)
-    return Timetable(**values)
+    return f"optimum of {what} on {result['network']}{place}, {ports}\n{fields(lines)}"
 
 
 def write_certificate(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mpinet.commands.job import skipped_field
 from mpinet.errors import OutOfReach, UsageError
-from mpinet.jobs.proofs import Findings, ProofSearch, ProvingJob, Upper, columns_of, table_of
+from mpinet.jobs.proofs import Findings, ProofSearch, ProvingJob, Upper
 from mpinet.jobs.together import demands_of
 from mpinet.report.rows import Row
 from mpinet.report.tables import fields
@@ -42,6 +42,7 @@ def of_one_item(job: ProvingJob, transport: Local) -> Findings:
     from mpinet.measure.optimum.search import Search
     from mpinet.programs.broadcast import Message, broadcast, by_timetable
     from mpinet.programs.passes import broadcast_timetable
+    from mpinet.programs.schedules.timetable import table_columns, table_of
 
     options, root = job.options, job.roots[0]
     own_algorithm, own = _own_broadcast(job, transport)
@@ -52,7 +53,7 @@ def of_one_item(job: ProvingJob, transport: Local) -> Findings:
     search = Search(job.network, options.collective, root, options.ports, upper, by, options.limit)
     if transport.rank == 0:
         search.run()
-    solved = None if search.timetable is None else columns_of(search.timetable)
+    solved = None if search.timetable is None else table_columns(search.timetable)
     found = job.shared(transport, search, "upper_by", "classes", table=solved)
     if found["table"] is not None:
         timetable = table_of(found["table"])

@@ -13,8 +13,6 @@ from math import inf
 from numbers import Real
 from typing import Any, ClassVar
 
-import numpy as np
-
 from mpinet.base.fielddocs import described
 from mpinet.errors import ConservationError, UsageError
 from mpinet.machine import Machine, PortModel
@@ -28,9 +26,7 @@ from mpinet.programs.bounds import broadcast_bound
 from mpinet.programs.broadcast import Message, by_timetable
 from mpinet.programs.collective import require_processor
 from mpinet.programs.passes import broadcast_timetable, sees_whole
-from mpinet.programs.schedules.timetable import Timetable
-
-COLUMNS = ("step", "sender", "receiver", "bus")
+from mpinet.programs.schedules.timetable import Timetable, table_columns, table_of
 
 
 @described
@@ -127,16 +123,12 @@ def _from(
         "lower": lower,
         "lower_by": "bounds",
         "upper_by": "passes",
-        "rows": None,
+        "table": None,
     }
     if lower < timetable.last and limit:
         found = _searched(network, root, ports, timetable, limit, transport)
-    if found["rows"] is not None:
-        rows: dict[str, Any] = {
-            name: None if column is None else np.array(column, np.int64)
-            for name, column in zip(COLUMNS, found["rows"], strict=True)
-        }
-        timetable = replace(timetable, **rows, chunk=np.zeros(len(rows["step"]), np.int64))
+    if found["table"] is not None:
+        timetable = table_of(found["table"])
     upper = timetable.last
     _require_run(network, model, transport, timetable)
     lower = max(lower, found["lower"])
@@ -158,12 +150,9 @@ def _searched(
     if transport.rank == 0:
         search = Search(network, "broadcast", root, ports, timetable.last, "passes", limit)
         search.run()
-        rows, best = None, search.timetable
-        if search.upper_by == "sat" and best is not None:
-            columns = (getattr(best, name) for name in COLUMNS)
-            rows = [None if column is None else column.tolist() for column in columns]
+        best = None if search.timetable is None else table_columns(search.timetable)
         by = search.lower_by if search.lower_by in ("class-lp", "lrat") else "bounds"
-        found = {"lower": search.lower, "lower_by": by, "upper_by": search.upper_by, "rows": rows}
+        found = {"lower": search.lower, "lower_by": by, "upper_by": search.upper_by, "table": best}
     shared: dict[str, Any] = json.loads(transport.share(json.dumps(found).encode()))
     return shared
 
