@@ -119,6 +119,8 @@ class ProvingJob(Job):
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Search, and write the certificate and the schedule where they are wanted."""
+        # Files are written after the last collective call. An error of rank 0 alone can then leave
+        # no other rank waiting in one.
         found, options = self._search.find(self, transport), self.options
         if transport.rank == 0:
             if options.schedule is not None and found.table is not None:
@@ -185,6 +187,8 @@ class ProvingJob(Job):
     def lasting(self, result: Row) -> Row:
         """Return all fields but seconds and those that more time could change."""
         gone = {"seconds", "skipped"}
+        # A digest must not depend on the computer's speed. Fields that a longer search could change
+        # are left out.
         if self._limited and not result["exact"]:
             gone |= {*self._search.open_fields}
         return {name: value for name, value in result.items() if name not in gone}
@@ -267,6 +271,8 @@ def write_certificate(
     document = dict(certificate)
     if proof is not None:
         beside = _beside(file)
+        # Proofs are text with long runs of similar numbers. Packing shrinks them much, and the
+        # checker unpacks them as a stream.
         packed = lzma.compress("".join(f"{line}\n" for line in proof).encode())
         with whole_file(beside) as written:
             written.write(packed)

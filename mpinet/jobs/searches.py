@@ -48,11 +48,15 @@ def of_one_item(job: ProvingJob, transport: Local) -> Findings:
     own_algorithm, own = _own_broadcast(job, transport)
     timetable = broadcast_timetable(job.network, root, job.ports)
     upper, by = timetable.last, "passes"
+    # At equal steps the network's own schedule wins: its name means something to a reader, and it
+    # needs no table.
     if own is not None and own <= upper:
         upper, by = own, own_algorithm or ""
     search = Search(job.network, options.collective, root, options.ports, upper, by, options.limit)
     if transport.rank == 0:
         search.run()
+    # Only rank 0 has searched. The others need its schedule, because each of them runs its own part
+    # of it.
     solved = None if search.timetable is None else table_columns(search.timetable)
     found = job.shared(transport, search, "upper_by", "classes", table=solved)
     if found["table"] is not None:
@@ -112,6 +116,8 @@ def of_each_item(job: ProvingJob, transport: Local) -> Findings:
 
     options = job.options
     searched, own = _searched(job, transport), None
+    # The network's own algorithm is run for comparison. Where the router would carry all pairs,
+    # that takes far longer than the search.
     if searched is None or not _own_takes_long(job):
         own = _perform(job, transport, _own_algorithm(job))
     runs = [run for run in (own, searched) if run is not None]
@@ -187,6 +193,8 @@ def of_many_items(job: ProvingJob, transport: Local) -> Findings:
     if transport.rank == 0:
         search.run(planned.table.last, options.limit)
         refused = {each["by"] for each in search.selfcheck.refused}
+        # A planned bound without a certificate still counts, but not if the checker has just
+        # refused that very bound.
         if planned.bound > search.lower and planned.bound.by not in refused:
             search.hold(int(planned.bound), planned.bound.by, {})
             search.bounds[planned.bound.by] = search.lower
@@ -219,6 +227,8 @@ def of_several_groups(job: ProvingJob, transport: Local) -> Findings:
     correct = not any([held.short() for held in sets])
     alone = max(one.bound for one in parties)
     groups = [one.place[: one.part.hosts].tolist() for one in parties]
+    # What one group takes alone is a bound for all of them. The joint cut replaces it only if the
+    # checker accepts the cut.
     search = Certified(job.network, lower=int(alone), lower_by=alone.by)
     if transport.rank == 0:
         demands = demands_of(collective, options.items, parties, job.roots)

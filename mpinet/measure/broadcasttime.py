@@ -97,6 +97,8 @@ def broadcast_time(
     if not sees_whole(network):
         raise UsageError(f"{network.name} is too large to be searched as a whole.")
     if root is None:
+        # Roots of one orbit take equally many steps. One of each orbit stands for all, which saves
+        # nearly all searches in symmetric networks.
         roots = [orbit[0] for orbit in orbits(network) if orbit[0] < network.hosts]
         return _slowest([_from(network, node, ports, model, limit) for node in roots])
     node = network.find(str(root))
@@ -118,6 +120,8 @@ def _from(
     """The time from one processor."""
     transport = world()
     timetable = broadcast_timetable(network, root, model)
+    # Closed bounds and passes often meet. The search, which needs solvers, runs only if they leave
+    # a gap.
     lower = broadcast_bound(Machine(network, model, transport), root)
     found: dict[str, Any] = {
         "lower": lower,
@@ -130,6 +134,8 @@ def _from(
     if found["table"] is not None:
         timetable = table_of(found["table"])
     upper = timetable.last
+    # The upper bound counts only after the machine has run the schedule. A faulty timetable raises
+    # an error here.
     _require_run(network, model, transport, timetable)
     lower = max(lower, found["lower"])
     return BroadcastTime(
@@ -147,6 +153,8 @@ def _searched(
 ) -> dict[str, Any]:
     """Give all ranks what rank 0 finds."""
     found: dict[str, Any] = {}
+    # A search is limited by the clock, so two ranks could find different bounds. One rank searches
+    # and all others take its result.
     if transport.rank == 0:
         search = Search(network, "broadcast", root, ports, timetable.last, "passes", limit)
         search.run()

@@ -108,6 +108,8 @@ class Share:
         if self.scattered:
             return self.ports * (1 - 1 / self.ranks)
         nodes, others = _sample(self.network)
+        # Blocks are contiguous, so the quotient is the rank. This asks rules of a sample instead of
+        # all nodes, before any array is made.
         away = (others // self.hosted != nodes[:, np.newaxis] // self.hosted) & (others >= 0)
         share_of_ports = away.shape[1] / max(1, self.network.ports) or 1
         return float(away.sum() / len(nodes) / share_of_ports)
@@ -155,6 +157,8 @@ def flood(share: Share) -> int:
     """
     node = columns("number") + columns("informed received", bool)
     wave = min(0.45, 3.2 / diameter_of(share.network))
+    # Room for receivers is bounded by the rank's processors: a beep that reaches a node twice is
+    # written once.
     near = min(1.0, wave * share.ports) * columns("near")
     fresh = columns("sent came before slot position place new ordered")
     away = columns("receiver rank order record arrived slot") * share.crossing
