@@ -71,7 +71,7 @@ def sides_of(name: str) -> Sides:
     # The shortest known schedule is an upper bound, and the search then only has to prove that
     # fewer steps fail.
     best = broadcast(Machine(topology, model, Local()), 0, BEST).steps
-    search = Search(topology, 0, "broadcast", "one", best, BEST, LIMIT)
+    search = Search(topology, "broadcast", 0, "one", best, BEST, LIMIT)
     search.run()
     found = time.perf_counter()
     algorithm, _ = require_algorithm(topology, 0, None, model)

@@ -14,7 +14,7 @@ from mpinet.commands.schedule import FileOptions, ScheduleExportOptions
 from mpinet.errors import UsageError
 from mpinet.jobs.machinejob import MachineJob
 from mpinet.jobs.opening import topology_named
-from mpinet.jobs.pipelineoptimum import require_switches
+from mpinet.jobs.optimum import require_switches
 from mpinet.networks.topology import Topology
 from mpinet.programs.kinds import PIPELINED
 from mpinet.report.rows import Row

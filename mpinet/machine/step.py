@@ -62,7 +62,7 @@ def carry(
     if machine.transport.size == 1:
         return Arrivals(sends.targets, sends.arrivals, payload, word)
     leaving, counts = by_owner(machine, sends.targets)
-    records = np.empty(len(leaving), _record_type(payload.dtype, payload.shape[1:]))
+    records = np.empty(len(leaving), record_type(payload.dtype, payload.shape[1:]))
     if len(leaving):
         records["node"] = sends.targets[leaving]
         records["port"] = sends.arrivals[leaving]
@@ -82,7 +82,7 @@ def carry(
 
 
 @cache
-def _record_type(payload: np.dtype[Any], shape: tuple[int, ...]) -> np.dtype[Any]:
+def record_type(payload: np.dtype[Any], shape: tuple[int, ...]) -> np.dtype[Any]:
     """Return the type of a message's record on its way to another rank."""
     # Cached: building a structured type takes longer than a small step.
     return np.dtype([("node", np.int64), ("port", np.int64), ("payload", payload, shape)])
