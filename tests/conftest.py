@@ -19,7 +19,7 @@ import pytest
 from _pytest.runner import runtestprotocol
 from forked import Forked
 from shares import outside_of_share
-from workers import SERVERS, Workers
+from workers import SERVERS, Workers, hold_mpi_back
 
 from mpinet.base.native import background
 
@@ -137,14 +137,11 @@ def pytest_configure(config: pytest.Config) -> None:
     workers = config.getoption("--workers")
     number = len(os.sched_getaffinity(0)) if workers == "auto" else int(workers)
     if number:
+        hold_mpi_back()
         config.pluginmanager.register(Workers(config, number), "workers")
     if not config.getoption("--with-mpi", default=False):
         return
     try:
-        import mpi4py
-
-        if number:
-            mpi4py.rc.initialize, mpi4py.rc.finalize = False, True
         from mpi4py import MPI
     except (ImportError, RuntimeError) as missing:  # RuntimeError: mpi4py finds no MPI library
         raise pytest.UsageError(f"--with-mpi needs an MPI library: {missing}") from None

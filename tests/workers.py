@@ -20,6 +20,7 @@ from multiprocessing.connection import Connection, Pipe, wait
 from pathlib import Path
 from typing import Any
 
+import mpi4py
 import pytest
 from _pytest.runner import runtestprotocol
 
@@ -160,7 +161,8 @@ class Workers:
         if self._ran != len(session.items):
             session.shouldfail = f"{self._ran} of {len(session.items)} tests were run"
             raise session.Failed(session.shouldfail)
-        begin_mpi()  # which the summary asks for its version
+        if self.config.getoption("--with-mpi", default=False):
+            begin_mpi()  # the summary asks the library for its version
         return True
 
     def _hire(self, place: int) -> None:
@@ -279,11 +281,6 @@ class Workers:
             connection.send((sent, self._warnings, seconds))
             self._warnings = []
             test = following
-        if "mpi4py.MPI" in sys.modules:
-            from mpi4py import MPI
-
-            if MPI.Is_initialized():
-                MPI.Finalize()
 
     def _run(self, item: pytest.Item, behind: pytest.Item | None) -> float:
         """Run a test; returns the seconds of CPU that it took."""
@@ -326,13 +323,18 @@ class Workers:
             )
 
 
+def hold_mpi_back() -> None:
+    """Let imports load a library of MPI that does not begin: once begun, it outlives no fork."""
+    mpi4py.rc.initialize, mpi4py.rc.finalize = False, True
+
+
 def begin_mpi() -> None:
-    """Begin with MPI where it is only loaded: a library that has begun outlives no fork."""
+    """Begin with MPI where it is loaded, and where it is not, when it is imported."""
+    mpi4py.rc.initialize, mpi4py.rc.finalize = True, None
     if "mpi4py.MPI" in sys.modules:
         from mpi4py import MPI
 
-        if not MPI.Is_initialized():
-            MPI.Init_thread(MPI.THREAD_MULTIPLE)
+        MPI.Init_thread(MPI.THREAD_MULTIPLE)
 
 
 def failed(item: pytest.Item, when: str, said: str) -> pytest.TestReport:
