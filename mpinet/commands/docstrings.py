@@ -21,9 +21,9 @@ def returned(doc: str) -> str:
     return " ".join(section[1].split()) if section else ""
 
 
-def returning(doc: str, result: type) -> str:
+def returning(doc: str, result: type, command: str) -> str:
     """Return a docstring whose section Returns lists the result's fields before its own words."""
-    if not (fields := listed(result)):
+    if not (fields := listed(result, command)):
         return doc
     text = _wrapped(f"{fields}. {returned(doc)}".strip())
     made = f"\nReturns\n-------\n{result.__name__}\n{text}\n"

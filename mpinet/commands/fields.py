@@ -100,6 +100,12 @@ def hints_of(cls: type) -> dict[str, Any]:
     return own | beside
 
 
+def hints_for(cls: type, command: str) -> dict[str, Any]:
+    """Return the types of the fields in the results of a command; a class may be of several."""
+    chosen: dict[str, Any] = getattr(cls, "hints_for", lambda _: hints_of(cls))(command)
+    return chosen
+
+
 def plain_of(hint: Any) -> Any:
     """Strip what ``Annotated`` adds to a type."""
     return plain_of(get_args(hint)[0]) if get_origin(hint) is Annotated else hint
@@ -118,15 +124,16 @@ def row_of(cls: type) -> type[Any] | None:
     return rows[0] if rows else None
 
 
-def listed(cls: type) -> str:
+def listed(cls: type, command: str = "") -> str:
     """List the fields of a class as the contract does, each with what is in it and its note.
 
-    Fields that are not in every result stand behind the others, after their condition.
+    Fields that are not in every result stand behind the others, after their condition. Of the class
+    of several commands the fields of `command` are listed.
     """
     if row := row_of(cls):
         return f"list of {listed(row)}"
     groups: dict[str, list[str]] = {"": []}
-    for name, hint in hints_of(cls).items():
+    for name, hint in hints_for(cls, command).items():
         condition = "".join(said_of(hint, When)[:1])
         notes = "".join(f" ({note})" for note in said_of(hint, str))
         groups.setdefault(condition, []).append(f"{name}{_within(hint)}{notes}")

@@ -163,7 +163,7 @@ def _made(
     known = {option.name for option in options}
     alone = [one for group in groups for one in fields_of(group) if one.name not in known]
     function.__module__, function.__name__, function.__qualname__ = of.__module__, name, name
-    function.__doc__ = returning(documented(of.__doc__ or "", options), result)
+    function.__doc__ = returning(documented(of.__doc__ or "", options), result, of.command)
     parameters = [_parameter(option, option.name in by_place) for option in options]
     if several:
         more = inspect.Parameter("more", inspect.Parameter.VAR_POSITIONAL, annotation=Network)

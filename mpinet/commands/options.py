@@ -196,6 +196,11 @@ class CollectiveOptions(FabricOptions):
     beside: bool = field(default=False, repr=False)
     """True for the run without faults next to one with faults; no option."""
 
+    @property
+    def is_scheduled(self) -> bool:
+        """True if the schedule or its hash is asked for."""
+        return False
+
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class RootedOptions(CollectiveOptions):
