@@ -58,7 +58,9 @@ def _numpydoc(option: Option) -> str:
 
 
 def _wrapped(text: str) -> str:
-    return fill(text, 96, initial_indent="    ", subsequent_indent="    ")
+    # Readers join the lines with blanks, which would cut a word in two that ends a line.
+    indent = "    "
+    return fill(text, 96, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
 
 
 def _name(kind: Any) -> str:

@@ -96,7 +96,8 @@ class CollectiveJob(MachineJob):
         machine = self.make_machine(transport, watch, trace=trace)
         found = self._work.run(machine=machine)
         self.note_crossing(machine)
-        self.preparation = asdict(found.preparation)
+        if isinstance(self._work, Prepared):
+            self.preparation = asdict(found.preparation)
         values = self._values(found)
         if trace is not None:
             lines = schedule_lines(transport, trace, found.steps)
@@ -160,16 +161,14 @@ class CollectiveJob(MachineJob):
     def show(self, result: Row) -> str:
         """Format the counts and the phases, the rate in words, and each group alone."""
         heading = self.title
-        shown = dict(without_simple_reason(result))
-        groups = shown.pop("groups", None)
+        shown = dict(result if "groups" in result else without_simple_reason(result))
+        groups, rate = shown.pop("groups", None), shown.pop("bandwidth", None)
         if "informed" in result and "correct" not in result:
             heading += f" from {self._root}"
             if self.shortfall(result):
                 shown["informed"] = f"{result['informed']} of {self.network.hosts}: incomplete"
-        if shown.get("bandwidth") is None:
-            shown.pop("bandwidth", None)
-        else:
-            items, steps = shown["bandwidth"]
+        if rate is not None:
+            items, steps = rate
             each = " of each processor" if self.options.command in OF_EACH else ""
             shown["bandwidth"] = (
                 f"at most {items} item{'s' * (items > 1)}{each} in {steps} step{'s' * (steps > 1)}"

@@ -107,7 +107,6 @@ class AtOnce:
         from mpinet.programs.pipelines.interleaving import interleaved
         from mpinet.programs.pipelines.switching import COPY
         from mpinet.programs.pipelines.together import party, run
-        from mpinet.programs.preparation import NONE
 
         options, fabric = self._options, self._fabric
         model, collective = port_model(options.ports, options.duplex), options.command
@@ -135,7 +134,6 @@ class AtOnce:
             informed=sum(part.hosts for part in self._parts) - sum(short),
             items=None if hidden else items,
             value=sets[0].value(self._roots[0], 0) if KINDS[collective].adds else None,
-            preparation=NONE,
             skipped=(),
             groups=self._alone(parties),
         )
