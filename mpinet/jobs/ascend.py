@@ -8,14 +8,15 @@ from mpinet.commands.ascend import AscendOptions, DescendOptions
 from mpinet.commands.job import Job, Watch
 from mpinet.jobs.machinejob import MachineJob
 from mpinet.jobs.opening import topology_named
+from mpinet.machine.dry import Dry
+from mpinet.machine.transport import Local
 from mpinet.networks.topology import Topology
+from mpinet.programs import ascend, needs
+from mpinet.programs.operators.operator import Operator
 from mpinet.report.rows import Row, phase_rows
 from mpinet.report.tables import with_phases
 
 if TYPE_CHECKING:
-    from mpinet.machine.dry import Dry
-    from mpinet.machine.transport import Local
-    from mpinet.programs.operators.operator import Operator
     from mpinet.programs.rehearsal import Rehearsal
 
 
@@ -41,8 +42,6 @@ class Ascend(MachineJob):
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Run the program."""
-        from mpinet.programs import ascend
-
         options = self.options
         machine = self.make_machine(transport, watch)
         found = ascend.run(
@@ -64,7 +63,6 @@ class Ascend(MachineJob):
 
     def needs(self, ranks: int) -> int:
         """Bytes of the states, and of the serial results that they are compared with."""
-        from mpinet.programs import needs
         from mpinet.programs.schedules import find_schedule
 
         schedule = find_schedule(self.network, self.options.algorithm)

@@ -14,12 +14,13 @@ from mpinet.commands.bench import BenchOptions
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.optionrecords import changed
 from mpinet.errors import UsageError
+from mpinet.machine.transport import Local
+from mpinet.report.benchmarks import line, page
 from mpinet.report.rows import Row
 
 if TYPE_CHECKING:
     from mpinet.bench.benchmark import Benchmark, Setting
     from mpinet.bench.earlier import Ratios
-    from mpinet.machine.transport import Local
 
 NOT_LISTED = ("ranks", "size", "repeat", "clock", "booksim", "loggopsim", "against")
 """Options that do not apply with ``--list``."""
@@ -143,14 +144,10 @@ class Bench(Job):
 
     def _tell(self, row: object) -> None:
         """Print a row as soon as it is measured."""
-        from mpinet.report.benchmarks import line
-
         self.say("  ".join(line(plain(row))))
 
     def show(self, result: list[Row]) -> str:
         """Format one line per row, absent baselines, goals reached, and rows that fell."""
-        from mpinet.report.benchmarks import page
-
         return page(result)
 
     def status(self, result: list[Row]) -> int:

@@ -19,14 +19,14 @@ from mpinet.jobs.fabric import intact, parts_of
 from mpinet.jobs.machinejob import MachineJob
 from mpinet.jobs.programs import Prepared, is_pipeline, values_of_parameters
 from mpinet.jobs.together import AtOnce
+from mpinet.machine.dry import Dry
+from mpinet.machine.transport import Local
 from mpinet.networks.topology import Topology
 from mpinet.programs.kinds import OF_EACH
 from mpinet.report.rows import Row, phase_rows
 from mpinet.report.tables import table, with_phases
 
 if TYPE_CHECKING:
-    from mpinet.machine.dry import Dry
-    from mpinet.machine.transport import Local
     from mpinet.programs.rehearsal import Rehearsal
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 from mpinet.base.numerals import quoted
 from mpinet.commands.embed import IDENTITY, EmbedOptions
@@ -12,19 +11,16 @@ from mpinet.commands.network import without_folders
 from mpinet.errors import UsageError
 from mpinet.jobs.machinejob import MachineJob
 from mpinet.jobs.opening import routing_of, topology_named
+from mpinet.machine.transport import Local
 from mpinet.networks.routing import Routing
+from mpinet.programs.embed import Embedding, Measures, measure, ring_images
+from mpinet.programs.operators.operator import Operator
 from mpinet.report.rows import Row
 from mpinet.report.tables import fields
-
-if TYPE_CHECKING:
-    from mpinet.machine.transport import Local
-    from mpinet.programs.embed import Embedding
-    from mpinet.programs.operators.operator import Operator
 
 
 def prepare(options: EmbedOptions) -> Job:
     """Check the embedding, the operator and the routing."""
-    from mpinet.programs.embed import Embedding
     from mpinet.programs.operators import open_operator
     from mpinet.programs.schedules.schedule import require_power_of_two
 
@@ -66,7 +62,6 @@ class Embed(MachineJob):
     def run(self, transport: Local, watch: Watch) -> Row:
         """Measure, then emulate."""
         from mpinet.machine.state import State
-        from mpinet.programs.embed import Embedding, Measures, measure, ring_images
         from mpinet.programs.emulate import emulate_ascend, emulate_step
 
         options, embedding, routing = self.options, self._embedding, self._routing

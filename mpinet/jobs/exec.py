@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from mpinet.base.arrays import Ints
 from mpinet.base.files import require_writable, whole_file
 from mpinet.commands.exec import ExecOptions
 from mpinet.commands.job import Job, Watch
@@ -30,13 +31,12 @@ from mpinet.jobs.scriptcosts import (
     open_text,
     orders_text,
 )
+from mpinet.machine.transport import Local
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row, by_name
 from mpinet.report.tables import fields
 
 if TYPE_CHECKING:
-    from mpinet.base.arrays import Ints
-    from mpinet.machine.transport import Local
     from mpinet.mpi.outcome import Conflicting, Outcome
     from mpinet.mpi.source import Source
     from mpinet.mpi.world.accounts import Account

@@ -12,7 +12,7 @@ from mpinet.commands.optionrecords import changed
 from mpinet.commands.options import joined
 from mpinet.errors import UsageError
 from mpinet.experiments.journal import Journal
-from mpinet.machine.transport import Local
+from mpinet.machine.transport import Local, hosted_by
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row
 from mpinet.report.tables import table
@@ -77,7 +77,6 @@ class Find(Job):
     def run(self, transport: Local, watch: Watch) -> list[Row]:
         """Measure the networks that may be among the best."""
         from mpinet.experiments.find import best
-        from mpinet.machine.transport import hosted_by
 
         with hosted_by(transport):
             return best(self._found, self._minimise, self._degree, self._most, watch)
@@ -144,7 +143,6 @@ class Search(Job):
 
 def _written(network: Topology, path: Path | None) -> str:
     """Write a network's links, if there is a file for them; their hash."""
-    from mpinet.machine.transport import Local
     from mpinet.report.graphfiles import written_edges
 
     if path is None:

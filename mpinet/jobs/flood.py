@@ -9,13 +9,13 @@ from mpinet.commands.flood import FloodOptions, FloodResult
 from mpinet.commands.job import Job, Watch
 from mpinet.jobs.machinejob import MachineJob
 from mpinet.jobs.opening import require_all_port, topology_named
+from mpinet.machine.dry import Dry
+from mpinet.machine.transport import Local
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row
 from mpinet.report.tables import fields
 
 if TYPE_CHECKING:
-    from mpinet.machine.dry import Dry
-    from mpinet.machine.transport import Local
     from mpinet.programs.rehearsal import Rehearsal
 
 

@@ -26,15 +26,15 @@ from mpinet.jobs.loadcurves import (
 )
 from mpinet.jobs.loadplan import plan_file, varied_names
 from mpinet.jobs.loadruns import VCS, read_energy, read_rates, read_seeds
+from mpinet.machine import Machine
 from mpinet.machine.timed.program import Program
+from mpinet.machine.transport import Local
 from mpinet.networks.topology import Topology
 from mpinet.report.files import PLOTS, require_file
 from mpinet.report.rows import Row
 
 if TYPE_CHECKING:
     from mpinet.experiments.load import Run, Setting
-    from mpinet.machine import Machine
-    from mpinet.machine.transport import Local
 
 
 class Load(Job):
@@ -109,7 +109,6 @@ class Load(Job):
             self.warn(sentence)
 
         def machine_of(topology: Topology, told: Callable[[int], None]) -> Machine:
-            from mpinet.machine import Machine
             from mpinet.machine.choice import open_mapping
 
             mapping = open_mapping(self._options.mapping, topology, transport, self._options.seed)

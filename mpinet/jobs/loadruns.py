@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mpinet.base.arrays import Ints
 from mpinet.base.numerals import is_whole, quoted
 from mpinet.commands.load import LoadOptions
 from mpinet.commands.optionrecords import MOST_SEED, Several, changed
@@ -17,17 +18,16 @@ from mpinet.errors import FileError, UsageError
 from mpinet.jobs.faults import parse_faults
 from mpinet.jobs.loadplan import Variant, read_numbers
 from mpinet.jobs.opening import topology_named
+from mpinet.machine.timed.program import Program
+from mpinet.machine.traffic.parameters import Buffering, Generation, Window, cables
 from mpinet.networks.routing import Routing
+from mpinet.networks.topology import Topology
+from mpinet.programs.patterns import Pattern, pattern_of, pattern_of_program
 
 if TYPE_CHECKING:
-    from mpinet.base.arrays import Ints
     from mpinet.experiments.energy import Energy
     from mpinet.experiments.load import Setting
     from mpinet.experiments.steady import Steady
-    from mpinet.machine.timed.program import Program
-    from mpinet.machine.traffic.parameters import Generation, Window
-    from mpinet.networks.topology import Topology
-    from mpinet.programs.patterns import Pattern
 
 MOST_RATES = 1000
 
@@ -48,8 +48,6 @@ def settings_of(
     A variant has one value of each option that may have several.
     """
     from mpinet.experiments.load import Setting
-    from mpinet.machine.traffic.parameters import Buffering, Generation
-    from mpinet.programs.patterns import pattern_of, pattern_of_program
 
     topology = topology_named(network)
     routing = topology.routing(variant["routing"], seeds[0])
@@ -122,7 +120,6 @@ def read_delays(
     given: str | int | Several[int], topology: Topology
 ) -> tuple[int | Sequence[int], Ints | None]:
     """Return the delay of links, or one for each class of them; or the longest, and places."""
-    from mpinet.machine.traffic.parameters import cables
     from mpinet.programs.userlines import read_places
 
     if not isinstance(given, str):
@@ -245,8 +242,6 @@ AUTO = "auto"
 
 def read_window(options: LoadOptions) -> Window:
     """Return the window; where its warm-up is to be found, the one that the search begins with."""
-    from mpinet.machine.traffic.parameters import Window
-
     given, interval = options.warmup, options.intervals or 0
     if options.intervals is not None and not 1 <= options.intervals <= MOST_STEPS:
         raise UsageError(f"--intervals is a whole number of steps >= 1, not {interval}.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mpinet.base.hashseed import RUN_USERS_CODE, hash_seed
 from mpinet.commands.job import Job, Watch
@@ -13,14 +13,11 @@ from mpinet.commands.options import MachineOptions
 from mpinet.errors import UsageError
 from mpinet.jobs.opening import port_model
 from mpinet.jobs.recorded import Recorded
+from mpinet.machine import Machine
+from mpinet.machine.trace import Trace
+from mpinet.machine.transport import Local
 from mpinet.networks.topology import Topology
-
-if TYPE_CHECKING:
-    from mpinet.machine import Machine
-    from mpinet.machine.trace import Trace
-    from mpinet.machine.transport import Local
-    from mpinet.programs.needs import Share
-
+from mpinet.programs.needs import Share
 
 TO_ONE = ("flood", "broadcast", "scatter", "gather", "reduce", "allreduce", "ascend", "descend")
 """Commands in which every processor but one sends or receives a message at least."""
@@ -72,7 +69,6 @@ class MachineJob(Job):
     def share(self, ranks: int) -> Share:
         """Share of the network on the fullest of `ranks` ranks."""
         from mpinet.machine.placement import Placement, clustered
-        from mpinet.programs.needs import Share
 
         if self.options.mapping in ("clusters", "measured") and 1 < ranks <= MOST_UNEVEN:
             most = Placement(clustered(self.network), 0, ranks).most
@@ -101,7 +97,6 @@ class MachineJob(Job):
         watch, loads, trace
             As for `Machine`; where the run is recorded, it has a trace in any case.
         """
-        from mpinet.machine import Machine
         from mpinet.machine.choice import open_mapping
 
         mapping = open_mapping(self.options.mapping, self.network, transport, self.options.seed)

@@ -5,21 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib import import_module
 from inspect import signature
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mpinet.commands.algorithms import COLLECTIVES, Program, fetching
 from mpinet.commands.options import CollectiveOptions, ItemOptions, ManyOptions
 from mpinet.errors import UsageError
 from mpinet.jobs.opening import port_model, routing_of
+from mpinet.machine.model import PortModel
+from mpinet.networks.routing import Routing
+from mpinet.networks.schedule import Schedule
 from mpinet.networks.topology import Topology
 from mpinet.programs.kinds import OF_EACH
 from mpinet.programs.pipelines.switching import COPY, FORWARD, behavior, only_forwards
-
-if TYPE_CHECKING:
-    from mpinet.machine.model import PortModel
-    from mpinet.networks.routing import Routing
-    from mpinet.networks.schedule import Schedule
-    from mpinet.programs.schedules.schedule import PassSchedule
+from mpinet.programs.schedules.schedule import PassSchedule
 
 
 def called(name: str, values: Mapping[str, Any]) -> Any:

@@ -15,13 +15,13 @@ from mpinet.commands.network import without_folders
 from mpinet.commands.optionrecords import Line, Options, with_values
 from mpinet.commands.options import RecordingOptions
 from mpinet.errors import NodeError, UsageError
+from mpinet.machine import Machine
+from mpinet.machine.trace import MOST, Limits, Trace, too_large
+from mpinet.machine.transport import Local, world
 from mpinet.networks.topology import Topology
 from mpinet.report.files import require_file
 
 if TYPE_CHECKING:
-    from mpinet.machine import Machine
-    from mpinet.machine.trace import Limits, Trace
-    from mpinet.machine.transport import Local
     from mpinet.report.recordings import Recording
 
 RANGE = re.compile(r"([0-9]{1,18})(?:\.\.([0-9]{1,18}))?")
@@ -78,8 +78,6 @@ class Recorded:
         UsageError
             Both are wanted, and the recording is limited.
         """
-        from mpinet.machine.trace import MOST, Trace, too_large
-
         if self._limits is None:
             return trace
         if self._limits.bounded:
@@ -241,7 +239,6 @@ def recorded_again(given: Options, **views: Path) -> None:
         The command runs no machine, or a file cannot be made.
     """
     from mpinet.jobs.perform import prepared
-    from mpinet.machine.transport import world
 
     if not isinstance(given, RecordingOptions):
         raise UsageError(
@@ -256,8 +253,6 @@ def recorded_again(given: Options, **views: Path) -> None:
 def _limits(steps: str | None, nodes: str | None, size: int) -> Limits:
     """Read ``A..B`` and ``0..15,20``."""
     import numpy as np
-
-    from mpinet.machine.trace import Limits
 
     limits = Limits()
     if steps is not None:

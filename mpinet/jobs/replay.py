@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from mpinet.base.arrays import Ints
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.options import HostOptions
 from mpinet.commands.replay import MOST_TRIES, ReplayOptions, replay
@@ -19,18 +19,18 @@ from mpinet.jobs.timing import (
     listed_stuck,
     timed_of,
 )
+from mpinet.machine.timed.costs import Costs
+from mpinet.machine.timed.layout import NEVER, SEND
 from mpinet.machine.timed.program import Program
+from mpinet.machine.timed.run import TimedRun
 from mpinet.machine.timed.scripted import Scripted, stored
 from mpinet.machine.timed.ticks import in_units, slower, with_times
+from mpinet.machine.transport import Local
+from mpinet.programs.messages.loaders import comments_of, loads_of
 from mpinet.programs.messages.named import is_name
+from mpinet.programs.messages.placing import placed, places_of
 from mpinet.report.rows import Row
 from mpinet.report.tables import fields
-
-if TYPE_CHECKING:
-    from mpinet.base.arrays import Ints
-    from mpinet.machine.timed.costs import Costs
-    from mpinet.machine.timed.run import TimedRun
-    from mpinet.machine.transport import Local
 
 MOST_LOADS = 1 << 24
 """Most operations of a program for which it is said what loads the busiest links."""
@@ -46,8 +46,6 @@ def prepare(options: ReplayOptions) -> Job:
 
 def _prepared(options: ReplayOptions) -> Replay:
     """Read the program; refuse costs and networks that do not fit it."""
-    from mpinet.programs.messages.placing import places_of
-
     timed = timed_of(options)
     topology = timed.topology
     program = _program(options.program, topology.hosts if topology else None)
@@ -104,8 +102,6 @@ def played(
     """
     from mpinet.machine import Machine
     from mpinet.machine.timed.results import result_of
-    from mpinet.machine.timed.run import TimedRun
-    from mpinet.programs.messages.placing import placed
 
     network = timed.hosting(program.processors)
     from mpinet.machine.choice import open_mapping
@@ -183,7 +179,6 @@ class Replay(InTime):
 
     def _search(self, transport: Local, watch: Watch) -> Row:
         """Find better places; return the fields that tell of them (collective)."""
-        from mpinet.machine.transport import Local
         from mpinet.programs.messages.placesearch import bound_of_places, search_places
 
         timed, program, options = self.timed, stored(self._program), self._options
@@ -211,7 +206,6 @@ class Replay(InTime):
             return
         import numpy as np
 
-        from mpinet.machine.timed.layout import NEVER
         from mpinet.machine.timed.recorded import record
         from mpinet.machine.trace import Trace
 
@@ -266,15 +260,10 @@ class Replay(InTime):
 
     def _said(self, lines: Ints) -> list[str]:
         """Return what stands behind the lines of the file; nothing, if there is none."""
-        from mpinet.programs.messages.loaders import comments_of
-
         return [] if self._file is None else comments_of(self._file, lines)
 
     def _with_loads(self, links: list[Row], run: TimedRun) -> list[Row]:
         """Return the busiest links with what loads them."""
-        from mpinet.machine.timed.layout import SEND
-        from mpinet.programs.messages.loaders import loads_of
-
         timed, routing = self.timed, self.timed.routing
         if not links or "node" not in links[0] or routing is None or routing.numbered:
             return links

@@ -13,12 +13,12 @@ from mpinet.base.plain import plain
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.reproduce import ReproduceOptions
 from mpinet.errors import UsageError
+from mpinet.machine.transport import Local
 from mpinet.report.files import as_csv
 from mpinet.report.rows import Row
 
 if TYPE_CHECKING:
     from mpinet.claims import Claim
-    from mpinet.machine.transport import Local
     from mpinet.report.ledger.reproduced import Item
 
 ALL = "all"

@@ -14,16 +14,16 @@ from mpinet.errors import UsageError
 from mpinet.jobs.faults import lasting_faults
 from mpinet.jobs.machinejob import MachineJob
 from mpinet.jobs.opening import routing_of, topology_named
+from mpinet.machine import Machine
+from mpinet.machine.dry import Dry
+from mpinet.machine.faults import Faults
+from mpinet.machine.transport import Local
 from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row
 from mpinet.report.tables import fields
 
 if TYPE_CHECKING:
-    from mpinet.machine import Machine
-    from mpinet.machine.dry import Dry
-    from mpinet.machine.faults import Faults
-    from mpinet.machine.transport import Local
     from mpinet.programs.rehearsal import Rehearsal
     from mpinet.programs.traffic import Traffic
 

@@ -13,6 +13,7 @@ from mpinet.jobs.machinejob import MachineJob, refuse_checkpoint
 from mpinet.jobs.opening import routing_of, topology_named
 from mpinet.machine.transport import Local
 from mpinet.networks.topology import Topology
+from mpinet.process.program import argument, named_program
 from mpinet.report.rows import Row
 from mpinet.report.tables import fields, table
 
@@ -22,8 +23,6 @@ SHOWN = 16
 
 def prepare(options: ProgramOptions) -> Job:
     """Find the program, and read its arguments."""
-    from mpinet.process.program import named_program
-
     topology = topology_named(options.on)
     refuse_checkpoint(options.line.checkpoint, "a program of one's own")
     if options.routing is not None:
@@ -105,8 +104,6 @@ class Run(MachineJob):
 
 def _arguments(given: Sequence[Any] | Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
     """Return the program's arguments by place, and those by name."""
-    from mpinet.process.program import argument
-
     if isinstance(given, Mapping):
         return [], dict(given)
     pairs = [argument(entry) if isinstance(entry, str) else ("", entry) for entry in given]

@@ -12,8 +12,10 @@ from mpinet.commands.job import Job, Watch
 from mpinet.commands.show import ShowOptions
 from mpinet.errors import UsageError
 from mpinet.jobs.opening import topology_named
+from mpinet.machine.choice import open_mapping
 from mpinet.machine.transport import Local
 from mpinet.networks.topology import Topology
+from mpinet.report.graphfiles import require_graph_file, written_edges
 from mpinet.report.rows import Row
 from mpinet.report.tables import fields
 
@@ -25,8 +27,6 @@ def prepare(options: ShowOptions) -> Job:
     """Check that the links can be written, and that options have an effect."""
     topology = topology_named(options.topology)
     if options.edges is not None:
-        from mpinet.report.graphfiles import require_graph_file
-
         require_graph_file(Path(options.edges))
         require_writable(Path(options.edges))
     if options.sample is not None and options.distances:
@@ -54,7 +54,6 @@ class Show(Job):
     def run(self, transport: Local, watch: Watch) -> Row:
         """Look at every node's ports, and flood if that is wanted."""
         from mpinet.measure.wiring import capacities, degree_histogram
-        from mpinet.report.graphfiles import written_edges
         from mpinet.report.wiring import bus_measures
 
         network = self._network
@@ -120,7 +119,6 @@ class Show(Job):
 
         if self._network.size > MOST_FLOODED and (alike := self._alike(transport)) is not None:
             return alike
-        from mpinet.machine.choice import open_mapping
 
         mapping = open_mapping(self._options.mapping, self._network, transport, self._options.seed)
         machine = Machine(self._network, "all", transport, mapping)
@@ -153,7 +151,6 @@ class Show(Job):
 
     def _estimate(self, transport: Local) -> Row:
         """Measure distances from some nodes."""
-        from mpinet.machine.choice import open_mapping
         from mpinet.measure.distance import Floods
         from mpinet.measure.sampling import CONFIDENCE, estimated
 

@@ -23,13 +23,13 @@ from mpinet.errors import FileError, MpinetError, UsageError
 from mpinet.experiments.plan import Point, key_of, points_of, read_plan
 from mpinet.jobs.perform import carried_out, prepared
 from mpinet.jobs.plot import TABLE, table_of
+from mpinet.machine.transport import Local
 from mpinet.report.files import as_csv, as_json
 from mpinet.report.rows import Row, identified
 
 if TYPE_CHECKING:
     from mpinet.experiments.dealing import Dealt
     from mpinet.experiments.journal import Journal
-    from mpinet.machine.transport import Local
 
 MARK = "sweep.json"
 """Name of the file that marks a sweep's folder."""

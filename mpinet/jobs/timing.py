@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from mpinet.base.units import Unit, byte_time, duration, readable
 from mpinet.commands.timeoptions import (
@@ -16,14 +16,12 @@ from mpinet.commands.timeoptions import (
 from mpinet.errors import UsageError
 from mpinet.jobs.machines import machine_named
 from mpinet.jobs.opening import routing_of, topology_named
+from mpinet.machine.timed.costs import Costs
 from mpinet.networks import open as open_topology
 from mpinet.networks.graph import GivenGraph
+from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row
-
-if TYPE_CHECKING:
-    from mpinet.machine.timed.costs import Costs
-    from mpinet.networks.routing import Routing
 
 
 def listed_stuck(operations: Sequence[Row]) -> str:
@@ -163,7 +161,6 @@ def _costs(
     flat: Time,
 ) -> Costs:
     """Read the costs: each as given, as the machine or the network has it, or the default."""
-    from mpinet.machine.timed.costs import Costs
 
     def given(value: Time | None, name: str) -> Time:
         said: Time = preset.get(name, 0) if value is None else value

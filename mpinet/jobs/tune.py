@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mpinet.base.files import whole_file
 from mpinet.base.memory import bytes_of
@@ -17,15 +16,14 @@ from mpinet.commands.tune import TuneOptions
 from mpinet.errors import UsageError
 from mpinet.jobs.timing import Timed, timed_of
 from mpinet.machine.timed.ticks import in_units
+from mpinet.machine.transport import Local
+from mpinet.programs.messages.bounds import Demand, lower_bound
+from mpinet.programs.messages.textbook import ALGORITHMS
 from mpinet.report.curves import Curve, Dot
 from mpinet.report.drawing.figure import library
 from mpinet.report.files import PLOTS, require_file
 from mpinet.report.rows import Row
 from mpinet.report.tables import table
-
-if TYPE_CHECKING:
-    from mpinet.machine.transport import Local
-    from mpinet.programs.messages.bounds import Demand
 
 MOST_SIZES = 1000
 
@@ -42,9 +40,7 @@ def prepare(options: TuneOptions) -> Job:
     """Read the sizes, and which algorithms there are."""
     import numpy as np
 
-    from mpinet.programs.messages.bounds import Demand
     from mpinet.programs.messages.placing import places_of
-    from mpinet.programs.messages.textbook import ALGORITHMS
 
     if options.plot is not None:
         require_file(Path(options.plot), PLOTS, "a plot's file")
@@ -162,8 +158,6 @@ class Tune(Job):
 
     def run(self, transport: Local, watch: Watch) -> list[Row]:
         """Play every algorithm at every size (collective)."""
-        from mpinet.programs.messages.bounds import lower_bound
-
         rows: list[Row] = []
         for number, demand in enumerate(self._demands):
             watch(number, len(self._demands))
@@ -200,7 +194,6 @@ class Tune(Job):
         """Return the time of each algorithm; those for powers of two only where they apply."""
         from mpinet.jobs.replay import played
         from mpinet.programs.messages.named import made
-        from mpinet.programs.messages.textbook import ALGORITHMS
 
         count, times = len(demand.places), dict[str, int]()
         identity = (demand.places == range(count)).all()

@@ -15,12 +15,13 @@ from mpinet.commands.job import Job, Watch
 from mpinet.commands.optionrecords import changed
 from mpinet.commands.verify import VerifyOptions
 from mpinet.errors import UsageError
+from mpinet.machine.transport import Local
 from mpinet.report.rows import Row
+from mpinet.report.tables import cell_text, table
 
 if TYPE_CHECKING:
     from mpinet.claims import Claim
     from mpinet.claims.verdict import Verdict
-    from mpinet.machine.transport import Local
 
 
 def prepare(options: VerifyOptions) -> Job:
@@ -105,8 +106,6 @@ class Listing(Job):
 
     def show(self, result: list[Row]) -> str:
         """Format one line per claim."""
-        from mpinet.report.tables import table
-
         rows = [[row["id"], row["place"], row["statement"]] for row in result]
         return table(rows, ("claim", "place", "statement"))
 
@@ -222,8 +221,6 @@ class SideBySide(Job):
 
     def show(self, result: list[Row]) -> str:
         """Format a line per claim, then the points that differ."""
-        from mpinet.report.tables import cell_text, table
-
         said = [(row, row["independent"]) for row in result]
         lines = [
             [row["id"], row["verdict"], other["verdict"], other["points"], len(other["differing"])]
