@@ -33,12 +33,10 @@ from mpinet.commands.options import (
     ManyOptions,
     Operator,
     Place,
-    Ports,
     ReductionOptions,
     RootedOptions,
     RoutingName,
     SavedOften,
-    Switches,
     Views,
 )
 from mpinet.commands.result import Result
@@ -136,8 +134,6 @@ class BroadcastOptions(RootedOptions, ItemOptions):
     """File for the lines that ``schedule`` hashes."""
     items: int = 1
     """Items of the root, sent in a pipeline where there are more than one."""
-    switches: Switches = "copy"
-    ports: Ports = "one"
 
     @property
     def is_scheduled(self) -> bool:
@@ -164,13 +160,10 @@ class GossipOptions(ItemOptions):
     """
 
     command = "gossip"
-    topology: Network
     _: KW_ONLY
     algorithm: Annotated[str | None, Typed(algorithm_help("gossip"), metavar="NAME")] = None
     items: int = 1
     """Items of every processor, sent in a pipeline where there are more than one."""
-    switches: Switches = "copy"
-    ports: Ports = "one"
 
 
 gossip = function_with(GossipOptions, CollectiveResult, Views, SavedOften, Common)
@@ -192,11 +185,9 @@ class ScatterOptions(RootedOptions):
     """
 
     command = "scatter"
-    topology: Network
     _: KW_ONLY
     root: One = 0
     algorithm: Annotated[str | None, Typed(algorithm_help("scatter"), metavar="NAME")] = None
-    ports: Ports = "one"
 
 
 scatter = function_with(ScatterOptions, CollectiveResult, Views, SavedOften, Common)
@@ -218,11 +209,9 @@ class GatherOptions(RootedOptions):
     """
 
     command = "gather"
-    topology: Network
     _: KW_ONLY
     root: One = 0
     algorithm: Annotated[str | None, Typed(algorithm_help("gather"), metavar="NAME")] = None
-    ports: Ports = "one"
 
 
 gather = function_with(GatherOptions, CollectiveResult, Views, SavedOften, Common)
@@ -244,13 +233,11 @@ class ExchangeOptions(ManyOptions):
     """
 
     command = "exchange"
-    topology: Network
     _: KW_ONLY
     routing: RoutingName = None
     algorithm: Annotated[str | None, Typed(algorithm_help("exchange"), metavar="NAME")] = None
     items: int = 1
     """Items from every processor to every other; more than one go by ``farthest``."""
-    ports: Ports = "one"
 
 
 exchange = function_with(ExchangeOptions, CollectiveResult, Views, SavedOften, Common)
@@ -272,7 +259,6 @@ class ReduceOptions(RootedOptions, ReductionOptions):
     """
 
     command = "reduce"
-    topology: Network
     _: KW_ONLY
     operator: Operator = "min"
     root: Place = 0
@@ -281,8 +267,6 @@ class ReduceOptions(RootedOptions, ReductionOptions):
     items: int = 1
     """Items of every processor, each of which is combined with the others'; in a pipeline where
     there are more than one."""
-    switches: Switches = "copy"
-    ports: Ports = "one"
 
 
 reduce = function_with(ReduceOptions, CollectiveResult, Views, SavedOften, Common)
@@ -319,8 +303,6 @@ class AllreduceOptions(ReductionOptions):
     algorithm: Annotated[str | None, Typed(algorithm_help("allreduce"), metavar="NAME")] = None
     items: int = 1
     """Items of every processor, each of which is combined with those of the others."""
-    switches: Switches = "copy"
-    ports: Ports = "one"
 
 
 allreduce = function_with(AllreduceOptions, CollectiveResult, Views, SavedOften, Common)
@@ -358,8 +340,6 @@ class ReduceScatterOptions(ReductionOptions):
     algorithm: Annotated[str | None, Typed(algorithm_help("reducescatter"), metavar="NAME")] = None
     items: int = 1
     """Items that are combined at each processor."""
-    switches: Switches = "copy"
-    ports: Ports = "one"
 
 
 reducescatter = function_with(ReduceScatterOptions, CollectiveResult, Views, SavedOften, Common)
@@ -381,12 +361,10 @@ class CirculateOptions(CollectiveOptions):
     """
 
     command = "circulate"
-    topology: Network
     _: KW_ONLY
     dimensions: int | None = None
     """Number of low dimensions of the subcubes in which items circulate; default: all."""
     algorithm: Pairing = None
-    ports: Ports = "one"
 
 
 circulate = function_with(CirculateOptions, CollectiveResult, Views, SavedOften, Common)

@@ -106,6 +106,15 @@ def hints_for(cls: type, command: str) -> dict[str, Any]:
     return chosen
 
 
+def picked(cls: type, *found: object) -> dict[str, Any]:
+    """Return the fields that a class names, each of the first object that has it as attribute."""
+    return {
+        name: next(getattr(one, name) for one in found if hasattr(one, name))
+        for name in hints_of(cls)
+        if any(hasattr(one, name) for one in found)
+    }
+
+
 def plain_of(hint: Any) -> Any:
     """Strip what ``Annotated`` adds to a type."""
     return plain_of(get_args(hint)[0]) if get_origin(hint) is Annotated else hint

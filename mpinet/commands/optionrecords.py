@@ -303,6 +303,8 @@ class Options:
     command: ClassVar[str] = ""
     columns: ClassVar[Mapping[str, str]] = {}
     """Names of fields in tables and plans, where these names differ from those of the fields."""
+    is_own: ClassVar[bool] = False
+    """True if the fields of a group are shown among the command's own, without a heading."""
     line: Line = field(default=PYTHON, repr=False)
     """Options of the command line alone; Python leaves them out."""
 
@@ -330,7 +332,8 @@ UNTYPED = ("line", "played", "beside")
 
 def ordered(kind: type[Options]) -> list[Field[Any]]:
     """Return the fields of a command's record: by place, its own, then those of groups."""
-    own = [*vars(kind).get("__annotations__", ())]
+    groups = [owner for owner in kind.__mro__ if owner is kind or vars(owner).get("is_own")]
+    own = [name for owner in groups for name in vars(owner).get("__annotations__", ())]
 
     def place(one: Field[Any]) -> tuple[bool, int]:
         return bool(one.kw_only), own.index(one.name) if one.name in own else len(own)

@@ -190,9 +190,11 @@ class FabricOptions(MachineOptions):
 class CollectiveOptions(FabricOptions):
     """Collective."""
 
+    is_own = True
     topology: Network
     _: KW_ONLY
     algorithm: Algorithm = None
+    ports: Ports = "one"
     beside: bool = field(default=False, repr=False)
     """True for the run without faults next to one with faults; no option."""
 
@@ -220,6 +222,7 @@ class ManyOptions(CollectiveOptions):
 class ItemOptions(ManyOptions):
     """Collective of many items that switches may multiply or combine."""
 
+    is_own = True
     switches: Switches = "copy"
 
 

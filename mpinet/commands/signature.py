@@ -101,7 +101,7 @@ def _declared(owner: type) -> dict[str, Option]:
 
 def _heading(group: type) -> str:
     """Return what the help puts the options of a group under."""
-    return (group.__doc__ or "").rstrip(".").lower()
+    return "" if vars(group).get("is_own") else (group.__doc__ or "").rstrip(".").lower()
 
 
 @cache

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mpinet.commands.ascend import AscendOptions, DescendOptions
+from mpinet.commands.ascend import AscendOptions, DescendOptions, ProgramResult
+from mpinet.commands.fields import picked
 from mpinet.commands.job import Job, Watch
 from mpinet.jobs.machinejob import MachineJob
 from mpinet.jobs.opening import topology_named
@@ -52,14 +53,7 @@ class Ascend(MachineJob):
             options.algorithm,
         )
         self.note_crossing(machine)
-        return {
-            "operator": found.operator,
-            "algorithm": found.algorithm,
-            "elements": found.elements,
-            "steps": found.steps,
-            "correct": found.correct,
-            "phases": phase_rows(found.phases),
-        }
+        return picked(ProgramResult, found) | {"phases": phase_rows(found.phases)}
 
     def needs(self, ranks: int) -> int:
         """Bytes of the states, and of the serial results that they are compared with."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from types import SimpleNamespace
 
 from mpinet.base.numerals import quoted
-from mpinet.commands.embed import IDENTITY, EmbedOptions
+from mpinet.commands.embed import IDENTITY, EmbedOptions, EmbedResult
+from mpinet.commands.fields import picked
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.network import without_folders
 from mpinet.errors import UsageError
@@ -79,21 +81,13 @@ class Embed(MachineJob):
                 found = emulate_ascend(
                     machine, embedding, self._operator, options.program, routing, options.seed
                 )
-        return {
+        names = {
             "guest": without_folders(embedding.guest.name),
             "host": without_folders(embedding.host.name),
             "routing": routing.name,
-            "dilation": measured.dilation,
-            "route_length": measured.route_length,
-            "congestion": measured.congestion,
-            "expansion": measured.expansion,
-            "program": found.program,
             "operator": self._operator.name if self._operator else None,
-            "guest_steps": found.guest_steps,
-            "host_steps": found.host_steps,
-            "slowdown": found.slowdown,
-            "correct": found.correct,
         }
+        return picked(EmbedResult, SimpleNamespace(**names), measured, found)
 
     def needs(self, ranks: int) -> int:
         """Bytes of the guest's messages, or of the states of its program."""

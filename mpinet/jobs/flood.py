@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mpinet.commands.fields import hints_of
+from mpinet.commands.fields import picked
 from mpinet.commands.flood import FloodOptions, FloodResult
 from mpinet.commands.job import Job, Watch
 from mpinet.jobs.machinejob import MachineJob
@@ -42,7 +42,7 @@ class Flood(MachineJob):
         machine = self.make_machine(transport, watch)
         found = flood(machine, self._root)
         self.note_crossing(machine)
-        return {name: getattr(found, name) for name in hints_of(FloodResult)}
+        return picked(FloodResult, found)
 
     def needs(self, ranks: int) -> int:
         """Bytes of the marks of all processors, and of the largest wave."""

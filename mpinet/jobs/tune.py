@@ -6,30 +6,23 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from pathlib import Path
 
-from mpinet.base.files import whole_file
 from mpinet.base.memory import bytes_of
 from mpinet.base.numerals import quoted
-from mpinet.base.units import SECONDS, fitting
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.optionrecords import Several
 from mpinet.commands.tune import TuneOptions
 from mpinet.errors import UsageError
+from mpinet.jobs.plots import require_plot, shown_times, write_curves
 from mpinet.jobs.timing import Timed, timed_of
 from mpinet.machine.timed.ticks import in_units
 from mpinet.machine.transport import Local
 from mpinet.programs.messages.bounds import Demand, lower_bound
 from mpinet.programs.messages.textbook import ALGORITHMS
 from mpinet.report.curves import Curve, Dot
-from mpinet.report.drawing.figure import library
-from mpinet.report.files import PLOTS, require_file
 from mpinet.report.rows import Row
 from mpinet.report.tables import table
 
 MOST_SIZES = 1000
-
-
-WIDTH = 5.0
-"""Inches of the picture."""
 
 
 FACTOR = 10
@@ -42,9 +35,7 @@ def prepare(options: TuneOptions) -> Job:
 
     from mpinet.programs.messages.placing import places_of
 
-    if options.plot is not None:
-        require_file(Path(options.plot), PLOTS, "a plot's file")
-        library()
+    require_plot(options.plot)
     timed = timed_of(options)
     count = options.processors
     if count is None:
@@ -102,23 +93,17 @@ def draw_times(
     points: Mapping[str, Mapping[int, float]], title: str, unit: str, file: Path
 ) -> None:
     """Draw times over bytes, both by powers of ten; the file's ending says how."""
-    from mpinet.report.drawing.axes import plotted
-
-    require_file(file, PLOTS, "a plot's file")
-    times = [time for each in points.values() for time in each.values()]
-    shown = fitting(min(filter(None, times), default=0), unit)
-    of_shown = SECONDS[unit] / SECONDS[shown]
+    times = (time for each in points.values() for time in each.values())
+    shown, factor = shown_times(filter(None, times), unit)
 
     def dot(size: int, time: float) -> Dot:
-        value = float(Fraction(time) * of_shown)
+        value = float(Fraction(time) * factor)
         return Dot(size, value, value, value, 1)
 
     curves = [
         Curve(title, name, [dot(*point) for point in each.items()]) for name, each in points.items()
     ]
-    kind = file.suffix[1:].lower()
-    with whole_file(file) as opened:
-        opened.write(plotted(curves, kind, WIDTH, ("bytes", f"time in {shown}"), log="xy"))
+    write_curves(file, curves, ("bytes", f"time in {shown}"), log="xy")
 
 
 def _names(given: str | Several[str] | None, known: Iterable[str]) -> list[str] | None:
