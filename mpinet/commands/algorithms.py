@@ -7,7 +7,7 @@ A program is named by its functions, as ``module:function``: help and parser loa
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Program(NamedTuple):
@@ -58,10 +58,10 @@ class Collective(NamedTuple):
     """Notes on fields of the result, in place of the class's."""
 
 
-def _own(name: str, **more: str) -> Program:
-    """Return the program of one item whose functions all have the collective's name."""
+def _own(name: str, **more: Any) -> Program:
+    """Return the program of one item, whose module and functions have the collective's name."""
     place = f"mpinet.programs.{name}"
-    functions = {
+    functions: dict[str, Any] = {
         "run": f"{place}:{name}",
         "require": f"{place}:require_algorithm",
         "needs": f"mpinet.programs.needs:{name}",
@@ -92,7 +92,8 @@ SUM = (*SEVERAL, "operator", "value")
 COLLECTIVES = {
     "broadcast": Collective(
         "broadcast one-port from one processor (bcast)",
-        _own("broadcast")._replace(
+        _own(
+            "broadcast",
             finds=("algorithm", "schedule"),
             rehearse="mpinet.programs.rehearsal:rehearse_broadcast",
         ),
@@ -109,7 +110,7 @@ COLLECTIVES = {
     ),
     "gossip": Collective(
         "bring every processor's item to all processors (allgather)",
-        _own("gossip")._replace(chooses=True),
+        _own("gossip", chooses=True),
         PIPELINE,
         default="the fewest steps on links, else the first of cycle, tree and routed that applies",
         also="allgather",
@@ -128,8 +129,10 @@ COLLECTIVES = {
     ),
     "exchange": Collective(
         "bring a different item from every processor to every other (alltoall)",
-        _own("exchange", require="mpinet.jobs.programs:require_exchange")._replace(
-            finds=("algorithm", "routing")
+        _own(
+            "exchange",
+            require="mpinet.jobs.programs:require_exchange",
+            finds=("algorithm", "routing"),
         ),
         PIPELINE,
         default="routed",
@@ -138,8 +141,10 @@ COLLECTIVES = {
     ),
     "reduce": Collective(
         "combine the items of all processors at one",
-        _own("reduce", require="mpinet.jobs.programs:require_reduction")._replace(
-            finds=("algorithm", "schedule")
+        _own(
+            "reduce",
+            require="mpinet.jobs.programs:require_reduction",
+            finds=("algorithm", "schedule"),
         ),
         PIPELINE,
         default="a broadcast of the network that is run backwards, else the first of these that "
@@ -157,9 +162,7 @@ COLLECTIVES = {
     ),
     "circulate": Collective(
         "let every item visit all processors of its subcube",
-        _own("circulate", require="mpinet.jobs.programs:require_circulation")._replace(
-            finds=("schedule",)
-        ),
+        _own("circulate", require="mpinet.jobs.programs:require_circulation", finds=("schedule",)),
         is_listed=False,
     ),
 }

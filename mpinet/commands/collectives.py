@@ -100,7 +100,8 @@ class CollectiveResult(Result):
     @classmethod
     def hints_for(cls, command: str) -> dict[str, Any]:
         """Return the types of the fields that a collective has, in their order."""
-        row, hints = COLLECTIVES[command], hints_of(cls)
+        kind: Any = cls
+        row, hints = COLLECTIVES[command], hints_of(kind)
         some = {name for each in COLLECTIVES.values() for name in each.shows} - {*row.shows}
         found = {name: hint for name, hint in hints.items() if name not in some}
         found |= {name: Annotated[found[name], SEVERAL] for name in row.hides}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mpinet.commands.ascend import AscendOptions, DescendOptions, ProgramResult
@@ -11,7 +12,6 @@ from mpinet.jobs.machinejob import MachineJob
 from mpinet.jobs.opening import topology_named
 from mpinet.machine.dry import Dry
 from mpinet.machine.transport import Local
-from mpinet.networks.topology import Topology
 from mpinet.programs import ascend, needs
 from mpinet.programs.operators.operator import Operator
 from mpinet.report.rows import Row, phase_rows
@@ -30,16 +30,13 @@ def prepare(options: AscendOptions | DescendOptions) -> Job:
     return Ascend(options, topology_named(options.topology), operator)
 
 
+@dataclass(eq=False, repr=False)
 class Ascend(MachineJob):
     """An ASCEND or DESCEND program, checked against the serial computation."""
 
     options: AscendOptions | DescendOptions
 
-    def __init__(
-        self, options: AscendOptions | DescendOptions, topology: Topology, operator: Operator
-    ):
-        super().__init__(options, topology)
-        self._operator = operator
+    _operator: Operator
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Run the program."""

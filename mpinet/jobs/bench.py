@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -109,23 +109,16 @@ class Listing(Job):
         return table([list(row.values()) for row in result], heading)
 
 
+@dataclass(eq=False, repr=False)
 class Bench(Job):
     """Benchmarks, measured."""
 
     unit = "benchmarks"
 
-    def __init__(
-        self,
-        options: BenchOptions,
-        chosen: list[Benchmark],
-        setting: Setting,
-        ratios: Ratios | None,
-    ):
-        super().__init__()
-        self._options = options
-        self._chosen = chosen
-        self._setting = setting
-        self._ratios = ratios
+    _options: BenchOptions
+    _chosen: list[Benchmark]
+    _setting: Setting
+    _ratios: Ratios | None
 
     def run(self, transport: Local, watch: Watch) -> list[Row]:
         """Run the benchmarks here, or on each number of ranks that was asked for."""

@@ -5,7 +5,7 @@ The table in `mpinet.commands.algorithms` says which program runs, and which fie
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,6 @@ from mpinet.jobs.programs import Prepared, is_pipeline, values_of_parameters
 from mpinet.jobs.together import AtOnce
 from mpinet.machine.dry import Dry
 from mpinet.machine.transport import Local
-from mpinet.networks.topology import Topology
 from mpinet.programs.kinds import OF_EACH
 from mpinet.report.rows import Row, phase_rows
 from mpinet.report.tables import table, with_phases
@@ -62,21 +61,15 @@ def _given(values: Row) -> Row:
     return {name: value for name, value in values.items() if value is not None}
 
 
+@dataclass(eq=False, repr=False)
 class CollectiveJob(MachineJob):
     """A collective on a machine, its result checked."""
 
     options: CollectiveOptions
 
-    def __init__(
-        self,
-        options: CollectiveOptions,
-        network: Topology,
-        work: Prepared | AtOnce,
-        root: int | None = None,
-        is_planned: bool = True,
-    ):
-        super().__init__(options, network)
-        self._work, self._root, self._is_planned = work, root, is_planned
+    _work: Prepared | AtOnce
+    _root: int | None = None
+    _is_planned: bool = True
 
     def needs(self, ranks: int) -> int:
         """Bytes that the program needs."""

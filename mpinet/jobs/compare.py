@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -36,16 +37,15 @@ def prepare(options: CompareOptions) -> Job:
     return Compare(options, networks, columns_of(joined(options.only)))
 
 
+@dataclass(eq=False, repr=False)
 class Compare(Job):
     """Networks side by side."""
 
     unit = "cells"
 
-    def __init__(self, options: CompareOptions, networks: list[Topology], columns: list[str]):
-        super().__init__()
-        self._options = options
-        self._networks = networks
-        self._columns = columns
+    _options: CompareOptions
+    _networks: list[Topology]
+    _columns: list[str]
 
     def run(self, transport: Local, watch: Watch) -> list[Row]:
         """Measure network after network."""

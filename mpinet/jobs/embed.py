@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from types import SimpleNamespace
 
 from mpinet.base.numerals import quoted
@@ -41,25 +41,19 @@ def prepare(options: EmbedOptions) -> Job:
         operator = open_operator(options.operator)
         operator.require_form(options.program)
         require_power_of_two(guest)
-    return Embed(options, embedding, routing_of(embedding.host, options.routing), operator)
+    routing = routing_of(embedding.host, options.routing)
+    return Embed(options, embedding.host, embedding, routing, operator)
 
 
+@dataclass(eq=False, repr=False)
 class Embed(MachineJob):
     """An embedding measured, and a program emulated."""
 
     options: EmbedOptions
 
-    def __init__(
-        self,
-        options: EmbedOptions,
-        embedding: Embedding,
-        routing: Routing,
-        operator: Operator | None,
-    ):
-        super().__init__(options, embedding.host)
-        self._embedding = embedding
-        self._routing = routing
-        self._operator = operator
+    _embedding: Embedding
+    _routing: Routing
+    _operator: Operator | None
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Measure, then emulate."""

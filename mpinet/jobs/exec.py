@@ -6,6 +6,7 @@ import io
 import sys
 from collections.abc import Sequence
 from contextlib import redirect_stderr
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
@@ -32,7 +33,6 @@ from mpinet.jobs.scriptcosts import (
     orders_text,
 )
 from mpinet.machine.transport import Local
-from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row, by_name
 from mpinet.report.tables import fields
 
@@ -91,27 +91,17 @@ def prepare(options: ExecOptions) -> Job:
     return Exec(options, topology, source, arguments, places, failing, own)
 
 
+@dataclass(eq=False, repr=False)
 class Exec(MachineJob):
     """A script on every processor."""
 
     options: ExecOptions
 
-    def __init__(
-        self,
-        options: ExecOptions,
-        topology: Topology,
-        source: Source,
-        arguments: list[str],
-        places: Ints | None,
-        failing: dict[int, int],
-        own: Sequence[str],
-    ):
-        super().__init__(options, topology)
-        self._source = source
-        self._arguments = arguments
-        self._places = places
-        self._failing = failing
-        self._own = own
+    _source: Source
+    _arguments: list[str]
+    _places: Ints | None
+    _failing: dict[int, int]
+    _own: Sequence[str]
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Run it."""

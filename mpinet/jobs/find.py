@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from mpinet.base.files import make_folder, require_folder, whole_file
@@ -62,17 +63,16 @@ def _search(options: FindOptions, low: int, high: int, degree: int | None) -> Jo
     return Search(options, low, degree)
 
 
+@dataclass(eq=False, repr=False)
 class Find(Job):
     """The best networks."""
 
     unit = "looks and measurements"
 
-    def __init__(self, found: list[Topology], minimise: list[str], degree: int | None, most: int):
-        super().__init__()
-        self._found = found
-        self._minimise = minimise
-        self._degree = degree
-        self._most = most
+    _found: list[Topology]
+    _minimise: list[str]
+    _degree: int | None
+    _most: int
 
     def run(self, transport: Local, watch: Watch) -> list[Row]:
         """Measure the networks that may be among the best."""

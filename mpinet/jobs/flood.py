@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mpinet.commands.fields import picked
@@ -11,7 +12,6 @@ from mpinet.jobs.machinejob import MachineJob
 from mpinet.jobs.opening import require_all_port, topology_named
 from mpinet.machine.dry import Dry
 from mpinet.machine.transport import Local
-from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row
 from mpinet.report.tables import fields
 
@@ -26,14 +26,13 @@ def prepare(options: FloodOptions) -> Job:
     return Flood(options, topology, topology.find(str(options.root)))
 
 
+@dataclass(eq=False, repr=False)
 class Flood(MachineJob):
     """A flood from one root."""
 
     options: FloodOptions
 
-    def __init__(self, options: FloodOptions, topology: Topology, root: int):
-        super().__init__(options, topology)
-        self._root = root
+    _root: int
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Flood."""

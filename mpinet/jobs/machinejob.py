@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,7 @@ def refuse_checkpoint(folder: Path | None, what: str) -> None:
         raise UsageError(f"--checkpoint: {what} cannot be saved, as Python keeps its state.")
 
 
+@dataclass(eq=False, repr=False)
 class MachineJob(Job):
     """A job on a machine of one network.
 
@@ -59,12 +61,11 @@ class MachineJob(Job):
 
     options: MachineOptions
 
-    def __init__(self, options: MachineOptions, network: Topology):
-        super().__init__()
-        self.topology = network.name
-        self.options = options
-        self.network = network
-        self._recorded = Recorded(options, network)
+    network: Topology
+
+    def __post_init__(self) -> None:
+        self.topology = self.network.name
+        self._recorded = Recorded(self.options, self.network)
 
     def share(self, ranks: int) -> Share:
         """Share of the network on the fullest of `ranks` ranks."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -184,27 +184,18 @@ def _require_positive(axis: str, curves: Sequence[Curve]) -> None:
                 raise UsageError(f"--log {axis}: {value} has no place on a logarithmic axis.")
 
 
+@dataclass(eq=False, repr=False)
 class Plot(Job):
     """Picture of curves, drawn on rank 0."""
 
     unit = "pictures"
 
-    def __init__(
-        self,
-        options: PlotOptions,
-        columns: tuple[str, str],
-        curves: list[Curve],
-        log: list[str],
-        rows: int,
-        failed: int,
-    ):
-        super().__init__()
-        self._options = options
-        self._columns = columns
-        self._curves = curves
-        self._log = log
-        self._rows = rows
-        self._failed = failed
+    _options: PlotOptions
+    _columns: tuple[str, str]
+    _curves: list[Curve]
+    _log: list[str]
+    _rows: int
+    _failed: int
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Draw the curves, and count the rows."""

@@ -129,19 +129,20 @@ def require_pipeline(
     """
     from mpinet.programs.collective import require_processor
     from mpinet.programs.exchange import FARTHEST
-    from mpinet.programs.pipelines import collectives
+    from mpinet.programs.pipelines.bounds import EXCHANGE
+    from mpinet.programs.pipelines.collectives import require_exchange as require_items
     from mpinet.programs.pipelines.spreading import DIMENSIONS, require_spread
 
     if root is not None:
         require_processor(topology, root)
     rooted, twice = collective not in OF_EACH, collective == "allreduce"
     number = items if rooted else items * topology.hosts
-    if collective == collectives.EXCHANGE:
+    if collective == EXCHANGE:
         if routing is not None or algorithm not in (None, FARTHEST):
             raise UsageError(
                 f"A total exchange of many items goes by {FARTHEST!r}, without --routing."
             )
-        collectives.require_exchange(topology, model, items)
+        require_items(topology, model, items)
     else:
         turning = behavior(collective, switches)
         require_spread(topology, model, number, rooted, algorithm, turning, twice)

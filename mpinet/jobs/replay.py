@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mpinet.base.arrays import Ints
@@ -138,25 +138,22 @@ def _renamed(result: Row, places: list[int] | None) -> Row:
     }
 
 
+@dataclass(eq=False, repr=False)
 class Replay(InTime):
     """A program of messages on a network, or without one."""
 
     unit = "windows"
 
-    def __init__(
-        self,
-        options: ReplayOptions,
-        timed: Timed,
-        program: Program | Scripted,
-        places: Ints | None,
-    ):
-        super().__init__()
-        self.topology = timed.topology.name if timed.topology else None
-        self._options, self.timed = options, timed
-        self.time_unit = timed.unit
-        self._program, self._places = program, places
-        self._file = options.file
-        self._recorded = Recorded(options, timed.hosting(program.processors))
+    _options: ReplayOptions
+    timed: Timed
+    _program: Program | Scripted
+    _places: Ints | None
+
+    def __post_init__(self) -> None:
+        self.topology = self.timed.topology.name if self.timed.topology else None
+        self.time_unit = self.timed.unit
+        self._file = self._options.file
+        self._recorded = Recorded(self._options, self.timed.hosting(self._program.processors))
 
     @property
     def title(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,22 +55,17 @@ def prepare(options: ReproduceOptions) -> Job:
     return Reproduce(options, chosen, claims, folder)
 
 
+@dataclass(eq=False, repr=False)
 class Reproduce(Job):
     """Tables and figures, made of claims that are judged."""
 
     unit = "tests of rank 0"
 
-    def __init__(
-        self,
-        options: ReproduceOptions,
-        items: Sequence[Item],
-        claims: Sequence[Claim],
-        folder: Path | None,
-    ):
-        super().__init__()
-        self._options, self._items, self._claims = options, items, claims
-        self._folder = folder
-        self._verdicts: dict[str, Any] = {}
+    _options: ReproduceOptions
+    _items: Sequence[Item]
+    _claims: Sequence[Claim]
+    _folder: Path | None
+    _verdicts: dict[str, Any] = field(default_factory=dict, init=False)
 
     def run(self, transport: Local, watch: Watch) -> list[Row]:
         """Judge the claims, and put their values into tables and series."""

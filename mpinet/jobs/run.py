@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from mpinet.commands.job import Job, Watch
@@ -12,7 +13,6 @@ from mpinet.errors import UsageError
 from mpinet.jobs.machinejob import MachineJob, refuse_checkpoint
 from mpinet.jobs.opening import routing_of, topology_named
 from mpinet.machine.transport import Local
-from mpinet.networks.topology import Topology
 from mpinet.process.program import argument, named_program
 from mpinet.report.rows import Row
 from mpinet.report.tables import fields, table
@@ -33,21 +33,14 @@ def prepare(options: ProgramOptions) -> Job:
     return Run(options, topology, program, _arguments(options.arg))
 
 
+@dataclass(eq=False, repr=False)
 class Run(MachineJob):
     """Run of a program on every processor."""
 
     options: ProgramOptions
 
-    def __init__(
-        self,
-        options: ProgramOptions,
-        topology: Topology,
-        program: Callable[..., Any],
-        arguments: tuple[list[Any], dict[str, Any]],
-    ):
-        super().__init__(options, topology)
-        self._program = program
-        self._arguments = arguments
+    _program: Callable[..., Any]
+    _arguments: tuple[list[Any], dict[str, Any]]
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Run the program."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
@@ -117,24 +118,21 @@ def _names(given: str | Several[str] | None, known: Iterable[str]) -> list[str] 
     return names
 
 
+@dataclass(eq=False, repr=False)
 class Tune(Job):
     """A collective by all its algorithms, at some sizes."""
 
     unit = "runs"
 
-    def __init__(
-        self,
-        options: TuneOptions,
-        timed: Timed,
-        names: list[str] | None,
-        demands: list[Demand],
-        segment: int | None,
-    ):
-        super().__init__()
-        self.topology = timed.topology.name if timed.topology else None
-        self._options, self._timed, self._segment = options, timed, segment
-        self.time_unit = timed.unit
-        self._names, self._demands = names, demands
+    _options: TuneOptions
+    _timed: Timed
+    _names: list[str] | None
+    _demands: list[Demand]
+    _segment: int | None
+
+    def __post_init__(self) -> None:
+        self.topology = self._timed.topology.name if self._timed.topology else None
+        self.time_unit = self._timed.unit
 
     @property
     def title(self) -> str:
