@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import asdict, dataclass, field
 from importlib import import_module
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from mpinet.commands.optionrecords import Options
 from mpinet.report.rows import Row, by_name, identified
-from mpinet.report.tables import fields
+from mpinet.report.tables import fields, table
 
 if TYPE_CHECKING:
     from mpinet.machine import Machine
@@ -208,6 +208,24 @@ class Job:
     def status(self, result: Any) -> int:
         """Return the exit status for a result on rank 0."""
         return int(self.shortfall(result) != "")
+
+
+@dataclass(eq=False, repr=False)
+class Listing(Job):
+    """Rows that are known before the run; people see some of their fields as a table."""
+
+    listed: list[Row]
+    columns: Mapping[str, str]
+    """Fields that people see, by their headings."""
+
+    def run(self, transport: Local, watch: Watch) -> list[Row]:
+        """Return the rows."""
+        return self.listed
+
+    def show(self, result: list[Row]) -> str:
+        """Format a line per row."""
+        rows = [[row[name] for name in self.columns.values()] for row in result]
+        return table(rows, [*self.columns])
 
 
 class Done(Job):

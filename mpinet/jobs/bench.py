@@ -11,7 +11,7 @@ from mpinet.base.native.tiers import wait_for_native_code
 from mpinet.base.numerals import quoted
 from mpinet.base.plain import plain
 from mpinet.commands.bench import BenchOptions
-from mpinet.commands.job import Job, Watch
+from mpinet.commands.job import Job, Listing, Watch
 from mpinet.commands.optionrecords import changed
 from mpinet.errors import UsageError
 from mpinet.machine.transport import Local
@@ -39,7 +39,7 @@ def prepare(options: BenchOptions) -> Job:
     if options.list:
         for option in changed(options, *NOT_LISTED):
             raise UsageError(f"--{option} does not apply with --list.")
-        return Listing(chosen)
+        return _listed(chosen)
     baselines = {baseline.name for each in chosen for baseline in each.baselines}
     for option, path, name, rows in (
         ("--booksim", options.booksim, BOOKSIM, "load and booksim"),
@@ -79,34 +79,22 @@ def _earlier(options: BenchOptions, chosen: list[Benchmark], setting: Setting) -
     return read_ratios(Path(options.against or ""), chosen, setting)
 
 
-class Listing(Job):
-    """The list of benchmarks."""
-
-    def __init__(self, chosen: list[Benchmark]):
-        super().__init__()
-        self._chosen = chosen
-
-    def run(self, transport: Local, watch: Watch) -> list[Row]:
-        """List the benchmarks, one row per baseline."""
-        return [
-            {
-                "name": benchmark.row_name(baseline),
-                "workload": benchmark.described("full"),
-                "unit": benchmark.unit,
-                "ranks": benchmark.ranks,
-                "against": baseline.name,
-                "goal": None if baseline.goal is None else str(baseline.goal),
-            }
-            for benchmark in self._chosen
-            for baseline in benchmark.baselines
-        ]
-
-    def show(self, result: list[Row]) -> str:
-        """Format one line per row."""
-        from mpinet.report.tables import table
-
-        heading = ("benchmark", "workload", "unit", "ranks", "against", "goal")
-        return table([list(row.values()) for row in result], heading)
+def _listed(chosen: list[Benchmark]) -> Listing:
+    """Return the list of benchmarks, a row per baseline."""
+    rows = [
+        {
+            "name": benchmark.row_name(baseline),
+            "workload": benchmark.described("full"),
+            "unit": benchmark.unit,
+            "ranks": benchmark.ranks,
+            "against": baseline.name,
+            "goal": None if baseline.goal is None else str(baseline.goal),
+        }
+        for benchmark in chosen
+        for baseline in benchmark.baselines
+    ]
+    names = ("workload", "unit", "ranks", "against", "goal")
+    return Listing(rows, {"benchmark": "name", **dict(zip(names, names, strict=True))})
 
 
 @dataclass(eq=False, repr=False)

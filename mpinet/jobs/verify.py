@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mpinet.base.launched import is_launched
-from mpinet.commands.job import Job, Watch
+from mpinet.commands.job import Job, Listing, Watch
 from mpinet.commands.optionrecords import changed
 from mpinet.commands.verify import VerifyOptions
 from mpinet.errors import UsageError
@@ -37,7 +37,11 @@ def prepare(options: VerifyOptions) -> Job:
     if options.list:
         for option in _given(options, "budget", "at", "journal", "html", "independent"):
             raise UsageError(f"--{option} does not apply with --list.")
-        return Listing(claims)
+        rows = [
+            {name: getattr(claim, name) for name in LISTED} | {"range": claim.grid.text}
+            for claim in claims
+        ]
+        return Listing(rows, {"claim": "id", "place": "place", "statement": "statement"})
     if options.at and options.budget:
         raise UsageError("--budget does not apply with --at, which looks at the full grids.")
     if options.independent is not None:
@@ -83,31 +87,8 @@ def shows_colours() -> bool:
     return terminal and not is_launched() and "NO_COLOR" not in os.environ
 
 
-class Listing(Job):
-    """The list of claims."""
-
-    def __init__(self, claims: list[Claim]):
-        super().__init__()
-        self._claims = claims
-
-    def run(self, transport: Local, watch: Watch) -> list[Row]:
-        """List them."""
-        return [
-            {
-                "id": claim.id,
-                "paper": claim.paper,
-                "place": claim.place,
-                "statement": claim.statement,
-                "relation": claim.relation,
-                "range": claim.grid.text,
-            }
-            for claim in self._claims
-        ]
-
-    def show(self, result: list[Row]) -> str:
-        """Format one line per claim."""
-        rows = [[row["id"], row["place"], row["statement"]] for row in result]
-        return table(rows, ("claim", "place", "statement"))
+LISTED = ("id", "paper", "place", "statement", "relation")
+"""Fields of a claim in the list of claims, before its range."""
 
 
 class Ledger(Job):
