@@ -129,6 +129,7 @@ COLLECTIVES = {
     ),
     "exchange": Collective(
         "bring a different item from every processor to every other (alltoall)",
+        # One of its algorithms is led by a routing, which has to be opened before the run.
         _own(
             "exchange",
             require="mpinet.jobs.programs:require_exchange",
@@ -141,6 +142,8 @@ COLLECTIVES = {
     ),
     "reduce": Collective(
         "combine the items of all processors at one",
+        # The port model of the broadcast is turned round, too: a processor receives on the ports on
+        # which it will send.
         _own(
             "reduce",
             require="mpinet.jobs.programs:require_reduction",
@@ -224,6 +227,7 @@ def algorithm_help(collective: str) -> str:
 applies.'
     """
     one = [_listed(row) for row in ALGORITHMS if collective in row.one]
+    # Where an algorithm serves has been said among those of one item.
     many = [
         row.name if collective in row.one else _listed(row)
         for row in ALGORITHMS

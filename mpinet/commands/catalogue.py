@@ -20,6 +20,7 @@ GROUPS = {
         "replay": "play a program of messages in time: how long, on which machine",
         "tune": "find the algorithm of a collective that takes least time, size by size",
         "flood": "flood the machine from one node",
+        # A new row of the table of collectives is a command without a second entry here.
         **{name: row.said for name, row in COLLECTIVES.items() if row.is_listed},
         "ascend": "run an ASCEND program; with --down a DESCEND program",
         "embed": "embed a network in another, and emulate its programs",

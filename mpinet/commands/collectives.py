@@ -100,6 +100,7 @@ class CollectiveResult(Result):
     @classmethod
     def hints_for(cls, command: str) -> dict[str, Any]:
         """Return the types of the fields that a collective has, in their order."""
+        # A result is hashed by its digest, so that mypy takes the class for one without a hash.
         kind: Any = cls
         row, hints = COLLECTIVES[command], hints_of(kind)
         some = {name for each in COLLECTIVES.values() for name in each.shows} - {*row.shows}

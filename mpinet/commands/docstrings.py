@@ -29,6 +29,7 @@ def returning(doc: str, result: type, command: str) -> str:
     made = f"\nReturns\n-------\n{result.__name__}\n{text}\n"
     if section := RETURNS.search(doc):
         return doc[: section.start()] + made + doc[section.end() :]
+    # numpydoc wants the section Returns in front of these two.
     at = re.search(r"\n\n(Raises|Examples)\n-+\n", doc)
     place = at.start() + 1 if at else len(doc)
     return f"{doc[:place].rstrip()}\n{made}{doc[place:]}".rstrip()

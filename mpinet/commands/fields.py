@@ -123,6 +123,7 @@ def plain_of(hint: Any) -> Any:
 def said_of(hint: Any, kind: type[T]) -> list[T]:
     """Return what ``Annotated`` adds to a type: its conditions, notes or limits, by their class."""
     added = hint.__metadata__ if get_origin(hint) is Annotated else ()
+    # A condition is a text, too: isinstance would take it for a note.
     return [one for one in added if type(one) is kind]
 
 
@@ -175,6 +176,7 @@ def opened(value: Any, hint: Any = None) -> Any:
         return _class_in(hint)(value)
     if isinstance(value, list):
         items = [get_args(kind)[0] for kind in _kinds(hint) if get_origin(kind) is list]
+        # A list may be of objects whose class no hint names, as in results of measures.
         return [opened(item, items[0] if items else None) for item in value]
     return value
 

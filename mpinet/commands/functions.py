@@ -151,13 +151,17 @@ def _made(
         if several and len(places) > 1:
             first = places[0] if isinstance(places[0], list | tuple) else [places[0]]
             places = ([*first, *places[1:]],)
+        # The word in front is an option of its own where there is one value more than places.
         order = [word, *by_place] if word and len(places) > len(by_place) else by_place
         if len(places) > len(order):
             raise TypeError(f"{name}() takes {len(by_place) + bool(word)} arguments by place.")
         values = dict(zip(order, places, strict=False))
+        # Merging the two would let one of the values win without a word.
         if twice := sorted(values.keys() & names.keys()):
             raise TypeError(f"{name}() got multiple values for {twice[0]}.")
         values |= names
+        # Jobs import commands. An import of jobs at the top would close a circle, and load NumPy
+        # for a parser.
         return import_module("mpinet.jobs.perform").perform(function, values)
 
     known = {option.name for option in options}

@@ -76,6 +76,8 @@ class Job:
     """The options with what a file adds to them; None: as they were given."""
     plot: dict[str, Any] = field(default_factory=dict, init=False)
     """Defaults of `mpinet plot` for the results; of a sweep only."""
+    # A plain function as default would be an attribute of the class, and be called with the job as
+    # its argument.
     say: Callable[[str], None] = field(default_factory=lambda: _silent, init=False)
     """Shows a line where progress is shown."""
     warn: Callable[[str], None] = field(default_factory=lambda: warnings.warn, init=False)
@@ -101,6 +103,7 @@ class Job:
         TooLarge
             What it needs, what there is, and what would do.
         """
+        # Asking all hosts for their free memory takes a collective call, which small runs save.
         if not self.needs(transport.size):
             return
         from mpinet.machine.room import Need, require_room
@@ -275,6 +278,7 @@ class Done(Job):
 
     def plotted(self, result: Any, file: Path) -> None:
         """Draw the curves as the command does."""
+        # Jobs lie above this room, so that no import statement may name them.
         module = import_module("mpinet.jobs").module_of(self._options.command)
         module.prepare(self._options).plotted(result, file)
 

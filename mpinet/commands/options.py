@@ -9,6 +9,8 @@ from typing import Annotated, Any, Literal
 from mpinet.base.memory import bytes_of
 from mpinet.base.numerals import whole
 from mpinet.commands.network import Network
+
+# These names are handed on, so that a command imports its options from one module.
 from mpinet.commands.optionrecords import Common as Common
 from mpinet.commands.optionrecords import File as File
 from mpinet.commands.optionrecords import Options, Several, Typed

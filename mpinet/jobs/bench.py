@@ -74,6 +74,7 @@ def _earlier(options: BenchOptions, chosen: list[Benchmark], setting: Setting) -
     """Read the earlier run's ratios; refuse a run whose ratios have no spread."""
     from mpinet.bench.earlier import LEAST_ROUNDS, read_ratios
 
+    # A ratio has fallen only if it falls by more than its spread, which few rounds do not show.
     if setting.repeat < LEAST_ROUNDS:
         raise UsageError(f"--against needs the spread of rounds: --repeat {LEAST_ROUNDS} or more.")
     return read_ratios(Path(options.against or ""), chosen, setting)

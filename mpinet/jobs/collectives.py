@@ -35,10 +35,13 @@ def prepare(options: CollectiveOptions) -> Job:
     row = COLLECTIVES[options.command]
     if len(parts) > 1:
         return CollectiveJob(options, topology, AtOnce(options, topology, parts))
+    # A run may take hours, so a file that cannot be written is refused before the run.
     if (file := _schedule_file(options)) is not None:
         require_writable(file)
     root = topology.find(str(options.root)) if isinstance(options, RootedOptions) else None
     is_planned = is_pipeline(options, topology)
+    # A schedule lists for each processor the one message that informs it. With several items there
+    # is no such message.
     if is_planned and options.is_scheduled:
         raise UsageError(
             "--schedule tells who informs whom of one item: with --items, or where switches "
@@ -89,6 +92,7 @@ class CollectiveJob(MachineJob):
         machine = self.make_machine(transport, watch, trace=trace)
         found = self._work.run(machine=machine)
         self.note_crossing(machine)
+        # Groups find their schedules on every rank alike, so that no message prepares them.
         if isinstance(self._work, Prepared):
             self.preparation = asdict(found.preparation)
         values = self._values(found)
@@ -96,6 +100,8 @@ class CollectiveJob(MachineJob):
             lines = schedule_lines(transport, trace, found.steps)
             values["schedule_sha256"] = hash_into(lines, _schedule_file(options), transport)
         values |= intact(options, options.faults, transport, watch)
+        # Digests cover all fields of a result. A field that the table does not name would change
+        # the digests of older results.
         shown = CollectiveResult.hints_for(options.command)
         return {name: value for name, value in values.items() if name in shown}
 
@@ -124,9 +130,13 @@ class CollectiveJob(MachineJob):
             "skipped": [*found.skipped] or None,
             "groups": getattr(found, "groups", None),
         }
+        # A broadcast of one item that leaves processors out is incomplete and not wrong: the number
+        # of informed processors says it.
         if not self._is_planned:
             always = {name: value for name, value in always.items() if name not in row.hides}
         values = _given(before) | always | _given(after)
+        # The field stays where there is no rate: null says that the network is too large for the
+        # search of rates.
         if self._is_planned and isinstance(self._work, Prepared):
             rate = found.rate
             values["bandwidth"] = None if rate is None else [rate.numerator, rate.denominator]
@@ -154,6 +164,8 @@ class CollectiveJob(MachineJob):
     def show(self, result: Row) -> str:
         """Format the counts and the phases, the rate in words, and each group alone."""
         heading = self.title
+        # The reason of a bound of several groups is always shown: it may be a cut over which all
+        # groups send.
         shown = dict(result if "groups" in result else without_simple_reason(result))
         groups, rate = shown.pop("groups", None), shown.pop("bandwidth", None)
         if "informed" in result and "correct" not in result:

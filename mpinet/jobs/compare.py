@@ -61,6 +61,7 @@ class Compare(Job):
         for network in self._networks:
             with hosted_by(transport):
                 rows.append(row_of(network, self._columns, self._options.effort, begins))
+        # Progress counts cells as they begin, so that the end of the last one is counted here.
         watch(cells, cells)
         if transport.rank == 0 and self._options.output is not None:
             write_text(Path(self._options.output), self.show(rows) + "\n")

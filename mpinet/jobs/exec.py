@@ -127,6 +127,7 @@ class Exec(MachineJob):
     @property
     def _out(self) -> TextIO:
         """Stream on which the script prints."""
+        # With --json the standard output belongs to the document alone, which programs read.
         as_json = self.options.line.json
         return (sys.stderr if as_json else sys.stdout) or io.StringIO()
 
@@ -136,6 +137,7 @@ class Exec(MachineJob):
         """Run it in an order (collective); only the first run prints."""
         if first:
             return self._run(transport, watch, orders, self._out, told)
+        # Every further order would print the script's output once more.
         with redirect_stderr(io.StringIO()):
             return self._run(transport, watch, orders, io.StringIO(), told)
 

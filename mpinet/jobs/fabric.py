@@ -88,7 +88,9 @@ def intact(options: Options, faults: str | None, transport: Local, watch: Watch)
     """Run the same where nothing is dead: its steps and bound, if there are faults (collective)."""
     if faults is None:
         return {}
+    # The command is prepared anew: without faults another algorithm may be the default.
     found = module_of(options.command).prepare(_without_files(options)).run(transport, watch)
+    # Proofs find a range of steps, and runs find one number.
     steps = found["upper"] if "upper" in found else found["steps"]
     bound = found["lower"] if "lower" in found else found["lower_bound"]
     return {"intact_steps": steps, "intact_bound": bound}
@@ -102,4 +104,5 @@ def _without_files(options: Options) -> Options:
     }
     if isinstance(options, CollectiveOptions):
         changed["beside"] = True
+    # Two runs with one file or one checkpoint folder would overwrite each other's data.
     return replace(options, **changed, line=PYTHON)

@@ -83,6 +83,7 @@ def _words_in(name: str) -> list[str]:
     """Read the words of a file; refuse one that does not come to an end."""
     try:
         with open(name) as file:
+            # The extra character tells a file that is too long from one that just fits.
             text = file.read(MOST_READ + 1)
     except (OSError, UnicodeDecodeError):
         raise FileError(f"--faults {name}: give node:U, link:U-V, .. or a file.") from None

@@ -174,6 +174,8 @@ def _summary(curves: list[Row]) -> list[Any]:
         for point in curve["points"]:
             rates.setdefault(point["rate"], []).append(point)
     stable = []
+    # A rate is stable if all seeds are, and all lower rates. Above the knee, a seed that seems
+    # stable is chance.
     for rate in sorted(rates):
         if any(point["saturated"] for point in rates[rate]):
             break
@@ -217,6 +219,8 @@ def _between(points: Sequence[Row]) -> Row:
     }
     for name, measure in (("throughput", "throughput"), ("latency", "latency_mean")):
         values = [point[measure] for point in points if not point["deadlock"]]
+        # A mean over the other seeds alone would be better than the network is: seeds in a deadlock
+        # count as a failure.
         whole = len(values) == len(points) and None not in values
         row[name] = fmean(values) if whole else None
         row[f"{name}_ci95"] = confidence(values) if whole else None

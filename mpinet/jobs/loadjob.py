@@ -117,6 +117,8 @@ class Load(Job):
         rates = read_rates(self._options.rate)
         made = (self._settings, rates, self._key, machine_of, transport, watch, warn)
         found: Row = {"curves": curves(*made, self._folder)}
+        # Classes of channels may need more virtual channels than the default, so the number is
+        # known from the runs alone.
         self.model["vcs"] = named_vcs(found["curves"])
         each = zip(self._settings, self._variants, strict=True)
         points = [(setting, variant, n) for setting, variant in each for n in setting.seeds]
@@ -164,11 +166,16 @@ class Load(Job):
         number, seed, rate = run
         setting = self._settings[number]
         given = values_of(self._options)
+        # A kept run is found by its key. Options that change no number, such as a plot's name, must
+        # not make it run again.
         shared: Row = {name: value for name, value in given.items() if name not in PASSING}
         own: Row = {"topology": setting.topology.name, "pattern": setting.pattern.name}
+        # A program built in Python has no file name that identifies it, so its contents do.
         if isinstance(shared["program"], Program):
             shared["program"] = shared["program"].sha256
         own |= {name: self._variants[number][name] for name in self._varied}
+        # A run without a rate is the search for saturation, the one run that depends on its
+        # resolution.
         if rate is None:
             own["saturation"] = self._options.saturation
         return key_of("load", shared | own | {"seed": seed, "rate": rate})

@@ -71,6 +71,8 @@ class MachineJob(Job):
         """Share of the network on the fullest of `ranks` ranks."""
         from mpinet.machine.placement import Placement, clustered
 
+        # Blocks that end at clusters differ in length. Memory is checked on the fullest rank, and
+        # finding its length takes all blocks.
         if self.options.mapping in ("clusters", "measured") and 1 < ranks <= MOST_UNEVEN:
             most = Placement(clustered(self.network), 0, ranks).most
             return Share(self.network, ranks, most)
@@ -105,6 +107,8 @@ class MachineJob(Job):
         trace = self._recorded.begin(trace, self.least_moves)
         machine = self._made = Machine(self.network, model, transport, mapping, loads, trace, watch)
         self.model = machine.model.as_json()
+        # A user's program may iterate over sets, whose order depends on the seed of hashes. The
+        # document has this seed, so that a run can be repeated.
         if self.options.command in RUN_USERS_CODE:
             self.model["hash_seed"] = hash_seed()
             from_python = self.warn is warnings.warn  # what is typed starts again
@@ -126,6 +130,8 @@ class MachineJob(Job):
 
     def is_soon_redone(self, result: Any) -> bool:
         """Return whether the network and the messages are few, and nothing of the user's runs."""
+        # A picture makes the run again. That must not write the user's files again, nor run the
+        # user's code twice.
         own = {"schedule_out", "paths_out"}.isdisjoint(
             name for name, value in values_of(self.options).items() if value
         )

@@ -158,6 +158,8 @@ class Measured(Job):
             with hosted_by(transport):
                 value = self._function(self._network, **self._arguments)
         except TypeError as error:
+            # Without arguments the error comes from the measure's own code, and its traceback has
+            # to be seen.
             if self._arguments:
                 given = ", ".join(f"{k}={v}" for k, v in self._arguments.items())
                 raise UsageError(f"{self._name} cannot take {given}: {error}.") from None

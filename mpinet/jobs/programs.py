@@ -23,6 +23,8 @@ from mpinet.programs.schedules.schedule import PassSchedule
 def called(name: str, values: Mapping[str, Any]) -> Any:
     """Call ``module:function`` with those of the values that its parameters name."""
     module, _, function = name.partition(":")
+    # Modules of programs are loaded by name, so that a command loads the program that it runs and
+    # no other one.
     made = getattr(import_module(module), function)
     return made(**{one: values[one] for one in signature(made).parameters if one in values})
 
@@ -133,9 +135,13 @@ def require_pipeline(
     from mpinet.programs.pipelines.collectives import require_exchange as require_items
     from mpinet.programs.pipelines.spreading import DIMENSIONS, require_spread
 
+    # The root is checked before the limits of items: a switch as root is the error that a user can
+    # see in the words typed.
     if root is not None:
         require_processor(topology, root)
     rooted, twice = collective not in OF_EACH, collective == "allreduce"
+    # Limits count different items on the whole machine. Without a root every processor brings items
+    # of its own.
     number = items if rooted else items * topology.hosts
     if collective == EXCHANGE:
         if routing is not None or algorithm not in (None, FARTHEST):

@@ -87,6 +87,7 @@ class Recorded:
                     "--record-nodes."
                 )
             return Trace(self._limits)
+        # A recording that grows too large would otherwise stop the run after hours.
         if least > MOST:
             raise too_large(least, "at least ")
         return trace or Trace()
@@ -137,6 +138,8 @@ class Recorded:
         if self._path is not None:
             write_recording(transport, machine.trace, self._path, header)
         if self._views:
+            # The file brings the movements of all ranks into one order, which pictures need, also
+            # where no recording was asked for.
             with TemporaryDirectory(prefix="mpinet-recording-") as folder:
                 file = Path(folder) / "run.npz"
                 write_recording(transport, machine.trace, file, header)
@@ -244,6 +247,7 @@ def recorded_again(given: Options, **views: Path) -> None:
         raise UsageError(
             f"The movements of {given.command} are not recorded: there is no picture of its run."
         )
+    # The first run has written its recording already. The user may have changed the file since.
     options = with_values(given, {"record": None, **views})
     job, transport = prepared(options), world()
     job.run(transport, lambda *done: None)

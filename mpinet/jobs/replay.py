@@ -51,6 +51,7 @@ def _prepared(options: ReplayOptions) -> Replay:
     program = _program(options.program, topology.hosts if topology else None)
     places = None
     if topology is not None:
+        # The first entry of a search is the identity: the result compares with it.
         how = "identity" if options.is_searched else options.place
         places = places_of(how, topology, program.processors, options.seed, searched=True)
     if options.tries is not None and not options.is_searched:
@@ -60,10 +61,16 @@ def _prepared(options: ReplayOptions) -> Replay:
     if program.largest:
         built = isinstance(options.program, Program | Scripted)
         timed.require_byte_cost("replay", "PROGRAM" if built else str(options.program))
+    # Costs may be fractions of a unit. All times are counted in ticks that make every cost a whole
+    # number.
     program = slower(program, timed.costs.ticks)
+    # A regular program is one script for all processors. Places, searches and paths need each
+    # operation by itself.
     if places is not None or options.is_searched or options.why:
         program = stored(program)
     answers = timed.costs.eager is not None and program.largest > timed.costs.eager
+    # A window of conservative simulation is as long as the least latency. Without any latency the
+    # window is empty, which is refused.
     timed.costs.window(topology is None, answers)
     return Replay(options, timed, program, places)
 
@@ -117,6 +124,7 @@ def _renamed(result: Row, places: list[int] | None) -> Row:
     """Return a result with the numbers that processors have in the program."""
     if places is None:
         return result
+    # A run numbers processors as the network does. A user knows the numbers of the program.
     numbers = {node: number for number, node in enumerate(places)}
     stuck = [
         one
@@ -180,6 +188,8 @@ class Replay(InTime):
 
         timed, program, options = self.timed, stored(self._program), self._options
         assert timed.topology is not None  # --flat has no places
+        # Ranks share the plays of a search, and each rank plays alone. A collective play would make
+        # all ranks wait for each swap.
         one = Local()
 
         def play(places: Ints) -> tuple[int, int]:
@@ -216,6 +226,7 @@ class Replay(InTime):
             )
 
         first, last = (min(time * ticks, NEVER) for time in (limits.first, limits.last))
+        # The user gives limits in units of time, and notes are in ticks.
         limits = replace(limits, first=first, last=last)
         trace = run.machine.trace = Trace(limits)
         last = run.machine.checked(lambda: record(trace, run, place_of))

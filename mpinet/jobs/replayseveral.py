@@ -64,6 +64,8 @@ def varied(
             raise UsageError("--plot draws the settings of --vary: give some.")
         require_plot(plot)
     settings = [point.options for point in points_of({"command": "replay", **values})]
+    # Each setting is checked here: a wrong value in the last one would otherwise show after all
+    # others were played.
     for setting in settings:
         given(function, {"program": found["program"], **setting})
     return settings
@@ -108,11 +110,14 @@ class Several(Job):
             try:
                 self._jobs.append(prepare(replace(options, **setting)))
             except MpinetError as error:
+                # The sentence of an error does not say in which of many settings it arose.
                 words = " ".join(f"{name}={value}" for name, value in setting.items())
                 raise type(error)(f"{words}: {error}") from None
         self._best = self._jobs[0]
         self.time_unit = self._best.timed.unit
         units = {job.timed.unit: None for job in self._jobs}
+        # Results are ranked by their numbers of units: nanoseconds and picoseconds would be ranked
+        # as equals.
         if len(units) > 1:
             raise UsageError(
                 f"--vary machine: times of these machines are in {' and '.join(units)}. Give one "
@@ -178,4 +183,5 @@ class Several(Job):
 
 def _rank(result: Row) -> tuple[bool, int]:
     """Return the order of results: those that end first, then by time."""
+    # A stuck program stops early, so its time must not win over that of a program that ends.
     return result["stuck"] > 0, result["time"]

@@ -85,6 +85,7 @@ class Reproduce(Job):
 
     def keep(self, transport: Local) -> None:
         """Write the folder's files, on rank 0."""
+        # Pictures and pages are made of results, which rank 0 alone has whole.
         if self._folder is None or transport.rank:
             return
         from mpinet.report.ledger.reproduced import report

@@ -54,6 +54,8 @@ def prepare(options: RouteOptions) -> Job:
     faults = lasting_faults(topology, options.faults)
     routing = routing_of(topology, options.routing, options.seed)
     job = Route(replace(options, pairs=pairs), topology, routing, pattern, faults)
+    # The document's command line names the completed pattern, so that it makes the same run
+    # anywhere.
     job.completed = job.options
     return job
 

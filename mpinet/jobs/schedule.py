@@ -217,10 +217,13 @@ class ExportSchedule(Job):
 
         model, options = PortModel.named(self._options.ports), self._options
         self.model = model.as_json()
+        # The search is not distributed: every rank would find the same schedule.
         if transport.rank:
             return None
         name, table = self._found(model)
         found = perform(Machine(self._network, model, Alone()), table)
+        # A schedule is run before it is written, so that no file has rows which a machine would
+        # refuse.
         if not found.correct:
             raise UsageError(f"The messages of {options.collective} by {name} are no schedule.")
         table = replace(
@@ -250,6 +253,7 @@ class ExportSchedule(Job):
         """Find the algorithm, and its schedule."""
         from mpinet.programs.pipelines.together import scheduled
 
+        # MSCCL's formats have no field for a part of a sum, so their allreduce sends whole sums.
         options, parts = self._options, self._format not in ("msccl", "mscclpp")
         whole = options.collective, options.items, self._root, options.algorithm, options.switches
         return scheduled(self._network, model, *whole, parts)

@@ -117,6 +117,8 @@ class Show(Job):
         from mpinet.programs.bounds import host_distances
         from mpinet.programs.flood import distances
 
+        # Where all nodes look alike, one flood has the distances of all. Small networks flood from
+        # every node anyway, so that their numbers do not rest on that symmetry.
         if self._network.size > MOST_FLOODED and (alike := self._alike(transport)) is not None:
             return alike
 
@@ -124,6 +126,8 @@ class Show(Job):
         machine = Machine(self._network, "all", transport, mapping)
         self.model = machine.model.as_json()
         with State(machine, "show") as state:
+            # Floods from all nodes may take hours. A resumed run takes their result from the
+            # checkpoint.
             measured: Row = state.once("distances", lambda: asdict(distances(machine, watch)))
             if self._network.hosts == self._network.size:
                 return measured

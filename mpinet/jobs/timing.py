@@ -118,6 +118,8 @@ def timed_of(options: TimeOptions) -> Timed:
     of_bytes = {"overhead_byte": options.overhead_byte, "gap_byte": options.gap_byte}
     if on is not None:
         topology = topology_named(on)
+        # Costs on a graph's edges belong to this network. They go before those of a machine by
+        # name.
         known = preset | dict(topology.link_costs)
         costs = _costs(options, preset, known, unit, 0)
         routing = routing_of(topology, options.routing, options.seed)
@@ -145,6 +147,8 @@ def _preset(name: str, needs_no_latency: bool) -> dict[str, Any]:
         There is no such machine, or the machine has no costs of links.
     """
     machine = machine_named(name)
+    # Machines in the LogP family have one latency between any two processors, which says nothing
+    # about single links.
     if not needs_no_latency and "latency" not in machine.costs:
         raise UsageError(
             f"--machine {name} has a latency between any two processors, and none for "

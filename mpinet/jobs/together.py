@@ -111,10 +111,14 @@ class AtOnce:
             for part, root in zip(self._parts, self._roots, strict=True)
         ]
         tables = interleaved(fabric, model, parties)
+        # `run` combines contributions where timetables say so. Without a reduction none is
+        # combined, and any operator serves.
         operator = options.operator if isinstance(options, ReductionOptions) else "sum"
         spent, sets = run(machine, parties, tables, options.seed, operator)
         demands = demands_of(collective, items, parties, self._roots)
         bound = max(one.bound for one in parties)
+        # Groups share links. What all of them send over one cut may take more steps than the
+        # slowest group alone.
         bound = max(bound, joint_cut(fabric, model.send == 1, demands)[0])
         short = [held.short() for held in sets]
         hidden = COLLECTIVES[collective].hides
@@ -127,6 +131,7 @@ class AtOnce:
             correct=not any(short),
             informed=sum(part.hosts for part in self._parts) - sum(short),
             items=None if hidden else items,
+            # A document has room for one value, so the first group stands for all.
             value=sets[0].value(self._roots[0], 0) if KINDS[collective].adds else None,
             skipped=(),
             groups=self._alone(parties),

@@ -183,10 +183,14 @@ class Tune(Job):
         for name in self._names or ALGORITHMS[demand.collective]:
             try:
                 what = made(demand.collective, name, demand.size, count, self._segment)
+            # Some algorithms are for powers of two alone. By default they are left out elsewhere;
+            # one that is named is refused.
             except UsageError:
                 if self._names is not None or not count & (count - 1):
                     raise
                 continue
+            # Processors at their own numbers need no placing, so that a regular program stays one
+            # script.
             places = None if identity else demand.places
             found, _ = played(
                 self._timed, what.program, places, self._options, transport, lambda *done: None

@@ -137,6 +137,7 @@ class Verify(Ledger):
         files = [name for name in options.claims if name.endswith(".py")]
         journal = None
         folder = options.journal
+        # The journal of finished points is all that a checkpoint of a verification has to keep.
         if folder is None and transport.keeper is not None:
             folder = transport.keeper.journal
         if folder is not None:
@@ -176,6 +177,8 @@ class SideBySide(Job):
         known = [claim for claim in self._claims if claim.id in answers]
         if not known:
             raise UsageError(f"{self._program} knows none of these claims.")
+        # Both programs' values are compared point by point, so all are kept here. The document
+        # shows only those that claims keep.
         shown = {claim.id for claim in known if claim.kept}
         kept = [replace(claim, kept=True) for claim in known]
         rows = []
@@ -188,6 +191,8 @@ class SideBySide(Job):
         """Answers of the program, as rank 0 has heard them (collective)."""
         from mpinet.claims.independent import asked
 
+        # One rank starts the other program. Its refusal travels as an answer, so that all ranks
+        # raise the same error.
         heard: dict[str, Any] = {}
         if transport.rank == 0:
             try:
