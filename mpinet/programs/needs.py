@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from mpinet.base.arrays import Ints
-from mpinet.machine.step import PORTS_PER_WORD, record_type
+from mpinet.machine.step import record_type
+from mpinet.machine.stepping import PORTS_PER_WORD
 from mpinet.networks.routing import ARRIVED
 
 if TYPE_CHECKING:
